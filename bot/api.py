@@ -1,6 +1,6 @@
-"""Doppel as a library: the names that docs/library.md lists, in one place.
+"""Doppel as a library: all names that docs/library.md lists.
 
-A name loads its module when a program first asks for it, so a host of playbooks does not load a GitHub client.
+A name's module is loaded on first use, so a program that only merges playbooks does not load a GitHub client.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ __all__ = [
     "title_similarity",
 ]
 
-_NAMES = {
+_NAMES_BY_MODULE = {
     "bot.domain.entities": "RepoRef",
     "bot.domain.report": "Report",
     "bot.interfaces.agents.run": "SECTION_SLUGS run_deduplication",
@@ -76,18 +76,18 @@ _NAMES = {
     "bot.search.ranking.similarity": "dice_sorensen score_candidates",
     "bot.text.github_urls": "is_github_url_match normalize_url",
 }
-_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+_MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:
     """Load a name's module (PEP 562). Raises AttributeError for a name that is not listed."""
-    if name not in _MODULES:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    return getattr(import_module(_MODULE_OF[name]), name)
 
 
 def __dir__() -> list[str]:
-    """The names that are listed, loaded or not."""
+    """All listed names, loaded or not."""
     return __all__
 
 
@@ -102,14 +102,14 @@ def find_duplicates(
     state: StateFilter | None = None,
     sources: tuple[str, ...] = (),
 ) -> Report:
-    """Read issue `number` of `owner/repo` and look for others that report the same thing (F2).
+    """Read issue `number` of `owner/repo` and look for other issues that report the same thing (F2).
 
-    It reads GitHub as the host's settings say: as the App where one is set up, else with `GITHUB_TOKEN`. `threshold` in
-    [0, 1] is the least title similarity of a hit that only a search names. `state` ("open", "closed" or "all") wins
-    over `include_closed`. `sources` limits the report to what these found.
+    GitHub is read as the App if one is set up, else with `GITHUB_TOKEN`. A hit that only a search returned needs a
+    title similarity of at least `threshold`, in [0, 1]. `state` ("open", "closed" or "all") overrides `include_closed`.
+    `sources` limits the report to the candidates that these sources found.
 
-    Raises SettingsError where there are no credentials, InvalidArgument naming the argument, NotFound where the issue
-    is not there, GitHubError where it cannot be read. A source that fails is named in the report.
+    Raises SettingsError without credentials, InvalidArgument naming the argument, NotFound if the issue does not exist,
+    GitHubError if it cannot be read. The report names each source that failed.
     """
     from bot.app.wiring.clients import build_github, reader
     from bot.domain.entities import RepoRef

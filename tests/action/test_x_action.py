@@ -181,12 +181,12 @@ def test_x3_two_runs_at_once_leave_one_comment(project: Project, monkeypatch: py
         if not posted:
             posted.append(number)
             with workflow(jobs[1]) as other:
-                other.handle(jobs[1].wanted(project.sim.now()))  # type: ignore[arg-type]
+                other.handle(jobs[1].event_to_handle(project.sim.now()))  # type: ignore[arg-type]
         return post(client, repo, number, body)
 
     monkeypatch.setattr(RepoClient, "create_comment", create)
     with workflow(jobs[0]) as first:
-        run = first.handle(jobs[0].wanted(project.sim.now()))  # type: ignore[arg-type]
+        run = first.handle(jobs[0].event_to_handle(project.sim.now()))  # type: ignore[arg-type]
     assert posted and len(project.said(issue.number)) == 1
     assert run.comment_id == project.sim.comments(project.repo, issue.number)[0].id
 

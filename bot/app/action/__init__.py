@@ -1,1 +1,1 @@
-"""The bot within a workflow: what the runner gives, the state between two runs, and what a run tells (X)."""
+"""The bot in a GitHub Actions workflow: the runner's input, the state between runs, and a run's report (X)."""

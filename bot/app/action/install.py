@@ -1,7 +1,7 @@
-"""The program for a workflow, in a folder of the runner's cache: `key` names it, `install` makes it.
+"""Installs the program for a workflow into the runner's cache; `key` returns the key of the cache.
 
-This runs first, by a Python that has nothing installed. The code is copied and compiled for good, since compiling it in
-each run would take longer than all else.
+This file runs first, in a Python without any packages. The code is copied and compiled once, because compiling it in
+each run would take longer than everything else.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[3]
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 PACKAGES = ("bot", "handlers")
-# Of no use without the web process and a terminal; tests and demo data are most of it.
+# A workflow has no web process and no terminal, so it does not need these.
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "simulator", "demo", "dashboard", "setup", "training")
 
 
 def key() -> str:
-    """A name that changes with the code, the versions of packages, and Python."""
-    found = hashlib.sha256(f"{sys.version} {sys.base_prefix}".encode())
+    """A cache key that changes with the code, the versions of packages, and Python."""
+    digest = hashlib.sha256(f"{sys.version} {sys.base_prefix}".encode())
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
-                found.update(str(path.relative_to(ROOT)).encode())
-                found.update(hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()[:32]
+                digest.update(str(path.relative_to(ROOT)).encode())
+                digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:32]
 
 
 def install(program: Path) -> None:
-    """Make a virtual environment with the packages and the code. Raises CalledProcessError where pip fails."""
+    """Make a virtual environment with the packages and the code. Raises CalledProcessError if pip fails."""
     shutil.rmtree(program, ignore_errors=True)
     venv.create(program, symlinks=True)
     python = program / "bin" / "python"
     pip = (sys.executable, "-I", "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input")
     subprocess.run([*pip, "install", "--quiet", "--no-deps", "--requirement", str(REQUIREMENTS)], check=True)
-    paths = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    there = program / "lib" / paths / "site-packages"
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    site_packages = program / "lib" / version / "site-packages"
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
     for package in PACKAGES:
-        shutil.copytree(ROOT / package, there / package, ignore=LEFT_OUT)
-        compileall.compile_dir(there / package, quiet=2, invalidation_mode=unchecked)
+        shutil.copytree(ROOT / package, site_packages / package, ignore=LEFT_OUT)
+        compileall.compile_dir(site_packages / package, quiet=2, invalidation_mode=unchecked)
 
 
 if __name__ == "__main__":

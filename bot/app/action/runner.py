@@ -1,6 +1,6 @@
-"""What GitHub's runner gives to a step, and what a run tells: the job's summary, the outputs, and problems.
+"""Reads what GitHub's runner gives to a step, and formats the run's report: the job's summary and the outputs.
 
-Titles are strangers' text: the summary escapes them, and no output holds any.
+Strangers write the titles: the summary escapes them, and the outputs contain none.
 https://docs.github.com/actions/reference/workflows-and-actions/variables
 """
 
@@ -25,20 +25,20 @@ from bot.domain.likelihood import likelihood
 from bot.storage.repositories import Progress
 
 UPKEEP, EVALUATE, SCAN = TASKS = ("upkeep", "evaluate", "scan")
-"""What a workflow does without an event of an issue; the last two are asked for by hand."""
+"""The tasks of runs that no issue event started. A person starts the last two by hand."""
 
 OLDEST = 86_400.0
-"""Seconds after which an event is left alone: somebody has repeated an old run."""
+"""An event older than this many seconds is ignored: somebody has repeated an old run."""
 
-# Nothing else of a job's environment is read.
-_OURS = ("GITHUB_TOKEN", "GITHUB_API_URL")
+# Besides DOPPEL_*, only these variables of the job's environment become settings.
+_OWN_VARIABLES = ("GITHUB_TOKEN", "GITHUB_API_URL")
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowJob:
-    """One step of a workflow. `run` is the run's id, which a repetition keeps; `home` a folder for this job alone.
+    """One step of a workflow. `run` is the run's id, which a repeated run keeps; `home` is a folder for this job only.
 
-    `summary` and `output` are the files that the runner reads afterwards, None without a runner.
+    `summary` and `output` are the files that the runner reads after the step, None without a runner.
     """
 
     event: str
@@ -52,7 +52,7 @@ class WorkflowJob:
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> WorkflowJob:
-        """Read the environment. Raises SettingsError that names every missing variable, and InvalidArgument."""
+        """Read the environment. Raises SettingsError naming every missing variable, and InvalidArgument."""
         needed = ("GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY", "GITHUB_TOKEN", "RUNNER_TEMP")
         if missing := [name for name in needed if not environ.get(name)]:
             raise SettingsError(
@@ -63,7 +63,7 @@ class WorkflowJob:
             payload = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as problem:
             raise SettingsError(f"GITHUB_EVENT_PATH: {path} cannot be read ({type(problem).__name__}).") from None
-        ours = {name: text for name, text in environ.items() if name in _OURS or name.startswith("DOPPEL_")}
+        own = {name: text for name, text in environ.items() if name in _OWN_VARIABLES or name.startswith("DOPPEL_")}
         summary, output = (environ.get(name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"))
         return cls(
             event=environ["GITHUB_EVENT_NAME"],
@@ -73,45 +73,45 @@ class WorkflowJob:
             home=home,
             summary=Path(summary) if summary else None,
             output=Path(output) if output else None,
-            settings={**ours, "DOPPEL_HOME": str(home)},
+            settings={**own, "DOPPEL_HOME": str(home)},
         )
 
     @property
     def state(self) -> Path:
-        """The file that the cache keeps between two runs."""
+        """The file that the cache keeps between runs."""
         return self.home / "state" / "doppel.db.gz"
 
     @property
     def task(self) -> str:
-        """The task of a workflow without an event of an issue."""
+        """The task of a run that no issue event started."""
         asked = (self.payload.get("inputs") or {}).get("task") if self.event == "workflow_dispatch" else None
         return asked if asked in TASKS else UPKEEP
 
     @property
-    def is_of_an_issue(self) -> bool:
-        """Whether something happened to an issue, rather than a schedule or a manual start."""
+    def is_issue_event(self) -> bool:
+        """Whether an issue event started the run, rather than a schedule or a person."""
         return self.event not in ("schedule", "workflow_dispatch")
 
-    def wanted(self, now: datetime) -> Event | Ignored:
-        """The event, or why it needs no work. Raises MalformedPayload."""
+    def event_to_handle(self, now: datetime) -> Event | Ignored:
+        """The event, or the reason to ignore it. Raises MalformedPayload."""
         event = parse(self.event, self.payload)
         if isinstance(event, Ignored) or event.action in ("deleted", "transferred"):
             return event
         if isinstance(event, CommentEvent) and answered_comment_id(event.body) is not None:
-            # Written with a person's token, the bot's own words start workflows.
+            # If the bot writes with a person's token, its own comments start workflows.
             return Ignored("what the bot itself wrote is not a command")
         if not isinstance(event, IssueEvent | CommentEvent):
             return Ignored("a workflow has no work with it")
-        changed = (self.payload.get("comment") or self.payload["issue"]).get("updated_at")
-        if changed and (now - (at := parse_time(changed))).total_seconds() > OLDEST:
+        updated = (self.payload.get("comment") or self.payload["issue"]).get("updated_at")
+        if updated and (now - (at := parse_time(updated))).total_seconds() > OLDEST:
             return Ignored(f"it happened on {at:%Y-%m-%d}, and what is more than a day old is left alone")
         return event
 
 
 NONE, FAILED = "none", "failed"
-"""Outcomes of a run that has looked at no issue, and of one that could not do what it was to."""
+"""The outcomes of a run without a decision, and of a run in which something failed."""
 
-_DID = {
+_OUTCOME_SENTENCES = {
     DecisionOutcome.POSTED: "It has a comment now",
     DecisionOutcome.EDITED: "Its comment says something else now",
     DecisionOutcome.UNCHANGED: "Its comment stays as it is",
@@ -125,8 +125,8 @@ _DID = {
 class RunSummary:
     """The result of a run.
 
-    `number` is the issue that it was about, 0 for none, `decision` its decision, `titles` those of the candidates.
-    `lines` are further sentences in Markdown, `problems` what somebody has to mend, as plain text.
+    `number` is the issue's number or 0, `decision` the decision about it, `titles` the candidates' titles by number.
+    `lines` are further sentences in Markdown. `problems`, in plain text, are for somebody to fix.
     """
 
     place: RepoLinks
@@ -155,29 +155,29 @@ class RunSummary:
 
     @property
     def named(self) -> tuple[Evidence, ...]:
-        """What the comment names, or would name."""
-        return tuple(one for one in self.decision.evidence if one.shown) if self.decision else ()
+        """The candidates that the comment names, or would name."""
+        return tuple(candidate for candidate in self.decision.evidence if candidate.shown) if self.decision else ()
 
-    def url(self, one: Evidence) -> str:
+    def url(self, candidate: Evidence) -> str:
         """The page of a candidate."""
-        kind = {"pull request": "pull", "discussion": "discussions"}.get(one.kind, "issues")
-        return f"{self.pages}/{one.repo or self.place.repo}/{kind}/{one.number}"
+        kind = {"pull request": "pull", "discussion": "discussions"}.get(candidate.kind, "issues")
+        return f"{self.pages}/{candidate.repo or self.place.repo}/{kind}/{candidate.number}"
 
 
 def outputs(run: RunSummary) -> dict[str, str]:
-    """The outputs by name, each one line."""
+    """The step's outputs by name, each a single line."""
     named = [{"number": one.number, "url": run.url(one), "confidence": round(one.probability, 3)} for one in run.named]
     return {"outcome": run.outcome, "candidates": json.dumps(named), "comment-url": run.comment_url}
 
 
 def markdown(run: RunSummary) -> str:
-    blocks = ["### Doppel", *(f"> [!WARNING]\n> {escape(one, 1_000)}" for one in run.problems)]
+    blocks = ["### Doppel", *(f"> [!WARNING]\n> {escape(problem, 1_000)}" for problem in run.problems)]
     if run.number:
         blocks.append(_about_issue(run))
     blocks += [_table(run)] if run.named else []
     blocks += run.lines
     if run.progress is not None:
-        blocks.append(_index(run.progress))
+        blocks.append(_index_progress(run.progress))
     return "\n\n".join(blocks) + "\n"
 
 
@@ -185,8 +185,8 @@ def _about_issue(run: RunSummary) -> str:
     issue = f"[#{run.number}]({run.pages}/{run.place.repo}/issues/{run.number})"
     if run.decision is None:
         return f"{issue}: nothing was looked for."
-    did, why = _DID[run.decision.outcome], escape(run.decision.reason)
-    linked = f"[{did}]({run.comment_url})" if run.comment_url else did
+    sentence, why = _OUTCOME_SENTENCES[run.decision.outcome], escape(run.decision.reason)
+    linked = f"[{sentence}]({run.comment_url})" if run.comment_url else sentence
     return f"{issue}: {linked}{f': {why}' if why else ''}. The threshold is {run.decision.threshold:.0%}."
 
 
@@ -201,7 +201,7 @@ def _table(run: RunSummary) -> str:
     return "\n".join(rows)
 
 
-def _index(progress: Progress) -> str:
+def _index_progress(progress: Progress) -> str:
     if progress.done:
         return f"The index is complete: {progress.seen:,} issues."
     expected = "" if progress.expected is None else f" of about {progress.expected:,}"

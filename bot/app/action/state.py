@@ -1,7 +1,7 @@
 """The state between two runs: the store as one SQLite file, vacuumed and compressed, in the runner's cache.
 
-A cache can be gone, be of another branch, or hold what a killed runner has left, so nothing rests on it: a broken state
-is begun anew, and people's decisions are read again from their threads (`handlers/recovery.py`).
+A cache can be missing, belong to another branch, or come from a killed runner, so the bot does not depend on it: a new
+state replaces a broken one, and people's decisions are read again from their threads (`handlers/recovery.py`).
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from bot.storage import Store
 from bot.storage.schema import metadata
 
 SMALL = 4_000_000
-"""Bytes of a state that is saved after every run. Caches of a repository have 10 GB together, so that a larger one is
-saved when there is something in it that GitHub does not know."""
+"""A state smaller than this many bytes is saved after every run. All caches of a repository share 10 GB, so a larger
+state is saved only if it holds something that GitHub does not know."""
 
-# From 20,000 issues with the texts of golang/go 88 MB become 38; the next level saves 2% and takes twice as long.
-_LEVEL = 6
+# Compresses 20,000 issues of golang/go from 88 MB to 38 MB; the next level saves 2% and takes twice as long.
+_GZIP_LEVEL = 6
 
 
 class Restored(Enum):
-    """What was found in the cache."""
+    """What the cache held."""
 
     WHOLE = "whole"
     NOTHING = "nothing"
@@ -37,7 +37,7 @@ class Restored(Enum):
 
 
 def unpack(packed: Path, database: Path) -> Restored:
-    """Restore the database from the cache, or leave none if the cache holds nothing that can be read."""
+    """Restore the database from the cache; leave no database if the cache is empty or damaged."""
     make_folder(database.parent)
     if not packed.exists():
         return Restored.NOTHING
@@ -53,11 +53,11 @@ def unpack(packed: Path, database: Path) -> Restored:
     return Restored.WHOLE
 
 
-def index(engine: sa.Engine) -> None:
-    """Make the indexes that a packed state lacks."""
+def create_indexes(engine: sa.Engine) -> None:
+    """Create the indexes, which a packed state lacks."""
     for table in metadata.sorted_tables:
-        for one in table.indexes:
-            one.create(engine, checkfirst=True)
+        for index in table.indexes:
+            index.create(engine, checkfirst=True)
 
 
 def pack(database: Path, packed: Path) -> int:
@@ -69,12 +69,12 @@ def pack(database: Path, packed: Path) -> int:
     with closing(sqlite3.connect(database)) as connection:
         connection.execute("VACUUM INTO ?", (str(copy),))
     with closing(sqlite3.connect(copy)) as connection:
-        # They are a quarter of the file, and made again in less time than they take to be read.
-        listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
-        for (name,) in listed.fetchall():
+        # Indexes are a quarter of the file, and creating them takes less time than reading them.
+        indexes = connection.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
+        for (name,) in indexes.fetchall():
             connection.execute(f"DROP INDEX {name}")
         connection.execute("VACUUM")
-    with copy.open("rb") as file, gzip.open(unfinished, "wb", _LEVEL) as out:
+    with copy.open("rb") as file, gzip.open(unfinished, "wb", _GZIP_LEVEL) as out:
         shutil.copyfileobj(file, out, 1 << 20)
     unfinished.replace(packed)
     with suppress(OSError):
@@ -94,6 +94,6 @@ _FEEDBACK = (
 
 
 def feedback_hash(store: Store) -> int:
-    """A hash of everything that people said and GitHub's issues do not tell."""
+    """A hash of all feedback that cannot be read from GitHub's issues."""
     with store.engine.connect() as connection:
         return hash(tuple(tuple(map(tuple, connection.exec_driver_sql(query).all())) for query in _FEEDBACK))

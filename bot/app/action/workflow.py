@@ -1,4 +1,4 @@
-"""The bot for one event of a workflow: the same handlers, with a token for the App and a queue in memory (X)."""
+"""The bot for one run of a workflow: the App's handlers, with a token instead of the App and a queue in memory (X)."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ from handlers.services import Services
 
 @dataclass(frozen=True, slots=True)
 class QueuedEvent:
-    """A piece of work, and the seconds to wait before it."""
+    """An event, and the seconds to wait before handling it."""
 
     event: Event
     delay: float
 
 
 class MemoryQueue:
-    """Work in order of arrival, each piece once; see `handlers.services.Queue`."""
+    """Events in order of arrival, without repeats; a `handlers.services.Queue`."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -57,26 +57,26 @@ class MemoryQueue:
         self._background: deque[QueuedEvent] = deque()
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
-        """Add a piece of work; False if it is known."""
+        """Add an event; return False if its delivery id is known."""
         if delivery_id in self._known:
             return False
         self._known.add(delivery_id)
-        behind = event.partition.startswith(BACKGROUND)
-        (self._background if behind else self._events).append(QueuedEvent(event, delay_seconds))
+        background = event.partition.startswith(BACKGROUND)
+        (self._background if background else self._events).append(QueuedEvent(event, delay_seconds))
         return True
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Drop the work in a repository."""
-        for steps in (self._events, self._background):
-            for step in list(steps):
-                if not isinstance(step.event, InstallationEvent) and step.event.repository.id == repository_id:
-                    steps.remove(step)
+        """Drop the events of a repository."""
+        for queue in (self._events, self._background):
+            for queued in list(queue):
+                if not isinstance(queued.event, InstallationEvent) and queued.event.repository.id == repository_id:
+                    queue.remove(queued)
 
     def close(self) -> None:
-        """There is nothing to be closed."""
+        """Nothing needs closing."""
 
     def take(self, *, background: bool) -> QueuedEvent | None:
-        """The next piece; with `background`, also reading ahead, after all else."""
+        """The next event; with `background`, an indexing step once no event is left."""
         if self._events:
             return self._events.popleft()
         return self._background.popleft() if background and self._background else None
@@ -85,25 +85,25 @@ class MemoryQueue:
 logger = logging.getLogger(__name__)
 
 READING = 900.0
-"""Seconds for which one run reads ahead. GitHub charges for a private repository's minutes."""
+"""For this many seconds a run may fill the index. GitHub charges for a private repository's minutes."""
 
 TRIES, LONGEST_WAIT = 3, 60.0
-"""How often an event is tried within a run, and the most seconds that are waited before it is tried again."""
+"""How often an event is tried within a run, and the longest wait in seconds before another try."""
 
-# A step that must wait for longer waits for GitHub's limit: the next run goes on.
+# A step delayed longer than _SHORT is waiting for GitHub's rate limit: leave it to the next run. Events delayed by
+# _LATER or more are dropped.
 _SHORT, _LATER = 10.0, 600.0
-_ALL = -1
-# Not the first step of a chain, which would leave alone what the last run seems to be reading still.
-_GOING_ON = 1
-# Forms change seldom; the nightly run reads them again.
-_FORMS = 86_400.0
-# Seconds after an event in which GitHub's API may lag behind it.
+# Start at step 1: step 0 would hold back, because the last run seems to be still reading.
+_FIRST_STEP = 1
+# Issue forms seldom change; the nightly run reads them again.
+_FORMS_SECONDS = 86_400.0
+# For this many seconds after an event, GitHub's API may not show it yet.
 _LAG = 30.0
 
 
 @dataclass
 class Workflow:
-    """One run. `lines` and `problems` are as in `RunSummary`; `failed` tells whether something was not done."""
+    """One run. `lines` and `problems` are as in `RunSummary`; `failed` says whether something could not be done."""
 
     job: WorkflowJob
     settings: Settings
@@ -112,43 +112,43 @@ class Workflow:
     pending: MemoryQueue
     restored: state.Restored
     began: float
-    said: int
+    feedback_before: int
     lines: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     failed: bool = False
-    read: int = 0
+    index_steps: int = 0
     repository: Repository | None = None
 
     def handle(self, event: Event) -> RunSummary:
-        """Handle an event of an issue as the App does, then read ahead."""
+        """Handle an issue event as the App does, then go on filling the index."""
         assert isinstance(event, IssueEvent | CommentEvent)
         repository = event.repository
         self._register(repository)
         ready = self.services.indexing.ready(repository.id)
         if ready:
-            # What has happened since the state was saved, in runs that did not save theirs.
+            # Earlier runs may not have saved their state: read what has changed since the last save.
             self._begin_reading(repository)
-            self._read_on(1)
+            self._read_on(limit=1)
         self.pending.put(f"run-{self.job.run}", event)
-        self._work()
+        self._handle_pending()
         if not ready:
             self._begin_reading(repository)
         self._read_on()
         return self.summary(event.number)
 
     def upkeep(self) -> RunSummary:
-        """Do what the App's workers do on a schedule."""
+        """Do the scheduled work of the App's workers."""
         self.fill()
-        for chore in (look_at_feedback, erase_old, tidy, keep_digests):
+        for task in (look_at_feedback, erase_old, tidy, keep_digests):
             try:
-                chore(self.services)
+                task(self.services)
             except (GitHubError, Retryable) as failure:
-                self.fail(f"{chore.__name__.replace('_', ' ')}: {failure}")
-        self._work()
+                self.fail(f"{task.__name__.replace('_', ' ')}: {failure}")
+        self._handle_pending()
         return self.summary()
 
     def fill(self) -> bool:
-        """Read the repository of a workflow without an event of an issue; return whether all of it is read."""
+        """Fill the index of the job's repository; return whether the index is complete."""
         repository = self.github.in_repository(INSTALLATION, 0).repository(self.job.repo)
         self._register(repository)
         self._begin_reading(repository)
@@ -156,23 +156,23 @@ class Workflow:
         return self.services.indexing.ready(repository.id)
 
     def keep(self) -> bool:
-        """Pack the state if the next run needs it; return whether it did."""
+        """Pack the state if the next run needs it; return whether the state was packed."""
         database = sqlite_file(self.settings.database_url)
         assert database is not None
-        worth = (
+        needed = (
             self.restored is not state.Restored.WHOLE
-            or not self.job.is_of_an_issue
-            or self.read > 1
-            or state.feedback_hash(self.services.store) != self.said
+            or not self.job.is_issue_event
+            or self.index_steps > 1
+            or state.feedback_hash(self.services.store) != self.feedback_before
             or database.stat().st_size < state.SMALL
         )
-        if worth:
+        if needed:
             size = state.pack(database, self.job.state)
             logger.info("the state has %.1f MB", size / 1e6)
-        return worth
+        return needed
 
     def _register(self, repository: Repository) -> None:
-        """Store the repository, and what was said in it since the state was saved, or ever."""
+        """Store the repository, and what people decided since the last saved state, or ever without one."""
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
         client = self.github.in_repository(INSTALLATION, repository.id)
@@ -181,34 +181,34 @@ class Workflow:
                 "What people said in earlier threads could not be read again just now; the next run tries again."
             )
 
-    def _work(self) -> None:
+    def _handle_pending(self) -> None:
         while (step := self.pending.take(background=False)) is not None:
-            # No run waits for an hour; a later event of the issue does this work.
+            # No run waits that long; a later event of the issue does this work.
             if step.delay < _LATER:
-                self._do(step.event)
+                self._handle_with_retries(step.event)
 
     def _begin_reading(self, repository: Repository) -> None:
-        event = IndexEvent(INSTALLATION, repository, f"run-{self.job.run}", _GOING_ON)
+        event = IndexEvent(INSTALLATION, repository, f"run-{self.job.run}", _FIRST_STEP)
         self.pending.put(event.delivery_id, event)
 
-    def _read_on(self, most: int = _ALL) -> None:
-        """Fill the index, or bring it up to date, as far as this run may."""
-        while most and (step := self.pending.take(background=True)) is not None:
+    def _read_on(self, limit: int | None = None) -> None:
+        """Fill or update the index while the run has time, for at most `limit` steps."""
+        while limit != 0 and (step := self.pending.take(background=True)) is not None:
             if step.delay > _SHORT or time.monotonic() - self.began > READING:
                 return
             time.sleep(step.delay)
             if step.event.name == "index":
-                self.read += 1
-                most -= 1
-            self._do(step.event)
+                self.index_steps += 1
+                limit = None if limit is None else limit - 1
+            self._handle_with_retries(step.event)
 
-    def _do(self, event: Event) -> None:
-        """Handle an event, again if GitHub asks to wait for a moment."""
+    def _handle_with_retries(self, event: Event) -> None:
+        """Handle an event; if GitHub asks for a short wait, wait and try again."""
         router = Router(ROUTES)
         for attempt in range(1, TRIES + 1):
-            here = replace(self.services, arrived=self.services.now(), delivery=f"run-{self.job.run}")
+            services = replace(self.services, arrived=self.services.now(), delivery=f"run-{self.job.run}")
             try:
-                router.dispatch(event, here, new=attempt == 1 and time.monotonic() - self.began < _LAG)
+                router.dispatch(event, services, new=attempt == 1 and time.monotonic() - self.began < _LAG)
                 return
             except Retryable as failure:
                 wait = failure.after or 5.0 * attempt
@@ -222,42 +222,42 @@ class Workflow:
                 return
 
     def fail(self, why: str) -> None:
-        """Note that something could not be done."""
+        """Record that something could not be done."""
         self.failed = True
         self.problems.append(why)
 
     def summary(self, number: int = 0) -> RunSummary:
         """The summary of the run, about the issue of this number if there is one."""
         services, repo_id = self.services, self.repository.id if self.repository else 0
-        looks = services.store.decisions.of_issue(repo_id, number) if number else []
+        decisions = services.store.decisions.of_issue(repo_id, number) if number else []
         began_at = services.now() - (time.monotonic() - self.began)
-        decision = next((one for one in reversed(looks) if one.at >= began_at), None)
-        kept = services.store.comments.get(repo_id, number) if number else None
+        decision = next((one for one in reversed(decisions) if one.at >= began_at), None)
+        comment = services.store.comments.get(repo_id, number) if number else None
         with services.index.view(repo_id) as view:
             rows = view.issues([one.number for one in decision.evidence if one.own] if decision else [])
         if self.repository:
-            self._tell_of_settings(self.repository)
+            self._note_settings_problems(self.repository)
         return RunSummary(
             place=RepoLinks(str(self.job.repo), self.settings.enterprise),
             pages=pages_of(self.settings.github_api_url),
             number=number,
             decision=decision,
-            comment_id=kept.comment_id if kept else None,
-            titles={one: row.title for one, row in rows.items()},
+            comment_id=comment.comment_id if comment else None,
+            titles={row_number: row.title for row_number, row in rows.items()},
             progress=services.store.backfills.get(repo_id) if self.repository else None,
             lines=self.lines,
-            problems=[*self.problems, *self._lacking()],
+            problems=[*self.problems, *self._setup_problems()],
             failed=self.failed or bool(self.github.refused),
         )
 
-    def _tell_of_settings(self, repository: Repository) -> None:
+    def _note_settings_problems(self, repository: Repository) -> None:
         client = self.github.in_repository
         loaded = self.services.repository_settings.read(lambda repo_id: client(INSTALLATION, repo_id), repository)
         if loaded.problems and not loaded.private:
             wrong = "; ".join(map(str, loaded.problems))
             self.problems.append(f"{loaded.source}: {wrong}. What is right in it counts.")
 
-    def _lacking(self) -> Iterator[str]:
+    def _setup_problems(self) -> Iterator[str]:
         """Problems with the restored state and the token's permissions."""
         if self.restored is state.Restored.DAMAGED:
             yield "The state in the cache was damaged, and is made anew."
@@ -270,10 +270,10 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
     """The bot of one run, with the state from the cache. Raises SettingsError for wrong settings."""
     database = job.home / "doppel.db"
     settings = host.load({**job.settings, "DATABASE_URL": f"sqlite:///{database}"}, job.home / "none.env")
-    # Nothing here must survive a power failure: what is lost is read again.
+    # Nothing here needs to survive a power failure: whatever is lost is read again.
     settings = settings.model_copy(update={"sqlite_synchronous": "OFF"})
     began, restored = time.monotonic(), state.unpack(job.state, database)
-    store, restored = _opened(settings, database, restored)
+    store, restored = _opened_store(settings, database, restored)
     pending, index = MemoryQueue(), build_index(settings, store)
     github = TokenGitHub(
         settings.github_token, api_url=settings.github_api_url, api_version=settings.github_api_version
@@ -283,7 +283,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
         github=github,
         store=store,
         repository_settings=RepositorySettings(store, now),
-        issue_forms=IssueForms(store, now, cache_seconds=_FORMS),
+        issue_forms=IssueForms(store, now, cache_seconds=_FORMS_SECONDS),
         comments=CommentKeeper(store.comments, of_token(github.login), now, alone=False),
         inbox=pending,
         index=index,
@@ -296,20 +296,20 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
         yield Workflow(job, settings, github, services, pending, restored, began, state.feedback_hash(store))
 
 
-def _opened(settings: Settings, database: Path, restored: state.Restored) -> tuple[Store, state.Restored]:
-    """The store; a new one if the restored file cannot be used."""
+def _opened_store(settings: Settings, database: Path, restored: state.Restored) -> tuple[Store, state.Restored]:
+    """The store, and what was restored; a new store if the restored file cannot be used."""
     try:
         store = open_store(settings)
-        state.index(store.engine)
+        state.create_indexes(store.engine)
         return store, restored
     except sa.exc.SQLAlchemyError:
         if restored is not state.Restored.WHOLE:
             raise
-        for end in ("", "-wal", "-shm"):
-            Path(f"{database}{end}").unlink(missing_ok=True)
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{database}{suffix}").unlink(missing_ok=True)
         return open_store(settings), state.Restored.DAMAGED
 
 
 def _evaluate(repo: RepoRef) -> str:
-    """A workflow's events have no dashboard; its own `evaluate` is the command."""
+    """Never called: a workflow has no dashboard to start an evaluation, and its task `evaluate` runs the command."""
     raise AssertionError(f"an evaluation of {repo} within a workflow's event")

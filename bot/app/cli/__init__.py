@@ -1,7 +1,7 @@
-"""The `doppel` command. Each command is in the file of its name, or of BESIDE, and is imported only when it is used.
+"""The `doppel` command. Each command is in the module of its name, or of BESIDE, and is imported on first use.
 
-Commands import what they work with when they run, so that help and completion need not wait for NumPy and SQLAlchemy.
-`shared/` has what several of them use.
+Commands import heavy packages only when they run, so that help and completion do not wait for NumPy and SQLAlchemy.
+`shared/` holds code that several commands use.
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ from bot.app.cli.shared.console import EndedBySignal
 from bot.domain.errors import GitHubError, Retryable, UserError
 from bot.platform.private_files import is_of_a_database
 
-# The commands by their users, with the line that the overview shows without an import.
+# The commands by user, each with its line in the overview, which needs no import.
 GROUPS = {
     "For maintainers": {
         "find": "Look for earlier reports of an issue.",
         "scan": "Look through a backlog for groups that report the same thing.",
         "evaluate": "Say how well Doppel would have done, from known duplicates.",
         "check-config": "Check a repository's doppel.yml.",
-        "digest": "Say what the bot did lately, and how right it was.",
-        "calibrate": "Say which threshold is in force, and put it back.",
+        "digest": "Say what the bot did lately, and how often it was right.",
+        "calibrate": "Say which threshold is in force, or reset it.",
         "mcp": "Serve the tools to agents, over the Model Context Protocol.",
-        "dedupe": "Merge the entries of a playbook that say the same.",
-        "action": "Do what the event of a workflow asks; action.yml calls it.",
+        "dedupe": "Merge a playbook's entries that say the same.",
+        "action": "Handle the event of a workflow; action.yml calls this.",
     },
     "For hosts": {
         "serve": "Run web and worker together.",
         "worker": "Run a worker process.",
         "proxy": "Fetch deliveries from a channel, without a public address.",
         "doctor": "Say what is missing or wrong in the configuration.",
-        "index": "Show how far the index of each repository is.",
+        "index": "Show the progress of each repository's index.",
         "jobs": "List the deliveries that were given up, and try them again.",
         "export": "Print everything that is stored about a repository.",
         "forget": "Erase everything that is stored about a repository.",
         "migrate": "Bring the database schema up to date.",
-        "migrate-store": "Copy what is stored to another database.",
+        "migrate-store": "Copy everything stored to another database.",
     },
     "For developers": {
         "demo": "See Doppel at work on a made-up repository.",
-        "simulator": "Run the GitHub simulator alone.",
+        "simulator": "Run only the GitHub simulator.",
         "receive": "Sign a payload and post it to the receiver.",
         "replay": "Run past issues through the finder, in order of arrival.",
         "train": "Learn the weights from known duplicates.",
         "completion": "Print the shell completion script.",
     },
 }
-COMMANDS = {name: says for group in GROUPS.values() for name, says in group.items()}
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 # Commands in another command's module.
 BESIDE = {
     "worker": "serve",
@@ -69,15 +69,15 @@ BESIDE = {
 }
 
 USAGE, UNREACHABLE, FAULT, INTERRUPTED = 2, 3, 70, 130
-_FULL = (errno.ENOSPC, errno.EDQUOT)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 EXIT_CODES = {
     0: "All is well.",
     1: "The answer is no: a check failed, a delivery was refused, nothing was done; or a pipe is closed.",
     USAGE: "Wrong usage, or a setting or file to mend; the message says which.",
     UNREACHABLE: "GitHub or the database could not be reached, or refused; trying again later may help.",
     FAULT: "A fault of Doppel's own.",
-    INTERRUPTED: "Interrupted by Ctrl-C; 143 where it was SIGTERM, and 129 where the terminal was closed. "
-    "0 where `serve`, `worker`, `simulator` or `demo --serve` is ended so, or `proxy` or `mcp --http` by Ctrl-C.",
+    INTERRUPTED: "Interrupted by Ctrl-C; 143 after SIGTERM, 129 after the terminal was closed. `serve`, `worker`, "
+    "`simulator` and `demo --serve` end with 0 instead, and so do `proxy` and `mcp --http` after Ctrl-C.",
 }
 
 
@@ -101,7 +101,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Like click's, but an unknown name is answered with the nearest one, unless a shell asks for completions."""
+        """Like click's, but suggest the nearest name for an unknown one, unless a shell asks for completions."""
         name = args[0]
         if not ctx.resilient_parsing and not name.startswith("-") and name not in COMMANDS:
             near = get_close_matches(name, COMMANDS, n=1)
@@ -109,13 +109,13 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; Ctrl-C ends it with the exit code that shells give for it."""
+        """Run the command; after Ctrl-C or a signal, exit with the code that shells use for the signal."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as end:
             number = end.number if isinstance(end, EndedBySignal) else signal.SIGINT
-            says = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
-            _complain(says, 128 + number)
+            text = "interrupted" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}"
+            _complain(text, 128 + number)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, commands in GROUPS.items():
@@ -130,15 +130,15 @@ def cli() -> None:
 
 
 def main(args: list[str] | None = None) -> Any:
-    """The console script: runs a command and turns errors into a line on stderr and one of EXIT_CODES."""
-    # Before any command loads NumPy, whose threads would wait for each other by spinning.
+    """The console script: run a command, and turn an error into a line on stderr and one of EXIT_CODES."""
+    # Set these before any command loads NumPy, whose threads would otherwise spin while they wait for each other.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     _make_streams_usable()
     try:
         return cli.main(args=args, prog_name="doppel", standalone_mode=True, color=_colour())
     except BrokenPipeError:
-        # The reader of a pipe has gone, as in `doppel … | head`; that is no error.
+        # A reader that closes the pipe early, as in `doppel … | head`, is no error.
         sys.stderr.close()
     except Exception as error:
         text, code = _message_and_code(error)
@@ -149,10 +149,10 @@ def main(args: list[str] | None = None) -> Any:
 
 def _make_streams_usable() -> None:
     if sys.stdin is None:
-        # Closed by who started it (`<&-`): whoever reads from it finds nothing there, as in an empty file.
+        # The caller has closed stdin (`<&-`): treat it like an empty file.
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
-        # What a terminal's encoding lacks, as names of files may, is written out, as Python does where it complains.
+        # Escape characters that the terminal's encoding lacks, as Python does on stderr. Names of files may have such.
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
@@ -161,7 +161,7 @@ def _message_and_code(error: Exception) -> tuple[str, int]:
     if isinstance(error, UserError):
         return str(error), USAGE
     if isinstance(error, (Retryable, GitHubError)):
-        # Loaded here, since `doppel --help` has no use for it.
+        # Imported here, because `doppel --help` does not need it.
         from bot.deliveries.database import QueueUnavailable
 
         mend = "; see `doppel doctor`" if isinstance(error, QueueUnavailable) else ""
@@ -170,26 +170,26 @@ def _message_and_code(error: Exception) -> tuple[str, int]:
         from bot.storage.failures import why
 
         return f"the database of DATABASE_URL failed ({why(error)}); see `doppel doctor`", UNREACHABLE
-    if isinstance(error, OSError) and (told := _file_message_and_code(error)):
-        return told
+    if isinstance(error, OSError) and (answer := _file_message_and_code(error)):
+        return answer
     return f"a fault of Doppel's own ({type(error).__name__}); the lines above say where, please report it", FAULT
 
 
 def _file_message_and_code(error: OSError) -> tuple[str, int] | None:
-    """The same for a file or its disk; None for any other error."""
+    """The message and the exit code of an error of a file or its disk; None for any other error."""
     where = f"{error.filename}: {error.strerror}"
     if isinstance(error, PermissionError) and error.filename:
-        of_ours = ", or check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""
-        return f"{where}; run as the user that owns it{of_ours}", USAGE
+        settings_hint = ", or check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""
+        return f"{where}; run as the user that owns it{settings_hint}", USAGE
     if is_of_a_database(error):
         return f"{where}. The database cannot be kept there; check DOPPEL_HOME and DATABASE_URL", USAGE
-    if error.errno in _FULL:
+    if error.errno in _DISK_FULL:
         return f"cannot write, what is printed or a file of its own: {error.strerror}", UNREACHABLE
     return None
 
 
 def _colour() -> bool | None:
-    """False if NO_COLOR is set (https://no-color.org), else None: as the terminal has it."""
+    """False if NO_COLOR is set (https://no-color.org), else None: the terminal decides."""
     return False if os.environ.get("NO_COLOR") else None
 
 

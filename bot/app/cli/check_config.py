@@ -19,26 +19,27 @@ from bot.domain.likelihood import POSSIBLY, VERY_LIKELY
 @click.argument("file", type=READ_FILE_OR_STDIN)
 @json_option
 def check_config(file: Path, as_json: bool) -> None:
-    """Check a repository's settings, FILE being its .github/doppel.yml (- for standard input).
+    """Check FILE, a repository's settings in .github/doppel.yml (- for standard input).
 
-    Notes are about what has another meaning than it had; they are no problems. The JSON has the settings in force as
-    well. Exit code 0 means that all is well, 1 that there are problems, 2 that the file cannot be read.
+    Notes are no problems: they point out settings whose meaning has changed, or that may surprise. The JSON also has
+    the settings in force. Exit code 0 means that all is well, 1 that there are problems, 2 that the file cannot be
+    read.
     """
     try:
         config, problems = parse_config(read_bytes(file).decode())
-    except OSError as problem:
-        raise UserError(f"{file} cannot be read: {problem.strerror}") from problem
-    except UnicodeDecodeError as problem:
-        raise UserError(f"{file} is not UTF-8: byte {problem.start + 1} belongs to no character") from problem
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file} is not UTF-8: byte {error.start + 1} belongs to no character") from error
     notes = _notes(config)
     if as_json:
-        told = [one.to_json() for one in problems]
-        found = {"file": str(file), "problems": told, "notes": notes, "settings": config.model_dump()}
+        rows = [problem.to_json() for problem in problems]
+        found = {"file": str(file), "problems": rows, "notes": notes, "settings": config.model_dump()}
         click.echo(in_json(found, indent=2))
     else:
-        for one in problems:
-            hint = f" (did you mean {one.hint}?)" if one.hint else ""
-            click.echo(f"{file}:{one.line}:{one.column}: {one.message}{hint}")
+        for problem in problems:
+            hint = f" (did you mean {problem.hint}?)" if problem.hint else ""
+            click.echo(f"{file}:{problem.line}:{problem.column}: {problem.message}{hint}")
         for note in notes:
             click.echo(f"{file}: note: {note}")
         if not problems:
@@ -47,10 +48,10 @@ def check_config(file: Path, as_json: bool) -> None:
 
 
 def _notes(config: RepoConfig) -> list[str]:
-    """Values that were meant for an older scale, as far as that can be seen (P5).
+    """Notes on settings that may surprise, such as values that may have been chosen on an older scale (P5).
 
-    That scale was the chance that somebody marks the two as duplicates. Few are marked, so people lowered the
-    threshold: a value below today's default may be of that time.
+    On the older scale, a value was the chance that somebody marks two issues as duplicates. Few are marked, so people
+    lowered the threshold: a value below today's default may date from that time.
     """
     notes = []
     threshold = config.min_confidence
@@ -58,7 +59,7 @@ def _notes(config: RepoConfig) -> list[str]:
         notes.append(
             f"min_confidence: {threshold:g} is below the default, {MIN_CONFIDENCE:g}. It is how likely a reader calls "
             "two issues the same report. It used to be the chance that somebody marks them as duplicates: "
-            f"{threshold:g} meant then what {_today(threshold):.2f} means now. If it was chosen for that, leave it "
+            f"{threshold:g} meant then what {_rescaled(threshold):.2f} means now. If it was chosen for that, leave it "
             "out, or let `doppel evaluate` recommend another."
         )
     if config.judge.related and not config.judge.enabled:
@@ -77,9 +78,9 @@ def _notes(config: RepoConfig) -> list[str]:
     return notes
 
 
-def _today(former: float) -> float:
-    """A chance of being marked as the probability that a reader calls the two the same."""
-    # numpy takes half a second, which few files cost.
+def _rescaled(former: float) -> float:
+    """Convert a chance of being marked to the probability that a reader calls two issues the same."""
+    # Few files need numpy, which takes half a second to import.
     import numpy as np
 
     from bot.search.matching.weights import shipped_model

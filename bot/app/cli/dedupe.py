@@ -28,18 +28,23 @@ _TEXT_SHOWN = 100
 
 @click.command()
 @click.argument("playbook", type=READ_FILE)
-@click.option("--threshold", type=float, help="The least cosine similarity, 0 to 1.  [default: the model's own]")
-@click.option("--model", help="all-MiniLM-L6-v2 or wordllama.  [default: the first of them that is installed]")
+@click.option(
+    "--threshold",
+    type=float,
+    help="The least cosine similarity of two entries to merge, 0 to 1.  [default: the model's own]",
+)
+@click.option("--model", help="all-MiniLM-L6-v2 or wordllama.  [default: the first one that is installed]")
 @click.option("--out", type=OUT, help="Write the merged playbook to this file.")
-@click.option("--in-place", is_flag=True, help="Write it back to PLAYBOOK.")
+@click.option("--in-place", is_flag=True, help="Write the merged playbook back to PLAYBOOK.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be merged.")
 def dedupe(
     playbook: Path, threshold: float | None, model: str | None, out: Path | None, in_place: bool, dry_run: bool
 ) -> None:
-    """Merge the entries of PLAYBOOK, a JSON file, that say the same.
+    """Merge entries that say the same in PLAYBOOK, a JSON file.
 
-    The first of them keeps its name, text and section and gets the sums of the counters. Without --out, --in-place or
-    --dry-run the merged playbook goes to stdout. What was merged into what, at which similarity, goes to stderr.
+    The first entry of a group keeps its name, text and section, and gets the sums of the group's counters. Without
+    --out, --in-place or --dry-run the merged playbook goes to stdout. The list of merges, with their similarities,
+    goes to stderr.
     """
     if (out is not None) + in_place + dry_run > 1:
         raise click.UsageError("--out, --in-place and --dry-run exclude each other")
@@ -50,26 +55,26 @@ def dedupe(
 
     content = _read(playbook)
     try:
-        # No other setting matters here, and none that is wrong for the bot may keep a playbook from being merged.
+        # Do not check the bot's other settings: a wrong one must not stop the merge.
         environ = variables(os.environ, None)
         found = deduplicate(content, threshold, slugs=SECTION_SLUGS, model=model, environ=environ)
     except UserError:
         raise
     except Retryable as problem:
-        # A model that is not there will not come by itself.
+        # A missing model stays missing: another try does not help.
         raise UserError(str(problem)) from None
     except ValueError as problem:
         raise UserError(f"{playbook}: {problem}") from None
-    _tell(found)
+    _report(found)
     if dry_run:
         return
     apply(content, found.entries, found.groups)
     text = in_json(content, indent=2) + "\n"
     if out is None and not in_place:
         click.echo(text, nl=False)
-    # A playbook in which nothing was merged stays as its author formatted it.
+    # If nothing was merged, the file keeps its author's formatting.
     elif found.merged or out is not None:
-        # A playbook that is read through a link is written through it, and keeps its mode.
+        # Write through a symbolic link, and keep the mode of the file.
         target = out or playbook.resolve()
         with file_errors(target):
             keep_to_names(target)
@@ -78,9 +83,9 @@ def dedupe(
 
 
 def _read(path: Path) -> Any:
-    hooks: dict[str, Any] = {"parse_constant": _no_number, "parse_float": _number, "parse_int": _number}
+    hooks: dict[str, Any] = {"parse_constant": _refuse_constant, "parse_float": _number, "parse_int": _number}
     try:
-        # What editors on Windows put before a text is no part of it.
+        # "utf-8-sig" skips the mark that editors on Windows put before a text.
         return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_each_once, **hooks)
     except OSError as problem:
         raise UserError(f"{path}: {problem.strerror}") from None
@@ -91,20 +96,20 @@ def _read(path: Path) -> Any:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object without repeated names: of two sections of one name the first would be lost."""
+    """Build an object; refuse repeated names, because the first of two sections of one name would be lost."""
     for name, times in Counter(name for name, _ in pairs).most_common(1):
         if times > 1:
             raise ValueError(f"the name {name!r} stands twice in one object")
     return dict(pairs)
 
 
-def _no_number(constant: str) -> Any:
-    """NaN and Infinity, which Python reads and writes, and other programs do not."""
+def _refuse_constant(constant: str) -> Any:
+    """Refuse NaN and Infinity: Python reads and writes them, but other programs do not."""
     raise ValueError(f"{constant} is not JSON")
 
 
 def _number(digits: str) -> float:
-    """A number that Python keeps and writes as it is."""
+    """Read a number; refuse one that is too large for Python to keep."""
     try:
         value = int(digits) if digits.lstrip("-").isdigit() else float(digits)
     except ValueError:
@@ -114,7 +119,7 @@ def _number(digits: str) -> float:
     return value
 
 
-def _tell(found: Deduplication) -> None:
+def _report(found: Deduplication) -> None:
     """Report on stderr, since stdout may be the playbook."""
     from bot.interfaces.agents.deduplication import account
 
@@ -128,14 +133,14 @@ def _tell(found: Deduplication) -> None:
         old = merge.survivor
         say(_place(old), bold=True, nl=False)
         say(f"  helpful/harmful {old.helpful}/{old.harmful} → {merge.helpful}/{merge.harmful}\n    {_shown(old.text)}")
-        for one in merge.absorbed:
-            how = "" if one.through is None else f", through {_place(one.through)} at {one.link:.2f}"
-            say(f"  ← {one.similarity:.2f}  {_place(one.entry)}{how}\n    {_shown(one.entry.text)}")
+        for absorbed in merge.absorbed:
+            how = "" if absorbed.through is None else f", through {_place(absorbed.through)} at {absorbed.link:.2f}"
+            say(f"  ← {absorbed.similarity:.2f}  {_place(absorbed.entry)}{how}\n    {_shown(absorbed.entry.text)}")
     for left, right in found.apart:
         pair = f"{_place(found.entries[left])} and {_place(found.entries[right])}"
         say(f"{pair} contradict each other, and stay two entries")
-    gone = len(found.entries) - len(found.groups)
-    counts = f"{counted(len(found.entries), 'entry', 'entries')}, {gone} merged into others, {len(found.groups)} left"
+    merged = len(found.entries) - len(found.groups)
+    counts = f"{counted(len(found.entries), 'entry', 'entries')}, {merged} merged into others, {len(found.groups)} left"
     say(f"{counts} ({found.model}, threshold {found.threshold:g})")
 
 

@@ -17,22 +17,22 @@ from bot.app.demo.terminal import Lines, Terminal
 from bot.domain.entities import RepoRef
 from bot.domain.errors import Unavailable
 
-_ISSUES = "Take the issues of this JSON Lines file (.gz too) instead of the made-up ones."
+_ISSUES = "Use the issues of this JSON Lines file (.gz too) instead of the made-up issues."
 
 
 @click.command()
-@click.option("--serve", is_flag=True, help="Keep it running, with a web page to play with, until Ctrl-C.")
+@click.option("--serve", is_flag=True, help="Keep the demo running until Ctrl-C, with a web page to play with.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port [default: a free one].")
 @click.option("--issues", type=READ_FILE, help=_ISSUES)
 @click.option("--repo", help="The repository's name, OWNER/REPO [default: acme/app with --issues].")
-@click.option("--postgres", is_flag=True, help="Keep store and queue in a PostgreSQL server started for this.")
+@click.option("--postgres", is_flag=True, help="Keep store and queue in a PostgreSQL server that the demo starts.")
 @json_option
 def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres: bool, as_json: bool) -> None:
     """See Doppel at work on a made-up repository.
 
-    A simulated GitHub, gunicorn and a worker are started; people open issues and give commands; what the bot answers is
-    printed, with --json each event as a line. Everything runs on this machine and is removed at the end. Exit code 1
-    means that something that should have happened did not; the last line says what.
+    The demo starts a simulated GitHub, gunicorn and a worker. Simulated people open issues and give commands, and the
+    bot's answers are printed; with --json every event is a line. Everything runs on this machine and is removed at the
+    end. Exit code 1 means that an expected event did not happen; the last line says which.
     """
     name = str(RepoRef.parse(repo)) if repo else "acme/app" if issues else REPOSITORY
     tell = Lines(lambda event: click.echo(in_json(event))) if as_json else Terminal(Console(), "doppel[bot]")
@@ -40,7 +40,7 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
         with cleanup_on_signal():
             perform(tell, name, issues, page=port if serve else None, postgres=postgres)
     except KeyboardInterrupt:
-        # With --serve this is the way to end it.
+        # With --serve, Ctrl-C is the way to end the demo.
         if not serve:
             raise
     except (ShowFailed, Unavailable) as failure:

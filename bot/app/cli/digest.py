@@ -1,4 +1,4 @@
-"""`doppel digest` and `doppel calibrate`: what the bot did lately, how right it was, and what followed from it (C7)."""
+"""`doppel digest` and `doppel calibrate`: what the bot did lately, how often it was right, and the threshold (C7)."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def _seconds(_context: click.Context, _option: click.Parameter, value: str) -> f
 @repository_argument
 @click.option("--since", callback=_seconds, default="7d", show_default=True, help="How far to look back: 36h, 7d, 4w.")
 @json_option
-@click.option("--markdown", "as_markdown", is_flag=True, help="Print it as Markdown.")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
 def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> None:
-    """Say what the bot did lately, or would have done (mode: shadow), and how right it was as far as people have said.
+    """Say what the bot did lately, or would have done (mode: shadow), and how often people found that it was right.
 
-    GitHub's id may stand for OWNER/REPO. GitHub is not asked: workers read reactions every hour, and closings, commands
-    and ticked boxes as they come. In the table, "not" and "of" in brackets are the commands by which people said so.
-    The JSON has no titles. docs/feedback.md says what counts how much.
+    GitHub's id of the repository may replace OWNER/REPO. This command does not ask GitHub: workers read reactions every
+    hour, and closings, commands and ticked boxes as they come. In the table, "not" or "of" in brackets is the command
+    that a person gave. The JSON has no titles. docs/feedback.md says how much each kind of feedback counts.
     """
     if as_json and as_markdown:
         raise click.UsageError("--json or --markdown, not both")
@@ -51,21 +51,21 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
     from bot.search.repository_settings import RepositorySettings
 
     moment, say = now(), english()
-    with stored(repository) as (settings, store, meant):
-        found = digest_of(store, meant.id, moment.timestamp() - since, moment.timestamp())
-        titles = titles_of(build_index(settings, store), meant.id, found)
-        config = RepositorySettings(store, now).last_read(meant.id)
-        threshold = threshold_in_force(config, store.calibrations.get(meant.id))
+    with stored(repository) as (settings, store, target):
+        found = digest_of(store, target.id, moment.timestamp() - since, moment.timestamp())
+        titles = titles_of(build_index(settings, store), target.id, found)
+        config = RepositorySettings(store, now).last_read(target.id)
+        threshold = threshold_in_force(config, store.calibrations.get(target.id))
     if as_json:
         values = {
-            "repository": meant.name,
+            "repository": target.name,
             "bar": threshold.value,
             "bar_from": threshold.origin.value,
             **found.to_json(),
         }
         click.echo(json.dumps(values, indent=2))
     elif as_markdown:
-        place = RepoLinks(meant.name, settings.enterprise)
+        place = RepoLinks(target.name, settings.enterprise)
         click.echo(words.markdown(words.DigestView(found, titles, threshold, place, moment, say)), nl=False)
     else:
         click.echo(f"{words.sentences(found, moment, say)}\n{words.threshold_words(threshold, say)}")
@@ -83,7 +83,7 @@ def _show_table(found: Digest, titles: Mapping[int, str], say: Messages) -> None
     from bot.quality import digest_text as words
 
     def named(number: int) -> Text:
-        # A title is no markup, and no command to the terminal.
+        # A title must not act as markup, or as a command to the terminal.
         return Text(clean(f"#{number} {titles.get(number, '')}"), overflow="ellipsis", no_wrap=True)
 
     table = Table("issue", "reported before as", box=box.SIMPLE)
@@ -97,13 +97,13 @@ def _show_table(found: Digest, titles: Mapping[int, str], say: Messages) -> None
 
 @click.command()
 @repository_argument
-@click.option("--reset", is_flag=True, help="Put the threshold back; what was said until now no longer moves it.")
+@click.option("--reset", is_flag=True, help="Reset the threshold; feedback given until now no longer moves it.")
 @json_option
 def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     """Say which threshold is in force, who put it there, and what people have said.
 
-    GitHub's id may stand for OWNER/REPO. Workers calibrate every hour by themselves; this works it out anew and keeps
-    what comes of it. docs/feedback.md says by which rule.
+    GitHub's id of the repository may replace OWNER/REPO. Workers calibrate every hour by themselves; this command
+    calibrates now, and stores the result. docs/feedback.md explains the rule.
     """
     from bot.app.wiring.clients import now
     from bot.conversation.messages.catalogue import english
@@ -112,16 +112,16 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     from bot.search.repository_settings import RepositorySettings
 
     moment = now().timestamp()
-    with stored(repository) as (_, store, meant):
+    with stored(repository) as (_, store, target):
         if reset:
-            store.calibrations.reset(meant.id, moment)
+            store.calibrations.reset(target.id, moment)
         else:
-            recalibrate(store, meant.id, moment)
-        found, known = current_calibration(store, meant.id, moment), store.calibrations.get(meant.id)
-        threshold = threshold_in_force(RepositorySettings(store, now).last_read(meant.id), known)
+            recalibrate(store, target.id, moment)
+        found, known = current_calibration(store, target.id, moment), store.calibrations.get(target.id)
+        threshold = threshold_in_force(RepositorySettings(store, now).last_read(target.id), known)
     if as_json:
         values = {
-            "repository": meant.name,
+            "repository": target.name,
             "bar": threshold.value,
             "from": threshold.origin.value,
             "feedback": found.move.value,

@@ -1,4 +1,4 @@
-"""`doppel doctor`: what is missing or wrong in the configuration, and how to mend it."""
+"""`doppel doctor`: what is missing or wrong in the configuration, and how to fix it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _COLOURS = {CheckStatus.WELL: "green", CheckStatus.WARNING: "yellow", CheckStatu
 def doctor(as_json: bool) -> None:
     """Check settings, databases, worker, models, permissions, and the ways to and from GitHub; changes nothing.
 
-    Exit code 0: it will work. 1: something is broken; each such line says how to mend it.
+    Exit code 0: Doppel will work. 1: something is broken; the line about it says how to fix it.
     """
-    # These take a second to import.
+    # These imports take a second.
     from bot.app.wiring.clients import build_endpoint, build_github, embedder
     from bot.app.wiring.manifest import required_access
 

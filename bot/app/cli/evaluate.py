@@ -51,10 +51,10 @@ from bot.quality.feedback import UNDECIDED
 from bot.quality.replay.archive import read_rows
 from bot.quality.replay.replay import ReplayOptions
 
-# Columns that each of the tables fits into.
-_TABLES = 80
-_DEFAULT = f"{MIN_CONFIDENCE}; of a repository that this host knows, the one in force there"
-_CONFIDENCE = "The threshold that is looked at first, as in .github/doppel.yml."
+# Every table fits into this many columns.
+_TABLE_WIDTH = 80
+_DEFAULT = f"{MIN_CONFIDENCE}; for a repository that this host knows, its threshold in force"
+_CONFIDENCE = "The threshold to look at first, as in .github/doppel.yml."
 _HOW_IT_IS_KNOWN = (
     'In a file `duplicate_of` names the original\'s id; in a repository it is known from "closed as duplicate" and '
     'from members\' comments "Duplicate of #N".'
@@ -64,15 +64,17 @@ _HOW_IT_IS_KNOWN = (
 @click.command()
 @source_argument
 @json_option
-@click.option("--picture", type=WrittenFile(), help="Draw them into this file, whose name ends in .svg.")
+@click.option("--picture", type=WrittenFile(), help="Draw the figures into this file; its name must end in .svg.")
 @click.option("--min-confidence", type=Share(0, 1), show_default=_DEFAULT, help=_CONFIDENCE)
-@click.option("--sample", type=click.IntRange(3), help="Ask about so many arrivals, a third of them duplicates.")
+@click.option("--sample", type=click.IntRange(3), help="Ask about only this many arrivals, a third of them duplicates.")
 @seed_option
 @from_option("judged")
-@click.option("--answers", type=READ_FILE, help="Judge these answers, made by `doppel replay`, instead of asking.")
+@click.option(
+    "--answers", type=READ_FILE, help="Evaluate the answers in this file, from `doppel replay`, instead of asking."
+)
 @click.option("--answered-only", is_flag=True, help="Leave out arrivals that --answers has no answer for.")
-@click.option("--export", type=WrittenFile(), help="Write a repository's history here.")
-@click.option("--fresh", is_flag=True, help="Read all of a repository's history again.")
+@click.option("--export", type=WrittenFile(), help="Write the repository's history to this file.")
+@click.option("--fresh", is_flag=True, help="Read the repository's whole history again.")
 @replay_options
 @judge_options
 def evaluate(
@@ -95,20 +97,20 @@ def evaluate(
 ) -> None:
     """Say how well Doppel would have done with the issues of SOURCE.
 
-    SOURCE is a file of past issues (JSON Lines, plain or gzipped, as for `doppel replay`) that says in duplicate_of
-    which are duplicates of what, or OWNER/REPO, whose own history is read from GitHub: what was marked or closed as a
-    duplicate, and what members named so in comments. Issues are asked about as they arrived; labels are used afterwards
-    only. docs/evaluate.md says what the figures mean.
+    SOURCE is OWNER/REPO or a file of past issues (JSON Lines, plain or gzipped, as for `doppel replay`). In a file,
+    duplicate_of names the original of a duplicate. A repository's history is read from GitHub: issues that were marked
+    or closed as duplicates, and issues that members called duplicates in comments. Doppel is asked about each issue as
+    it was on arrival; the labels are used only afterwards. docs/evaluate.md says what the figures mean.
 
-    With --judge a language model reads the likeliest candidates, too; --answers are that model's then
+    With --judge a language model reads the likeliest candidates, too; --answers then holds that model's answers
     (docs/guides/judge.md).
     """
     from bot.app.wiring.evaluations import keep_evaluation, known_decisions
     from bot.app.wiring.indexes import known_threshold
 
-    with_options = JudgeOptions(**judging_options)
-    with_options.check(answers)
-    _check(picture, None if with_options.judge else answers, answered_only, sample)
+    judge_options_given = JudgeOptions(**judging_options)
+    judge_options_given.check(answers)
+    _check(picture, None if judge_options_given.judge else answers, answered_only, sample)
     refuse_overwriting("--picture", picture, Path(source), answers, weights)
     refuse_overwriting("--export", export, Path(source), answers, weights)
     given = read_source(source)
@@ -127,12 +129,12 @@ def evaluate(
     if threshold is None:
         known = known_threshold(host.load(), repo) if repo else None
         threshold = known.value if known else MIN_CONFIDENCE
-    if with_options.judge:
-        asking = replace(asking, floor=with_options.floor)
+    if judge_options_given.judge:
+        asking = replace(asking, floor=judge_options_given.floor)
         every = trial.chosen if sample else range(int(len(trial.issues) * warm), len(trial.issues))
         with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             answered = trial.replayed(asking, jobs, partial(progress.advance, task), every)
-        judgement = with_judge(trial, answered, with_options, answers, repo, threshold)
+        judgement = with_judge(trial, answered, judge_options_given, answers, repo, threshold)
         if judgement is None:
             return
         found = judgement.judged
@@ -151,8 +153,8 @@ def evaluate(
     if picture is not None:
         write(picture, picture_of(result, given.name if isinstance(given, Path) else source))
     if as_json:
-        told = {"source": source} | result.to_json() | {"says": says(result)}
-        click.echo(json.dumps(told | ({"judge": judgement.summary | compared} if judgement else {}), indent=2))
+        values = {"source": source} | result.to_json() | {"says": summary_sentences(result)}
+        click.echo(json.dumps(values | ({"judge": judgement.summary | compared} if judgement else {}), indent=2))
     else:
         if compared:
             Console(highlight=False).print(_judged_table(compared))
@@ -160,7 +162,7 @@ def evaluate(
 
 
 def _compared(trial: Trial, judgement: JudgedTrial, threshold: float) -> dict[str, Any]:
-    """The outcome with the judge, without it, and without it at the threshold that gives as many comments."""
+    """The outcomes: with the judge; without the judge; and without it at a threshold that gives as many comments."""
     from bot.quality.evaluation.judge_answers import outcome_with_as_many_comments
     from bot.quality.evaluation.measures import outcome_at
 
@@ -185,7 +187,7 @@ def _judged_table(compared: Mapping[str, Any]) -> Table:
 
 
 def _check(picture: Path | None, answers: Path | None, answered_only: bool, sample: int | None) -> None:
-    """Refuse options that exclude each other, before anything takes time."""
+    """Refuse options that exclude each other, before any long work."""
     if picture is not None and picture.suffix.lower() != ".svg":
         raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
     if answered_only and answers is None:
@@ -195,7 +197,7 @@ def _check(picture: Path | None, answers: Path | None, answered_only: bool, samp
     context = click.get_current_context()
     for option in ("weights", "sources", "relevance"):
         if answers is not None and context.get_parameter_source(option) is not ParameterSource.DEFAULT:
-            # The figures would be taken for those of the weights that were named.
+            # Readers would take the figures for results of the named weights.
             raise UserError(f"--{option}: nothing is asked where --answers are given; give it to `doppel replay`")
 
 
@@ -210,7 +212,7 @@ def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[i
 
 
 def _report_marks(trial: Trial, source: str, picture: Path | None) -> None:
-    """Report marks that are missing or lead nowhere, before anything takes time."""
+    """Report marks that are missing or lead nowhere, before any long work."""
     if not trial.marks.marked:
         if picture is not None:
             raise UserError(f"--picture: {source}: no issue is known to be a duplicate: there is nothing to draw")
@@ -229,7 +231,7 @@ def _report_marks(trial: Trial, source: str, picture: Path | None) -> None:
 def _answered(
     trial: Trial, answers: Path, source: str, picture: Path | None, *, only: bool
 ) -> tuple[Trial, dict[Id, Found]]:
-    """The given answers and the trial, with `only` of what they answer; reports missing ones."""
+    """The given answers, and the trial (with `only`: of the answered arrivals). Reports missing answers."""
     found = read_answers(read_rows(answers), trial.issues)
     given, wanted = len(trial.only(found).chosen), len(trial.chosen)
     if given < wanted:
@@ -247,7 +249,7 @@ def _answered(
 
 
 def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]]:
-    """The id and the rows of a repository; GitHub is asked for what is not known yet, with `fresh` for everything."""
+    """The id and the rows of a repository. Reads new issues from GitHub; with `fresh`, all issues."""
     from bot.app.wiring.clients import build_github, reader
     from bot.app.wiring.evaluations import history_erased_if_ended
     from bot.quality.evaluation.history import read_history
@@ -273,8 +275,8 @@ def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]
             github.close()
 
 
-def says(found: Evaluation) -> dict[str, str]:
-    """The first sentences, for programs that pass them on."""
+def summary_sentences(found: Evaluation) -> dict[str, str]:
+    """The main sentences, for programs that show them."""
     return {
         "finding": words.finding(found),
         "advice": words.advice(found),
@@ -284,39 +286,39 @@ def says(found: Evaluation) -> dict[str, str]:
 
 
 def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -> None:
-    """Print an evaluation for a person: sentences first, then the tables; titles are by the issues' ids.
+    """Print an evaluation for a person: sentences first, then the tables. `titles` are by the issues' ids.
 
-    `of_file` says that the issues are from a file and not from a repository.
+    `of_file` says that the issues come from a file, not from a repository.
     """
     console = Console(highlight=False)
-    # Where there is less room a terminal breaks their lines; to fit, the ends of figures would be cut off.
-    tables = Console(highlight=False, width=max(console.width, _TABLES))
+    # A narrower terminal wraps the lines; squeezing the table would cut off figures.
+    tables = Console(highlight=False, width=max(console.width, _TABLE_WIDTH))
     for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}".strip()):
         console.print(f"{paragraph}\n")
-    # What is said below of the threshold that is set, because no other is recommended, is said once.
+    # If none is recommended, the advice below already discusses the current threshold: do not say it twice.
     if words.discussed_threshold(found) != found.at.cut:
         console.print(f"{words.at_threshold(found, found.at)}\n")
     console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")
     if found.retrieval.queries:
         tables.print(_retrieval(found))
-        # Without others each threshold comments on as few of them.
+        # Without unmarked issues every threshold has the same share of false alarms, none, so this table is pointless.
         if found.silent:
             tables.print(_limits(found))
     tables.print(_thresholds(found))
     if found.unmarked:
         console.print(f"{words.unmarked(found)}\n")
-        for one in found.unmarked:
-            for lead, id in ((f"  {words.percent(one.confidence):>4} ", one.id), ("       ", one.candidate)):
+        for pair in found.unmarked:
+            for lead, id in ((f"  {words.percent(pair.confidence):>4} ", pair.id), ("       ", pair.candidate)):
                 line = clean(f"{f'#{id}' if isinstance(id, int) else id} {titles.get(id, '')}")
                 console.print(Text(lead + line), no_wrap=True, overflow="ellipsis")
     console.print(f"\n{words.caution(found, of_file=of_file)}", style="dim")
 
 
 def _table(title: str, columns: Sequence[str]) -> Table:
-    # A table narrower than its title would break that in two.
-    wide = len(title)
+    # A table narrower than its title would wrap the title.
+    width = len(title)
     table = Table(
-        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, min_width=wide
+        title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False, min_width=width
     )
     for place, name in enumerate(columns):
         table.add_column(name, justify="right" if place else "left")

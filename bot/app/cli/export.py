@@ -1,4 +1,4 @@
-"""`doppel export` and `doppel forget`: all that is stored of a repository is shown as JSON, or erased (C6a)."""
+"""`doppel export` and `doppel forget`: print everything stored about a repository as JSON, or erase it (C6a)."""
 
 from __future__ import annotations
 
@@ -22,40 +22,40 @@ if TYPE_CHECKING:
 
 @click.command()
 @repository_argument
-@click.option("--out", type=OUT, help="Write to this file, not to the terminal.")
+@click.option("--out", type=OUT, help="Write to this file instead of the terminal.")
 def export(repository: str, out: Path | None) -> None:
-    """Print everything that is stored about a repository as JSON; GitHub's id may stand for OWNER/REPO.
+    """Print everything that is stored about a repository as JSON. GitHub's id may replace OWNER/REPO.
 
-    GitHub is not asked. The object has the repository's name and id, its rows in each table of the store (bytes in
-    base64, times in seconds since 1970), what the queue holds of it, and the history that `doppel evaluate` has read.
-    FILE can be read by its owner only.
+    This command does not ask GitHub. The object has the repository's name and id, its rows in each table of the store
+    (bytes in base64, times in seconds since 1970), its entries in the queue, and the history that `doppel evaluate` has
+    read. Only the owner of the file of --out can read it.
     """
-    with stored(repository, evaluated=True) as (settings, store, meant):
-        pieces = _json(settings, store, meant)
+    with stored(repository, evaluated=True) as (settings, store, target):
+        pieces = _json_pieces(settings, store, target)
         if out is None:
             for piece in pieces:
                 click.echo(piece, nl=False)
         else:
             with file_errors(f"--out: {out} cannot be written"):
                 replace_file(out, pieces)
-            click.echo(f"{meant.name}: written to {out}", err=True)
+            click.echo(f"{target.name}: written to {out}", err=True)
 
 
-def _json(settings: Settings, store: Store, meant: NamedRepository) -> Iterator[str]:
-    """The object piece by piece, since an index can be larger than what should lie in memory."""
+def _json_pieces(settings: Settings, store: Store, target: NamedRepository) -> Iterator[str]:
+    """The JSON object in pieces, because an index can be too large for memory."""
     from bot.deliveries.inbox import queued_content
     from bot.quality.evaluation.history import stored_issues
     from bot.storage.store import export as tables_of
 
-    queue = queued_content(settings, meant.id)
-    yield f'{{"repository": {json.dumps(meant.name)}, "id": {meant.id}, "tables": {{'
-    for index, (name, rows) in enumerate(tables_of(store.engine, meant.id)):
+    queue = queued_content(settings, target.id)
+    yield f'{{"repository": {json.dumps(target.name)}, "id": {target.id}, "tables": {{'
+    for index, (name, rows) in enumerate(tables_of(store.engine, target.id)):
         yield f"{',' if index else ''}\n  {json.dumps(name)}: ["
         for number, row in enumerate(rows):
             yield f"{',' if number else ''}\n    {in_json(row)}"
         yield "]"
     yield '},\n"queue": ' + in_json(queue, indent=2) + ',\n"history": ['
-    for number, issue in enumerate(stored_issues(settings.home, meant.id)):
+    for number, issue in enumerate(stored_issues(settings.home, target.id)):
         yield f"{',' if number else ''}\n  {in_json(issue)}"
     yield "]}\n"
 
@@ -65,25 +65,25 @@ def _json(settings: Settings, store: Store, meant: NamedRepository) -> Iterator[
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def forget(repository: str, yes: bool, as_json: bool) -> None:
-    """Erase everything that is stored about a repository; GitHub's id may stand for it.
+    """Erase everything that is stored about a repository. GitHub's id may replace OWNER/REPO.
 
-    That is what is in the store, in the queue, and in the history that `doppel evaluate` has read.
+    The store, the queue, and the history that `doppel evaluate` has read are erased.
 
-    GitHub is not asked, and its comments there stay. A job that is at work on the repository just now loses its content
-    within the hour. Where the App is still installed, the next event makes the repository known again: take it out of
-    the installation first. Exit code 1: not confirmed, nothing was erased.
+    This command does not ask GitHub, and the bot's comments stay there. A job that is working on the repository right
+    now loses its content within the hour. While the App is installed, the next event makes the repository known again:
+    remove the repository from the installation first. Exit code 1: not confirmed, nothing was erased.
     """
     from bot.deliveries.inbox import Inbox
     from bot.quality.evaluation.history import erase_history
 
-    with stored(repository, evaluated=True) as (settings, store, meant), closing(Inbox(settings)) as inbox:
+    with stored(repository, evaluated=True) as (settings, store, target), closing(Inbox(settings)) as inbox:
         if not yes:
-            click.confirm(f"Erase everything that is stored about {meant.name} for good?", abort=True, err=True)
-        # The queue first: a job that still waits would store anew what is erased.
-        inbox.erase(meant.id)
-        rows = store.forget(meant.id)
-    erase_history(settings.home, meant.id)
+            click.confirm(f"Erase everything that is stored about {target.name} for good?", abort=True, err=True)
+        # Erase the queue first: a waiting job would store the repository's data again.
+        inbox.erase(target.id)
+        rows = store.forget(target.id)
+    erase_history(settings.home, target.id)
     if as_json:
-        click.echo(json.dumps({"repository": meant.name, "id": meant.id, "rows": rows}))
+        click.echo(json.dumps({"repository": target.name, "id": target.id, "rows": rows}))
     else:
-        click.echo(f"{meant.name}: {counted(rows, 'row')} erased, and what the queue held of it")
+        click.echo(f"{target.name}: {counted(rows, 'row')} erased, and what the queue held of it")

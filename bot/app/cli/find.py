@@ -1,4 +1,4 @@
-"""`doppel find OWNER/REPO#N`: the finder by hand."""
+"""`doppel find OWNER/REPO#N`: run the finder by hand."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from bot.github.repository import RepoClient
     from bot.quality.known_issues import CommentPreview
 
-# Where GitHub leads to an issue that was transferred.
+# GitHub's status for a transferred issue.
 _MOVED = 301
 _INDENT = " " * 10
-# F9, in words, by whether anything was found.
-_WENT = {
+# The sentence for an outcome (F9), and whether anything was found.
+_OUTCOME_SENTENCES = {
     (SearchOutcome.INCONCLUSIVE, False): "Nothing can be said: it could not be asked properly.",
     (SearchOutcome.INCONCLUSIVE, True): "Nothing can be said: it could not be asked properly.",
     (SearchOutcome.DEGRADED, False): "Nothing was found, but not everything could be asked, so that says little.",
@@ -36,17 +36,19 @@ _WENT = {
 }
 
 _CONFIDENCE = (
-    f"The least probability that it is the same issue [default: none; unasked the bot wants {MIN_CONFIDENCE}]."
+    f"The least probability that a candidate is the same issue [default: none; the bot needs {MIN_CONFIDENCE}]."
 )
-_CLOSED = "Whether to look among closed issues too [default: as the bot does there]."
-_ONLY = "Show only what this source found; can be given several times."
+_CLOSED = "Whether to look among closed issues too [default: as the repository's settings say]."
+_ONLY = "Show only candidates that this source found; can be given several times."
 
 
 @click.command()
 @click.argument("issue")
 @click.option("--threshold", type=Share(0, 1), default=0.0, show_default=True, help="The least similarity of titles.")
 @click.option("--min-confidence", type=Share(0, 1), help=_CONFIDENCE)
-@click.option("--limit", type=ONE_OR_MORE, default=ASKED_MOST, show_default=True, help="The most candidates.")
+@click.option(
+    "--limit", type=ONE_OR_MORE, default=ASKED_MOST, show_default=True, help="Show at most this many candidates."
+)
 @click.option("--include-closed/--no-include-closed", default=None, help=_CLOSED)
 @relevance_option("What to sort by: everything that was learned, the titles alone, or a score of the words.")
 @click.option("--source", "only", type=click.Choice(list(SOURCES)), multiple=True, help=_ONLY)
@@ -65,15 +67,15 @@ def find(
 ) -> None:
     """Look for earlier reports of ISSUE: OWNER/REPO#N, its address, or #N with DOPPEL_REPOSITORY set.
 
-    Lists the best there are, likely or not, and marks with * what the bot would name unasked. Looks where the bot
-    looks, as the repository's settings say: in this host's own index of it where that is complete, else by GitHub's
-    searches alone. Asks as the App where it is set up, else with GITHUB_TOKEN; writes nothing on GitHub. Exit code 0:
-    answered, whether something was found or not. 3: GitHub could not be asked, or not properly.
+    Lists the best candidates, likely or not; a * marks candidates that the bot would name unasked. Looks where the bot
+    looks, as the repository's settings say: in this host's index of the repository if the index is complete, else only
+    with GitHub's searches. Asks GitHub as the App if it is set up, else with GITHUB_TOKEN; writes nothing on GitHub.
+    Exit code 0: answered, whether anything was found or not. 3: GitHub could not be asked, or not properly.
     """
     settings = host.load()
     ref = _issue(issue, settings)
 
-    # These take a second to import, for which nobody waits who has mistyped something.
+    # These imports take a second, so check the arguments first.
     from bot.app.wiring.indexes import known_repository
     from bot.search.finder import FindOptions
 
@@ -95,19 +97,19 @@ def find(
                 sources=only,
             )
             report = known.finder.find(target, known.options_for(target, options), gathered)
-            # The same hits as the bot would judge them.
-            bots = known.comment_preview(target, gathered)
+            # What the bot would do with the same hits.
+            preview = known.comment_preview(target, gathered)
     except NotFound as problem:
         gone = "there is no such issue, or it cannot be read with what Doppel is set up with"
         raise UserError(f"{ref}: {problem.detail if problem.status == _MOVED else gone}") from problem
     if as_json:
-        click.echo(in_json(as_json_of(report, bots), indent=2))
+        click.echo(in_json(as_json_of(report, preview), indent=2))
     else:
-        show(report, bots, indexed=known.indexed)
+        show(report, preview, indexed=known.indexed)
     if known.settings.problems:
         file = known.settings.source
-        says = "what is wrong there does not count; `doppel check-config FILE` on a copy of it says what it is"
-        click.echo(f"{file}: {says}", err=True)
+        text = "what is wrong there does not count; `doppel check-config FILE` on a copy of it says what it is"
+        click.echo(f"{file}: {text}", err=True)
     sys.exit(0 if report.outcome in (SearchOutcome.FOUND, SearchOutcome.NONE) else UNREACHABLE)
 
 
@@ -130,7 +132,7 @@ def _issue(text: str, settings: Settings) -> IssueRef:
             return named
         raise UserError(f"issue: {text!r} is not the address of an issue on {' or '.join(sorted(hosts))}")
     if text.isdecimal():
-        # In a shell, what begins with # is a comment.
+        # The plain number is allowed, because a shell takes #N for a comment.
         text = f"#{text}"
     if not text.startswith("#"):
         return IssueRef.parse(text)
@@ -139,79 +141,79 @@ def _issue(text: str, settings: Settings) -> IssueRef:
     return IssueRef.parse(settings.default_repository + text)
 
 
-def show(report: Report, bots: CommentPreview, *, indexed: bool) -> None:
+def show(report: Report, preview: CommentPreview, *, indexed: bool) -> None:
     """Print a report for a person: the candidates, which of them the bot would name unasked, and the queries (P6)."""
     click.echo(f"{report.repo}#{report.number} {plain(report.title)}\n")
     says = "" if report.candidates else "No earlier issue was found."
     if report.not_asked and not report.queries and not report.candidates:
         click.secho(f"Nothing was asked: {', '.join(report.not_asked)} cannot answer here.", bold=True)
-    elif says := _WENT.get((report.outcome, bool(report.candidates)), says):
+    elif says := _OUTCOME_SENTENCES.get((report.outcome, bool(report.candidates)), says):
         click.secho(says, bold=True)
     for candidate in report.candidates:
-        _show_candidate(candidate, bots)
+        _show_candidate(candidate, preview)
     if report.candidates or report.outcome is SearchOutcome.NONE:
-        _show_bots(bots)
+        _show_preview(preview)
     _show_asked(report, indexed=indexed)
 
 
-def as_json_of(report: Report, bots: CommentPreview) -> dict[str, Any]:
+def as_json_of(report: Report, preview: CommentPreview) -> dict[str, Any]:
     """The report, with each candidate's likelihood and whether the bot would name it unasked."""
-    told = report.to_json()
-    for one, candidate in zip(told["candidates"], report.candidates, strict=True):
-        word = bots.word(candidate)
-        one["likelihood"] = word and word.value
-        one["named_unasked"] = bots.names(candidate)
-    return told
+    result = report.to_json()
+    for row, candidate in zip(result["candidates"], report.candidates, strict=True):
+        word = preview.word(candidate)
+        row["likelihood"] = word and word.value
+        row["named_unasked"] = preview.names(candidate)
+    return result
 
 
-def _show_bots(bots: CommentPreview) -> None:
+def _show_preview(preview: CommentPreview) -> None:
     from bot.quality.known_issues import SHADOW
 
-    if bots.silence == SHADOW:
+    if preview.silence == SHADOW:
         click.echo(f"\nThe bot posts nothing unasked ({SHADOW}). If it did:")
-    elif bots.silence:
-        click.echo(f"\nThe bot leaves this issue alone ({plain(bots.silence)}). Otherwise:")
+    elif preview.silence:
+        click.echo(f"\nThe bot leaves this issue alone ({plain(preview.silence)}). Otherwise:")
     else:
         click.echo()
-    which = ", ".join(_name(one) for one in bots.named) or "none of them"
-    click.secho(f"Unasked, the bot would name {which} (min_confidence {bots.threshold:g}).", bold=True)
+    which = ", ".join(_name(one) for one in preview.named) or "none of them"
+    click.secho(f"Unasked, the bot would name {which} (min_confidence {preview.threshold:g}).", bold=True)
 
 
 def _show_asked(report: Report, *, indexed: bool) -> None:
-    """The queries with their hits, how much was found, and what failed."""
+    """Print the queries with their hits, the totals, and the failures."""
     where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
     click.echo(f"\nAsked ({where} of {report.repo}):")
     for run in report.queries:
-        click.echo(f"  {run.source:16} {plain(_went(run)):>12}  {plain(run.query)}")
+        click.echo(f"  {run.source:16} {plain(_hits_and_problems(run)):>12}  {plain(run.query)}")
     for name in report.not_asked:
         click.echo(f"  {name:16} {'not asked':>12}")
     total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
     different = counted(unique, "different one")
-    # What a source counts as hits includes the issue itself where the query fits it.
+    # A source counts the issue itself as a hit if the query matches it.
     results = f"{counted(total, 'result')} besides the issue itself"
     click.echo(f"  {results}: {different} and {counted(repeats, 'repeat')}")
     for problem in report.problems:
         click.secho(f"  {plain(str(problem))}", fg="yellow")
 
 
-def _went(run: QueryRun) -> str:
+def _hits_and_problems(run: QueryRun) -> str:
     """A query's hits and problems."""
     hits = "" if run.hits is None else counted(run.hits, "hit")
     return ", ".join(filter(None, (hits, "incomplete" if run.incomplete else "", str(run.problem or ""))))
 
 
-def _show_candidate(candidate: Candidate, bots: CommentPreview) -> None:
-    """One candidate with likelihood (P4) and reasons; a mark if the bot would name it."""
+def _show_candidate(candidate: Candidate, preview: CommentPreview) -> None:
+    """Print a candidate with likelihood (P4), reasons, and a mark if the bot would name it."""
     from bot.conversation.messages.catalogue import english
     from bot.conversation.render.comment import confidence_words
 
-    mark = "*" if bots.names(candidate) else " "
+    mark = "*" if preview.names(candidate) else " "
     click.secho(f"{mark} {_name(candidate):<7} ", bold=True, nl=False)
     click.echo(plain(candidate.title))
     state = candidate.state if not candidate.state_reason else f"{candidate.state}, {candidate.state_reason}"
     facts = [state if candidate.kind == "issue" else f"{candidate.kind}, {state}"]
     if candidate.confidence is not None:
-        facts.insert(0, confidence_words(candidate.confidence, english(), bots.likely))
+        facts.insert(0, confidence_words(candidate.confidence, english(), preview.likely))
     click.echo(f"{_INDENT}{'; '.join([*facts, f'titles {candidate.similarity:.0%} alike'])}")
     if candidate.also:
         click.echo(f"{_INDENT}also reported in {', '.join(f'#{number}' for number in candidate.also)}")

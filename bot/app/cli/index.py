@@ -1,4 +1,4 @@
-"""`doppel index`: how far the index of each repository is."""
+"""`doppel index`: the progress of each repository's index."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _COLOURS = {"ready": "green", "stopped": "red"}
 
 @click.command()
 @click.argument("repository", metavar="[OWNER/REPO]", required=False)
-@click.option("--watch", is_flag=True, help="Show it live until everything is ready, or Ctrl-C.")
+@click.option("--watch", is_flag=True, help="Show the progress live until everything is ready, or Ctrl-C.")
 @json_option
 def index(repository: str | None, watch: bool, as_json: bool) -> None:
-    """Show how far the index of each repository is, or of OWNER/REPO: issues, vectors, texts that the text model
-    has read, and what is in the way.
+    """Show the progress of each repository's index, or of the index of OWNER/REPO: issues, vectors, texts that the
+    text model has read, and problems.
 
-    Workers fill it by themselves, from the installation on, and look every half hour for what webhooks have missed.
-    GitHub is not asked here.
+    Workers fill an index by themselves after the installation, and look every half hour for changes that webhooks
+    missed. This command does not ask GitHub.
     """
     if watch and as_json:
         raise click.UsageError("--watch is for people; leave it out with --json")
@@ -43,12 +43,12 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
 
     settings, console = host.load(), Console(highlight=False)
     with closing(open_store(settings)) as store:
-        there = build_index(settings, store)
+        built = build_index(settings, store)
         wanted = stored_repository(store, repository).id if repository else None
 
         def look() -> list[IndexStatus]:
             repositories = [one for one in store.repositories.list() if wanted in (None, one.id)]
-            return list(index_statuses(repositories, store.backfills, there))
+            return list(index_statuses(repositories, store.backfills, built))
 
         found = look()
         if as_json:
@@ -64,12 +64,12 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
                     found = look()
                     live.update(Group(*map(_line, found)), refresh=True)
             if not console.is_terminal:
-                # On a terminal the last line is ended by then.
+                # Live ends the last line only on a terminal.
                 console.print()
 
 
 def _line(one: IndexStatus) -> Text:
-    """How far a repository is. What GitHub or an endpoint said is no markup."""
+    """The line of a repository. It is Text, because messages of GitHub or an endpoint must not act as markup."""
     expected = "" if one.expected is None else f" of {one.expected:,}"
     vectors, texts = ("none" if each is None else f"{each:,}" for each in (one.vectors, one.texts))
     figures = f"  issues {one.issues:,}{expected}  vectors {vectors}  texts {texts}"

@@ -1,4 +1,4 @@
-"""`doppel jobs`: the deliveries that were given up, and trying them again."""
+"""`doppel jobs`: list the deliveries that were given up, and try them again."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _NOTHING = "Nothing was given up."
 
 
 @click.group(invoke_without_command=True)
-@click.option("--limit", type=ONE_OR_MORE, default=100, show_default=True, help="The most that are listed.")
+@click.option("--limit", type=ONE_OR_MORE, default=100, show_default=True, help="List at most this many deliveries.")
 @json_option
 @click.pass_context
 def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
     """List the deliveries that were given up, the latest first, each with the reason.
 
-    A delivery that fails is tried again by itself, for most of a day when GitHub is away. What has then still failed
-    waits here for a month.
+    Workers try a failed delivery again by themselves, for most of a day if GitHub is down. A delivery that still fails
+    is then kept here for a month.
     """
     if ctx.invoked_subcommand:
         return
@@ -50,11 +50,11 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
 
 @jobs.command()
 @click.argument("delivery", metavar="ID", required=False)
-@click.option("--all", "everything", is_flag=True, help="Every one that is listed.")
+@click.option("--all", "everything", is_flag=True, help="Retry every listed delivery.")
 def retry(delivery: str | None, everything: bool) -> None:
     """Put the delivery ID back into the queue, as if it had just arrived.
 
-    Exit code 1: one that was to be tried again is no longer among those that were given up.
+    Exit code 1: a delivery to retry is no longer among those that were given up.
     """
     if bool(delivery) == everything:
         raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")

@@ -15,17 +15,19 @@ from bot.platform.logs import configure_logging
 
 @click.command()
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of stdin and stdout.")
-@click.option("--host", "address", default="127.0.0.1", show_default=True, help="With --http: where to listen.")
-@click.option("--port", type=PORT, default=3001, show_default=True, help="With --http: on which port.")
+@click.option(
+    "--host", "address", default="127.0.0.1", show_default=True, help="With --http: the address to listen on."
+)
+@click.option("--port", type=PORT, default=3001, show_default=True, help="With --http: the port to listen on.")
 @click.option("--allow-writes", is_flag=True, help="Offer the tool that closes issues as duplicates, too.")
 @click.option("--playbooks", is_flag=True, help="Offer dedupe_playbook, which merges what agents noted, too.")
 def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool) -> None:
     """Serve Doppel's tools to agents, over the Model Context Protocol.
 
     Over stdin and stdout the client starts this command itself; --http needs DOPPEL_MCP_TOKEN, which clients send as
-    bearer token. Asks GitHub as the App where it is set up, else with GITHUB_TOKEN, and writes nothing there without
-    --allow-writes. DOPPEL_REPOSITORY is the repository that is meant where a call names none. docs/mcp.md shows how
-    clients are set up.
+    bearer token. Asks GitHub as the App if it is set up, else with GITHUB_TOKEN, and writes nothing on GitHub without
+    --allow-writes. DOPPEL_REPOSITORY is the repository of calls that name none. docs/mcp.md shows how to set up
+    clients.
     """
     settings = host.load()
     if http and not settings.mcp_token:
@@ -33,7 +35,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
             "DOPPEL_MCP_TOKEN: not set. Over HTTP whoever can reach the port could read what Doppel can; choose a long "
             'random token (python -c "import secrets; print(secrets.token_urlsafe())") and give it to the clients.'
         )
-    # These take a second to import, for which nobody waits who is only refused.
+    # These imports take a second, so check the settings first.
     from bot.app.wiring.indexes import agent_tools
     from bot.interfaces.mcp.server import build_server
 
@@ -49,7 +51,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
     from bot.interfaces.mcp.server import PATH, application
 
     if (problem := local.refusal(address, port)) is not None:
-        # Uvicorn would tell of it with GitHub's exit code.
+        # Check first: Uvicorn would exit with the code that means GitHub is unreachable.
         raise UserError(f"--host, --port: cannot listen on {address}:{port}: {local.in_words(problem)}")
     name = f"[{address}]" if ":" in address else address
     click.echo(f"Agents reach Doppel at http://{name}:{port}{PATH}", err=True)

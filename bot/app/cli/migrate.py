@@ -1,4 +1,4 @@
-"""`doppel migrate` and `doppel migrate-store`: a database's schema is brought up to date, or all of it copied."""
+"""`doppel migrate` and `doppel migrate-store`: bring a database's schema up to date, or copy the database."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bot.platform import settings as host
 
 @click.command()
 def migrate() -> None:
-    """Bring the database schema up to date. Doing it twice, or at once on two machines, does no harm.
+    """Bring the database schema up to date. Running this twice, or on two machines at once, does no harm.
 
-    The schema of a later release stays as it is, which the command then says.
+    The schema of a later release is left unchanged, and the command says so.
     """
     from bot.app.wiring.clients import prepare_databases
     from bot.storage.engine import make_engine, shown
@@ -25,24 +25,24 @@ def migrate() -> None:
     settings = host.load()
     prepare_databases(settings)
     engine = make_engine(settings.database_url)
-    says = "the schema is of a later release, and left as it is" if is_later(engine) else "the schema is up to date"
+    result = "the schema is of a later release, and left as it is" if is_later(engine) else "the schema is up to date"
     engine.dispose()
-    click.echo(f"{shown(settings.database_url)}: {says}")
+    click.echo(f"{shown(settings.database_url)}: {result}")
 
 
 @click.command("migrate-store")
 @click.option("--from", "source", metavar="URL", help="The database to copy from [default: DATABASE_URL].")
-@click.option("--to", "target", metavar="URL", required=True, help="The database to copy to, without data of its own.")
+@click.option("--to", "target", metavar="URL", required=True, help="The database to copy to; it must be empty.")
 @click.option("--dry-run", is_flag=True, help="Say what would be copied, and change nothing.")
 @json_option
 def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool) -> None:
     """Copy store and queue to another database, as from SQLite to PostgreSQL. The index is read again from GitHub.
 
-    Stop web and worker first. Everything is copied or nothing. The source is left as it is. A password need not be in
-    the address: ~/.pgpass and PGPASSWORD are read too.
+    Stop web and worker first. Either everything is copied or nothing. The source does not change. A password need not
+    be in the address: ~/.pgpass and PGPASSWORD are read too.
     """
     if not target:
-        # It would count as DATABASE_URL that is not set.
+        # An empty URL would be treated like an unset DATABASE_URL.
         raise click.UsageError("--to is empty; give the address of the database to copy to")
     from handlers.database_copy import copy, host_databases
 

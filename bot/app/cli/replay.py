@@ -1,4 +1,4 @@
-"""`doppel replay`: past issues through the finder, in order of arrival."""
+"""`doppel replay`: run past issues through the finder, in order of arrival."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from bot.quality.replay.drivers import replay_index, replay_search
 from bot.quality.replay.replay import INDEX, SEARCH, ReplayOptions, choose_arrivals
 from bot.search.ranking.plan import DEFAULT_BUDGET
 
-_OUT = "Where the answers go; compressed if the name ends in .gz."
+_OUT = "Write the answers to this file; compressed if its name ends in .gz."
 _SAMPLE = (
-    "Ask about so many arrivals, chosen at random, not about all. This shortens the asking, not the reading: every "
-    "issue still arrives."
+    "Ask about only this many arrivals, chosen at random. This shortens the asking, not the reading: every issue still "
+    "arrives."
 )
-_BUDGET = "Searches by words an issue."
+_BUDGET = "The number of word searches for each issue."
 _INDEX = "index"
 _SOURCES = (_INDEX, *INDEX, *SEARCH)
 
 
 def _read_sources(_context: click.Context, _option: click.Parameter, value: str) -> tuple[str, ...]:
-    """The option `--sources`: an index's sources or a search's. Raises BadParameter naming what there is."""
+    """Read the option `--sources`: sources of the index, or searches. Raises BadParameter naming the choices."""
     given = tuple(name.strip() for name in value.split(","))
     if unknown := [name for name in given if name not in _SOURCES]:
         raise click.BadParameter(f"there is no source {unknown[0]!r}; there are: {', '.join(_SOURCES)}")
@@ -52,9 +52,9 @@ def _read_sources(_context: click.Context, _option: click.Parameter, value: str)
 _WHERE = f"Where to look, separated by commas: {', '.join(_SOURCES)}."
 replay_options = options(
     click.option("--sources", default=_INDEX, show_default=True, callback=_read_sources, help=_WHERE),
-    relevance_option("What candidates are sorted by."),
+    relevance_option("How to sort candidates."),
     weights_option("rank"),
-    click.option("--jobs", type=ONE_OR_MORE, help="Processes that share the work [default: one a processor]."),
+    click.option("--jobs", type=ONE_OR_MORE, help="Processes that share the work [default: one for each processor]."),
 )
 
 
@@ -62,7 +62,9 @@ replay_options = options(
 @click.argument("issues", type=READ_FILE)
 @click.option("--out", type=WrittenFile(), required=True, help=_OUT)
 @from_option("asked about")
-@click.option("--top", type=ONE_OR_MORE, default=20, show_default=True, help="Candidates an issue at most.")
+@click.option(
+    "--top", type=ONE_OR_MORE, default=20, show_default=True, help="Write at most this many candidates for each issue."
+)
 @click.option("--sample", type=ONE_OR_MORE, help=_SAMPLE)
 @seed_option
 @click.option("--threshold", type=Share(0, 1), default=0.0, show_default=True, help="The least similarity of titles.")
@@ -84,11 +86,11 @@ def replay(
 ) -> None:
     """Run the issues of a file through the finder, in order of arrival.
 
-    ISSUES holds one JSON object a line (id, title, body, created_at, closed_at, …), plain or gzipped. The answers go to
-    --out, one line an issue asked about: {"id", "candidates": [{"id", "confidence"}]}, best first. Of each issue only
-    what was known when it arrived is used; labels of duplicates in the file are never read.
+    Each line of ISSUES is a JSON object (id, title, body, created_at, closed_at, …), plain or gzipped. --out gets one
+    line for each issue asked about: {"id", "candidates": [{"id", "confidence"}]}, best candidate first. The finder sees
+    only what was known when the issue arrived; labels of duplicates in the file are never read.
 
-    The sources are those of an index (full-text, vectors; `index` stands for both), or GitHub's searches, simulated.
+    Sources are either those of an index (full-text and vectors; `index` means both), or GitHub's searches, simulated.
     """
     refuse_overwriting("--out", out, issues, weights)
     past = read_archive(issues)
@@ -102,7 +104,7 @@ def replay(
             for answer in run(past, asked, asking, advance=partial(progress.advance, task)):
                 if answer is not None:
                     candidates = [{"id": id, "confidence": round(sure, 6)} for id, sure in answer.candidates]
-                    # In ASCII, since an id can hold what UTF-8 has no bytes for.
+                    # Write ASCII, because an id can hold characters that UTF-8 cannot encode.
                     lines.write(json.dumps({"id": answer.id, "candidates": candidates}) + "\n")
                     answered += 1
     except KeyboardInterrupt:

@@ -21,20 +21,24 @@ from bot.app.cli.shared.parameters import (
 )
 from bot.quality.scanning.groups import THRESHOLD
 
-_CONFIDENCE = "How likely every two of a group must be the same."
+_CONFIDENCE = "How likely any two issues in a group must be the same."
 
 
 @click.command()
 @source_argument
-@click.option("--include-closed", is_flag=True, help="Look through closed issues too, but for closed duplicates.")
+@click.option("--include-closed", is_flag=True, help="Include closed issues, except those closed as duplicates.")
 @click.option("--confidence", type=Share(0.05, 1), default=THRESHOLD, show_default=True, help=_CONFIDENCE)
-@click.option("--limit", type=ONE_OR_MORE, default=20, show_default=True, help="The most groups in a terminal.")
+@click.option(
+    "--limit", type=ONE_OR_MORE, default=20, show_default=True, help="Show at most this many groups in the terminal."
+)
 @json_option
-@click.option("--markdown", is_flag=True, help="Print them in Markdown, as much as an issue can hold.")
-@click.option("--html", type=WrittenFile(), help="Write all groups into a page.")
-@click.option("--store", help="The database whose index is used, without a password [default: DATABASE_URL].")
-@click.option("--fresh", is_flag=True, help="Ask about every issue again, not only about what has changed.")
-@click.option("--processes", type=click.IntRange(1, 64), help="How many ask at once [default: one a core].")
+@click.option("--markdown", is_flag=True, help="Print Markdown, as many groups as fit into an issue.")
+@click.option("--html", type=WrittenFile(), help="Write all groups to this file, as a web page.")
+@click.option("--store", help="Use the index in this database; URL without a password [default: DATABASE_URL].")
+@click.option("--fresh", is_flag=True, help="Ask about every issue again, not only about changed issues.")
+@click.option(
+    "--processes", type=click.IntRange(1, 64), help="Processes that share the work [default: one for each core]."
+)
 @weights_option("judge")
 def scan(
     source: str,
@@ -51,22 +55,26 @@ def scan(
 ) -> None:
     """Look through all open issues of SOURCE for groups that report the same thing.
 
-    SOURCE is OWNER/REPO, whose issues are taken from the index in the store – read into it first, as far as they are
-    not there, as the App or with GITHUB_TOKEN –, or a file of issues (JSON Lines, plain or gzipped, as for `doppel
-    replay`), whose labels are not read. Nothing is written on GitHub. It can be stopped and goes on where it was.
-    docs/scan.md says how groups are made and ordered.
+    SOURCE is OWNER/REPO or a file of issues (JSON Lines, plain or gzipped, as for `doppel replay`). The issues of a
+    repository come from the index in the store; missing issues are read from GitHub first, as the App or with
+    GITHUB_TOKEN. Labels in a file are not read. Nothing is written on GitHub. A stopped scan continues at the next
+    call. docs/scan.md says how groups are made and ordered.
     """
     if as_json and markdown:
         raise click.UsageError("--json and --markdown: one of them, the other can be a second call")
     refuse_overwriting("--html", html, Path(source), weights)
-    # NumPy and the models, which take a second to import.
+    # NumPy and the models take a second to import.
     from bot.app.cli.shared import scan_backlog
     from bot.app.cli.shared.scan_backlog import without_dates
 
     settings, judging = settings_with("--store", store), read_weights(weights)
-    # A file's issues lie in a database of their own meanwhile, which must not outlive the command.
-    telling = database_errors("the database of --store") if store else nullcontext()
-    with cleanup_on_signal(), telling, scan_backlog.open_source(source, settings, stored=bool(store)) as backlog:
+    # A file's issues are put into a temporary database, which must not outlive the command.
+    reworded_errors = database_errors("the database of --store") if store else nullcontext()
+    with (
+        cleanup_on_signal(),
+        reworded_errors,
+        scan_backlog.open_source(source, settings, stored=bool(store)) as backlog,
+    ):
         scan = scan_backlog.compared(backlog, include_closed, fresh, processes or os.cpu_count() or 1, judging)
         if backlog.reactions is not None:
             scan.count_reactions(backlog.reactions, confidence)

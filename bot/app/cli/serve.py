@@ -1,4 +1,4 @@
-"""`doppel serve`: the whole bot on one machine; `doppel worker` and `doppel proxy`: two of its processes alone."""
+"""`doppel serve`: the whole bot on one machine; `doppel worker` and `doppel proxy`: single processes of it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from bot.platform.settings import Settings
 
 READY_WITHIN_SECONDS = 180.0
 LOOK_EVERY_SECONDS = 0.5
-_HOST = "The address to listen on; 127.0.0.1 is this machine alone [default: DOPPEL_HOST]."
-_HOOK = "Tell GitHub to deliver to this address; done by itself for a local simulator."
+_HOST = "The address to listen on; 127.0.0.1 admits only this machine [default: DOPPEL_HOST]."
+_HOOK = "Tell GitHub to deliver to this address; automatic for a local simulator."
 
 
 @click.command()
@@ -31,10 +31,10 @@ _HOOK = "Tell GitHub to deliver to this address; done by itself for a local simu
 @click.option("--port", type=PORT, help="The port to listen on [default: PORT].")
 @click.option("--webhook-url", metavar="URL", callback=web_address, help=_HOOK)
 def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
-    """Run web and worker together, until SIGTERM or Ctrl-C. What dies is started again.
+    """Run web and worker together, until SIGTERM or Ctrl-C. A process that dies is started again.
 
-    Where no GitHub App is set up yet, it prints the address of a page that creates one. With WEBHOOK_PROXY_URL set,
-    deliveries are fetched from that channel as well. Exit code 2: the port is taken, or a setting is missing. 3: one
+    If no GitHub App is set up yet, this command prints the address of a page that creates one. With WEBHOOK_PROXY_URL
+    set, deliveries are also fetched from that channel. Exit code 2: the port is taken, or a setting is missing. 3: one
     of the processes keeps ending; its last lines say why.
     """
     settings = _loaded(host, port)
@@ -46,7 +46,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
         with cleanup_on_signal():
             _serve(settings, webhook_url)
     except KeyboardInterrupt as end:
-        # It has not begun to supervise, which hears of these by itself: who ends it now ends it as properly.
+        # The signal came before the supervisor, which handles signals itself, was running: end just as properly.
         if isinstance(end, EndedBySignal) and end.number == signal.SIGHUP:
             raise
 
@@ -86,7 +86,7 @@ def _loaded(host: str | None, port: int | None) -> Settings:
 
 
 def _set_up(supervisor: Supervisor, settings: Settings, token: str) -> bool:
-    """Wait until somebody has created the App on the set-up page; False if the process is to end before."""
+    """Wait until somebody has created the App on the set-up page; return False if the process must end before."""
     _wait_until_ready(supervisor, f"{settings.local_url}/healthz")
     _say("No GitHub App is set up yet. To create one, open", settings)
     _say(f"  {settings.local_url}/setup?token={token}", settings)
@@ -127,7 +127,7 @@ def worker() -> None:
             start_http_server(settings.metrics_port, settings.host, process_metrics())
         except OSError as problem:
             raise SettingsError(f"DOPPEL_METRICS_PORT: cannot listen there: {problem.strerror}.") from problem
-    # Here alone a worker waits for others, where SIGTERM still ends it at once.
+    # A worker waits for other processes only here, while SIGTERM still ends it at once.
     prepare_databases(settings)
     services = build_services(settings)
     services.indexing.take_up()
@@ -136,9 +136,9 @@ def worker() -> None:
 
 @click.command()
 def proxy() -> None:
-    """Pass on what comes through the channel WEBHOOK_PROXY_URL to this machine's receiver, until Ctrl-C.
+    """Pass deliveries from the channel WEBHOOK_PROXY_URL on to this machine's receiver, until Ctrl-C.
 
-    `doppel serve` runs this by itself where that variable is set.
+    `doppel serve` runs this process itself if that variable is set.
     """
     from bot.deliveries import proxy as channel
 

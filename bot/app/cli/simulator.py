@@ -1,4 +1,4 @@
-"""`doppel simulator`: the GitHub simulator alone (E3); `doppel receive`: one delivery by hand, as GitHub makes it."""
+"""`doppel simulator`: only the GitHub simulator (E3); `doppel receive`: one delivery by hand, as GitHub sends it."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ ROLES: tuple[Role, ...] = ("read", "triage", "maintain", "admin")
 TIMEOUT_SECONDS = 10
 
 _ISSUES = "Seed the repository with this file: JSON Lines, plain or gzipped."
-_HOOK = "Where to deliver webhooks; without it nowhere yet."
-_PORT = "Where to listen on 127.0.0.1; 0 takes a free port."
+_HOOK = "Deliver webhooks to this address [default: no deliveries]."
+_PORT = "The port to listen on, on 127.0.0.1; 0 takes a free port."
 _ENV = "Write NAME=value lines for a shell to this file before listening."
-_LIMITS = "Whether rate limits hold for user tokens, too."
-_GUID = "The delivery id, a GUID; give the same again for a redelivery [default: a new one]."
+_LIMITS = "Whether user tokens have rate limits, too."
+_GUID = "The delivery id, a GUID; repeat an id for a redelivery [default: a new id]."
 
 
 @click.command()
 @click.option("--issues", type=READ_FILE, help=_ISSUES)
-@click.option("--repo", default="acme/app", show_default=True, metavar="OWNER/NAME", help="The repository to make.")
+@click.option("--repo", default="acme/app", show_default=True, metavar="OWNER/NAME", help="The repository to create.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help=_PORT)
 @click.option("--webhook-url", metavar="URL", callback=web_address, help=_HOOK)
 @click.option("--write-env", type=OUT, help=_ENV)
@@ -51,10 +51,10 @@ def simulator(
 ) -> None:
     """Run a simulated GitHub: REST at its root, GraphQL at /graphql, signed webhooks.
 
-    It has one repository, on which the App is installed, and four people with tokens: sim-read, sim-triage,
-    sim-maintain and sim-admin. It runs until it is interrupted. POST /_sim/issues, /_sim/comments, /_sim/faults,
-    /_sim/similarity and /_sim/clock let a script act as anybody, break requests, have similar issues ranked and move
-    time; they want the webhook secret in the header X-Simulator-Key.
+    The simulator has one repository, on which the App is installed, and four people with tokens: sim-read, sim-triage,
+    sim-maintain and sim-admin. It runs until it is interrupted. With POST /_sim/issues, /_sim/comments, /_sim/faults,
+    /_sim/similarity and /_sim/clock a script can act as anybody, break requests, rank similar issues and move time;
+    these requests need the webhook secret in the header X-Simulator-Key.
     """
     refuse_overwriting("--write-env", write_env, issues)
     ref = RepoRef.parse(repo)
@@ -92,9 +92,9 @@ def simulator(
 def write_environment(
     path: Path, url: str, app_id: int, private_key: str, webhook_secret: str, tokens: Mapping[str, str]
 ) -> None:
-    """Write what a client needs as `NAME=value` lines that a shell can source, and the key to a file next to it.
+    """Write a client's settings as `NAME=value` lines that a shell can source, and the private key to a file beside.
 
-    Both files can be read by their owner only. The file appears at once and whole, so that a script may wait for it.
+    Only the owner can read the two files. The file appears complete, so a script can wait for it.
     """
     key = path.absolute().with_name(f"{path.name}.pem")
     values = {
@@ -136,7 +136,7 @@ def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None,
     except ValueError as bad:
         if isinstance(bad, requests.exceptions.InvalidHeader) or getattr(bad, "object", None) == event:
             raise UserError(f"EVENT: {event!r} cannot be sent as a header") from None
-        # Also a host's name that is too long, and a name or password that no header can hold.
+        # The host's name may be too long, or no header can hold the user's name or password.
         raise UserError(f"--url: {url!r} is not an http(s) address") from bad
     except requests.exceptions.RequestException as problem:
         kind = type(problem).__name__

@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from bot.quality.training.arrivals import TrainingFile
 
 OTHERS = 2_500
-_READINGS = "What careful readers said of issues of the file of the same name. May be given more than once."
-_BY = "A text model that was not tuned on the file NAME, by which its readings are compared."
+_READINGS = "Careful readers' answers about issues of the file of the same name. May be given more than once."
+_BY = "A text model that was not tuned on the file NAME, to compare the readings of that file."
 _MODEL = (
     "Tune the text model on FILES and write it into this folder, in place of weights. Takes half an hour or more, "
     "and needs the packages of the extra `train`."
 )
-_OTHERS = "Issues that repeat nothing, a file."
+_OTHERS = "Non-duplicates to learn from, in each file."
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=READ_FILE)
-@click.option("--out", type=WrittenFile(), help="Where the weights go.")
+@click.option("--out", type=WrittenFile(), help="Write the weights to this file.")
 @click.option("--readings", multiple=True, type=READ_FILE, help=_READINGS)
 @click.option("--compared-by", "by", multiple=True, metavar="NAME=FOLDER", help=_BY)
 @click.option("--text-model", type=click.Path(file_okay=False, path_type=Path), help=_MODEL)
@@ -53,8 +53,8 @@ def train(
 ) -> None:
     """Learn the weights from FILES, JSON Lines that say in `duplicate_of` which issues are duplicates.
 
-    The weights are a few kB of JSON. `doppel replay --weights` and `doppel evaluate --weights` try them out; those that
-    Doppel comes with are bot/search/matching/weights.json. With --text-model the text model is tuned instead.
+    The weights are a few kB of JSON. `doppel replay --weights` and `doppel evaluate --weights` try them out. Doppel's
+    own weights are in bot/search/matching/weights.json. With --text-model the text model is tuned instead.
     """
     if pipe := next((path for path in (*files, *readings) if is_no_file(path)), None):
         # Each file is read twice.
@@ -82,12 +82,12 @@ def _learn(out: Path, materials: Sequence[TrainingFile], made: Mapping[str, obje
     from bot.quality.training import learning
 
     with temporary_index_errors(), progress_bar("Issues looked at", None) as (progress, task):
-        to_do = 0
+        total = 0
 
         def advance(more: int, done: int) -> None:
-            nonlocal to_do
-            to_do += more
-            progress.update(task, total=to_do, advance=done)
+            nonlocal total
+            total += more
+            progress.update(task, total=total, advance=done)
 
         learned = learning.learn(materials, advance, others=others, seed=seed)
     write(out, json.dumps({**made, **learned}, indent=1) + "\n")
@@ -99,19 +99,21 @@ def _learn(out: Path, materials: Sequence[TrainingFile], made: Mapping[str, obje
 
 
 def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str]) -> list[TrainingFile]:
-    """The files, each with the readings and the model of its name. Raises UserError for a name of none."""
+    """The files, each with the readings and the model of its name. Raises UserError for an unknown name."""
     from bot.quality.training.arrivals import TrainingFile
 
-    said = {_stem(path): path for path in readings}
+    readings_of = {_stem(path): path for path in readings}
     models = {name: Path(folder) for name, _, folder in (one.partition("=") for one in by)}
     names = [_stem(path) for path in files]
-    for name in (*said, *models):
+    for name in (*readings_of, *models):
         if name not in names:
             raise UserError(f"{name} is the name of none of the files; these are {', '.join(names)}")
     for folder in models.values():
         if not (folder / "model.onnx").is_file():
             raise UserError(f"{folder} holds no text model; `doppel train FILES --text-model {folder}` makes one")
-    return [TrainingFile(path, said.get(name), models.get(name)) for path, name in zip(files, names, strict=True)]
+    return [
+        TrainingFile(path, readings_of.get(name), models.get(name)) for path, name in zip(files, names, strict=True)
+    ]
 
 
 def _stem(path: Path) -> str:

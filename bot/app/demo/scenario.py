@@ -1,4 +1,4 @@
-"""The script of the show: the issues of the demo repository, what people do there, and what they are owed for it."""
+"""The script of the show: the demo repository's issues, what people do, and how the bot must answer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bot.simulator.operations.rows import IssueRow, read_rows
 from bot.simulator.state.repositories import Role
 
 REPOSITORY = "larkspool/larkspool"
-# The project's three maintainers, and somebody who sorts issues; everybody else is a visitor.
+# The project's three maintainers, and a person who sorts issues; everybody else is a visitor.
 ROLES: dict[str, Role] = {"hedvig-l": "admin", "ostap-k": "maintain", "rnakamura": "write", "digikam-dan": "triage"}
 ABOUT = "A photo and video timeline for your own server. It does not exist; its issues were written for this demo."
 
@@ -39,7 +39,7 @@ class Expect(StrEnum):
 class SceneCommand:
     """A comment with a command on the scene's issue.
 
-    Then the advisory comment, or the expected reply, must hold the text `contains` and not name the issue `lacks`.
+    Afterwards the advisory comment, or the expected reply, must contain `contains` and not name the issue `lacks`.
     """
 
     login: str
@@ -54,7 +54,7 @@ class SceneCommand:
 class Scene:
     """A new issue, what the bot must do, and the commands that follow.
 
-    The comment must name the candidates in `shows`. `created_at` is when the issue is opened, None for now.
+    The comment must name the candidates in `shows`. The issue is opened at `created_at`, None for now.
     """
 
     heading: str
@@ -70,19 +70,19 @@ class Scene:
 
 def script() -> tuple[Scene, ...]:
     """The scenes of the made-up repository."""
-    written = tomllib.loads(resources.files("bot.app.demo").joinpath("scenes.toml").read_text("utf-8"))
-    return TypeAdapter(tuple[Scene, ...]).validate_python(written["scenes"])
+    data = tomllib.loads(resources.files("bot.app.demo").joinpath("scenes.toml").read_text("utf-8"))
+    return TypeAdapter(tuple[Scene, ...]).validate_python(data["scenes"])
 
 
 # The age of the demo's newest issue, in whatever year the show is played.
 NEWEST = timedelta(days=3)
 ARRIVALS = 4
-# Shorter texts say too little to tell whether the bot was right.
-TELLING = 200
+# A shorter text says too little to show whether the bot was right.
+MIN_BODY_LENGTH = 200
 
 
 def seed(simulator: Simulator, repository: str, rows: Sequence[IssueRow] | None = None) -> int:
-    """Make `repository` with the demo's issues, or with `rows` of a file, and return their number.
+    """Create `repository` with the demo's issues, or with `rows` of a file; return the number of issues.
 
     The App is not installed yet, so nothing is delivered for these issues.
     """
@@ -118,27 +118,29 @@ def brought_forward(rows: Sequence[dict[str, Any]], newest: datetime) -> list[di
 
 
 def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
-    """Split a file into the issues that are there from the start, and scenes in which its last issues arrive.
+    """Split a file into the issues that exist from the start, and scenes in which the file's last issues arrive.
 
-    In the first scene a known report arrives once more. Raises ValueError naming a wrong line, or for a file without
-    issues, and OSError.
+    In the first scene an earlier report arrives again. Raises OSError, and ValueError naming a wrong line or for a file
+    without issues.
     """
     rows = read_rows(path)
     if not rows:
         raise ValueError("there is no issue in it")
-    # Most issues of a small file must be there from the start, or there is nothing to find; but one always arrives.
+    # Most issues of a small file must exist from the start, or the bot finds nothing; but at least one arrives.
     known = rows[: len(rows) - max(1, min(ARRIVALS, len(rows) // 5))]
-    # Each at its own time, because reports of one thing come close together, and the bot goes by that.
+    # Keep the times of arrival: reports of one problem come close together, and the bot uses that.
     scenes = [
         Scene(
             "The file's next issue arrives", row.author, row.title, row.body, Expect.ANYTHING, created_at=row.created_at
         )
         for row in rows[len(known) :]
     ]
-    telling = (n for n, row in enumerate(known, 1) if row.duplicate_of is not None and len(row.body) >= TELLING)
-    if number := max(telling, default=0):
+    repeatable = (
+        n for n, row in enumerate(known, 1) if row.duplicate_of is not None and len(row.body) >= MIN_BODY_LENGTH
+    )
+    if number := max(repeatable, default=0):
         heading, row = f"The words of #{number} arrive once more", known[number - 1]
-        # By somebody else, because an author's second report is usually the next of a series.
+        # Another person must report it: an author's second report is usually the next of a series.
         when = known[-1].created_at
         again = Scene(heading, "somebody-else", row.title, row.body, shows=(number,), unfold=True, created_at=when)
         scenes.insert(0, again)

@@ -1,6 +1,4 @@
-"""Runs the bot as hosts do, against the simulator, and plays the script's scenes: it acts for people and waits for the
-bot.
-"""
+"""Runs the bot as hosts do, against the simulator, and plays the scenes: acts as the people and waits for the bot."""
 
 from __future__ import annotations
 
@@ -75,14 +73,14 @@ class BotProcesses:
 
 @contextmanager
 def running_bot(server: Server, home: Path, database_url: str = "") -> Iterator[BotProcesses]:
-    """Web and worker for the length of a `with` block, with the data directory `home` and their log in it.
+    """Run web and worker during a `with` block; their data and their log are in `home`.
 
-    They get none of this machine's settings.
+    The processes get none of this machine's settings.
     """
     environ = environment(server, home, database_url)
     make_file(home / LOG)
     with (home / LOG).open("wb") as log:
-        # The demo is for this machine alone.
+        # Only this machine can reach the demo.
         web = (*GUNICORN, "--bind", f"127.0.0.1:{environ['PORT']}")
         supervisor = Supervisor({"web": web, "worker": WORKER}, environ, cwd=home, output=log)
         processes = BotProcesses(host.load(environ, home / ".env"), supervisor)
@@ -109,11 +107,11 @@ def wait_for(processes: BotProcesses, what: str, happened: Callable[[], bool]) -
 
 
 def environment(server: Server, home: Path, database_url: str) -> dict[str, str]:
-    """The environment of web and worker: this demo's settings, none of the machine's. It writes the key into `home`."""
+    """The environment of web and worker, without the machine's settings. Writes the private key into `home`."""
     key = home / "key.pem"
     replace_file(key, [server.private_key_pem])
-    ours = {variable.name for variable in VARIABLES}
-    return {name: value for name, value in os.environ.items() if name not in ours} | {
+    setting_names = {variable.name for variable in VARIABLES}
+    return {name: value for name, value in os.environ.items() if name not in setting_names} | {
         "APP_ID": str(server.app_id),
         "PRIVATE_KEY_PATH": str(key),
         "WEBHOOK_SECRET": server.webhook_secret,
@@ -133,7 +131,7 @@ PATIENCE_SECONDS = 15.0
 
 
 class ShowFailed(DoppelError):
-    """Something that the script promises did not happen. The message names it."""
+    """Something that the script promises did not happen. The message says what."""
 
 
 class Show:
@@ -168,7 +166,7 @@ class Show:
         if scene.expect is not Expect.COMMENT:
             self._wait_for_job(f"work on #{number}", "issue", "number", number)
             if self._advice(issue) is None:
-                self._tell_of_silence(number, time.monotonic() - opened)
+                self._report_silence(number, time.monotonic() - opened)
                 return
             if scene.expect is Expect.SILENCE:
                 raise ShowFailed(f"the bot was to stay silent on #{number} and commented")
@@ -179,9 +177,9 @@ class Show:
         seconds = time.monotonic() - opened
         self._tell.commented(number=number, body=comment.body, seconds=seconds, unfold=scene.unfold)
         for command in scene.commands:
-            self._obey(command, issue, comment)
+            self._run_command(command, issue, comment)
 
-    def _tell_of_silence(self, number: int, seconds: float) -> None:
+    def _report_silence(self, number: int, seconds: float) -> None:
         decision = self._bot.decided(self._sim.repository(self._repository).id, number)
         # There is no decision about an issue that a bot has opened.
         reason, threshold = (decision.reason, decision.threshold) if decision else ("it was not looked at", 0.0)
@@ -190,16 +188,16 @@ class Show:
         nearest = (own.number, title, own.probability) if own else None
         self._tell.stayed_silent(number=number, seconds=seconds, reason=reason, bar=threshold, nearest=nearest)
 
-    def _obey(self, command: SceneCommand, issue: Issue, advice: Comment) -> None:
+    def _run_command(self, command: SceneCommand, issue: Issue, advice: Comment) -> None:
         before, number = advice.body, issue.number
         self._tell.command_given(number=number, login=command.login, text=command.text, note=command.note)
         asked = self._sim.comment(self._repository, number, command.login, command.text)
-        given = time.monotonic()
+        began = time.monotonic()
         what = f"answer to {command.text.splitlines()[-1]!r} on #{number}"
         self._wait(what, lambda: self._answered(command, asked, advice, before))
         # A reply comes after the 👍.
         self._wait_for_job(what, "comment", "id", asked.id)
-        seconds = time.monotonic() - given
+        seconds = time.monotonic() - began
         for reply in self._replies(asked):
             self._tell.replied(number=number, body=reply.body, seconds=seconds)
         if advice.body != before:
@@ -215,8 +213,8 @@ class Show:
             return asked.issue.state == "closed" and asked.issue.state_reason == "duplicate"
         if command.expect is Expect.REPLY:
             return any(command.contains in reply.body for reply in self._replies(asked))
-        named = command.lacks and f"/issues/{command.lacks})" in advice.body
-        return advice.body != before and command.contains in advice.body and not named
+        unwanted = command.lacks and f"/issues/{command.lacks})" in advice.body
+        return advice.body != before and command.contains in advice.body and not unwanted
 
     def _replies(self, asked: Comment) -> list[Comment]:
         """The bot's comments after a command."""
@@ -228,7 +226,7 @@ class Show:
         return next((comment for comment in comments if comment.author is self._sim.app.bot), None)
 
     def _check_no_pings(self) -> str:
-        """Check, as GitHub reads them, that the bot's comments notify nobody and leave no back-links."""
+        """Check that GitHub finds no mention and no back-link in the bot's comments."""
         with self._sim.lock:
             issues = self._sim.issues_of(self._sim.repository(self._repository))
             written = [one for issue in issues for one in issue.comments if one.author is self._sim.app.bot]

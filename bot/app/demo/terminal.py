@@ -1,4 +1,4 @@
-"""Prints the show event by event: for people with rich, in 80 columns and in a log too, and for programs as JSON."""
+"""Prints the events of the show: for people with rich, also in 80 columns or a log; for programs as JSON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FOLD = re.compile(r"<details(?: open)?>\s*<summary>(.*?)</summary>(.*?)</detail
 
 
 class Lines:
-    """Takes Terminal's events and outputs each as a dictionary: its values, and its name as `event`."""
+    """Has the same methods as Terminal, and outputs each event as a dictionary of its values and its name, `event`."""
 
     def __init__(self, put: Callable[[dict[str, Any]], object]) -> None:
         self._put = put
@@ -43,7 +43,7 @@ class Terminal:
         self._console, self._bot = console, bot
 
     def progress(self, *, what: str) -> None:
-        """Something of the start-up is about to begin."""
+        """The next step of the start-up begins."""
         self._line("·", what, "dim")
 
     def ready(
@@ -72,11 +72,11 @@ class Terminal:
         self._panel(inside, f"#{number} opened by {plain(login)}", "", "blue")
 
     def command_given(self, *, number: int, login: str, text: str, note: str) -> None:
-        """A person commented on the issue; `note` says what for."""
+        """A person gave a command in a comment; `note` says why."""
         self._panel(Text(text), f"{login} on #{number}", note, "blue")
 
     def commented(self, *, number: int, body: str, seconds: float, unfold: bool) -> None:
-        """The advisory comment is there; `unfold` asks for the folded part to be shown open."""
+        """The bot posted the advisory comment; with `unfold` its folded part is shown open."""
         when = f"{seconds:.2f} s after the issue was opened"
         self._panel(_markdown(body, unfold), f"{self._bot} commented on #{number}", when, "green")
 
@@ -118,7 +118,7 @@ class Terminal:
         self._line("\n✓", f"{played}, in {seconds:.1f} s", "bold green")
 
     def _line(self, mark: str, text: str, style: str) -> None:
-        # Text and not markup, because `[red]` in somebody's title is no markup.
+        # Rich would take `[red]` in a plain string for markup.
         self._console.print(Text(f"{mark} {text}", style=style))
 
     def _panel(self, inside: RenderableType, title: str, note: str, style: str) -> None:
@@ -127,6 +127,6 @@ class Terminal:
 
 
 def _markdown(comment: str, unfold: bool = False) -> Markdown:
-    """A comment as rich renders it; links are links if the terminal can show them."""
+    """A comment for rich; its links can be clicked if the terminal supports that."""
     shown = "**▾ \\1**\n\\2" if unfold else "**▸ \\1** (folded)\n"
     return Markdown(_FOLD.sub(shown, comment))

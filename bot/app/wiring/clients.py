@@ -1,4 +1,4 @@
-"""The clock, the databases, the clients of GitHub, of the embedding model and of the judge."""
+"""Builds the clock, the databases, and the clients for GitHub, the embedding model and the judge."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def prepare_databases(settings: Settings) -> None:
 
 
 def build_github(settings: Settings) -> GitHub:
-    """The client of GitHub; speaking as the App needs its id and key."""
+    """The GitHub client; only calls as the App need the App's id and key."""
     return GitHub(
         app_id=settings.app_id,
         private_key=settings.private_key,
@@ -44,7 +44,7 @@ def build_github(settings: Settings) -> GitHub:
 def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
     """A client that can read `repo`: as the App if there is one, else with `GITHUB_TOKEN`.
 
-    Raises SettingsError if there is neither, NotFound if the App is not installed on it.
+    Raises SettingsError if neither is set up, NotFound if the App is not installed on `repo`.
     """
     if settings.app_id and settings.private_key:
         return github.installation(github.app().installation_of(repo))
@@ -62,15 +62,15 @@ def embedder(settings: Settings) -> Embedder | None:
 
 
 def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
-    """The judge's client; nothing of it is imported if no judge is configured (J1).
+    """The judge's client; None if no judge is configured, and then none of its code is imported (J1).
 
-    Raises SettingsError if its package is not installed, or if only half of it is configured.
+    Raises SettingsError if the client's package is not installed, or if only the URL or only the model is configured.
     """
     if not settings.judge_url and not settings.judge_model:
         return None
     if not settings.judge_url or not settings.judge_model:
-        missing, there = ("URL", "MODEL") if settings.judge_model else ("MODEL", "URL")
-        raise SettingsError(f"DOPPEL_JUDGE_{missing}: not set, though DOPPEL_JUDGE_{there} is; the judge needs both.")
+        missing, present = ("URL", "MODEL") if settings.judge_model else ("MODEL", "URL")
+        raise SettingsError(f"DOPPEL_JUDGE_{missing}: not set, though DOPPEL_JUDGE_{present} is; the judge needs both.")
     from bot.search.judge.providers import endpoint
 
     where = (settings.judge_api, settings.judge_url, settings.judge_model, settings.judge_key)
@@ -78,16 +78,16 @@ def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
 
 
 def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -> HostJudge | None:
-    """The judge with its record. A store counts its calls; it has the answers only if it is to `keep` them."""
-    chosen = build_endpoint(settings)
-    if chosen is None:
+    """The judge; None if none is configured. `store` counts its calls, and with `keep` stores its answers."""
+    endpoint = build_endpoint(settings)
+    if endpoint is None:
         return None
     from bot.domain.judge_protocol import JudgeLimits
     from bot.search.judge.judge import HostJudge, InMemoryRecord
     from bot.search.judge.prompt import Price
 
     return HostJudge(
-        chosen,
+        endpoint,
         store.judgements if store and keep else InMemoryRecord(store.judgements if store else None),
         JudgeLimits(
             settings.judge_calls,

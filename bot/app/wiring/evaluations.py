@@ -1,4 +1,4 @@
-"""How an evaluation reaches this host's store, and how the dashboard starts one."""
+"""Stores the result of an evaluation, and runs an evaluation for the dashboard."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from bot.quality.evaluation.runs import EvaluationRuns
 from bot.quality.feedback import UNDECIDED, Decided, decisions_on_pairs
 
 SAMPLE = 1_500
-"""Arrivals that the dashboard's evaluation asks about at most: enough for each figure that is shown. All issues arrive
-all the same, which is most of the work (docs/research/accuracy.md)."""
+"""The dashboard's evaluation asks about at most this many arrivals: enough for each figure on the page. All issues
+still arrive, which is most of the work (docs/research/accuracy.md)."""
 
 _NICE = 10
-# Exit codes of `bot.app.cli`, to which nothing here leads; the last two are SIGTERM.
-_TO_MEND, _LATER, _TOLD_TO_END = 2, 3, (143, -15)
+# Exit codes of `bot.app.cli`, which this module cannot import; the last two mean SIGTERM.
+_USAGE, _UNREACHABLE, _TERMINATED = 2, 3, (143, -15)
 
 
 def evaluate_in_child_process(repo: RepoRef, environ: Mapping[str, str] | None = None) -> str:
-    """Run `doppel evaluate` for a repository, which stores its result; return why there is none, or an empty text.
+    """Run `doppel evaluate`, which stores its result; return the reason if there is no result, else an empty text.
 
-    The child has this process's environment unless another is given, and a low priority, since it takes a processor for
-    minutes. Raises Retryable if a later try may succeed.
+    Without `environ` the child inherits this process's environment. The child has a low priority, because it uses a
+    processor for minutes. Raises Retryable if a later try may succeed.
     """
     command = (sys.executable, "-m", "bot", "evaluate", str(repo), "--sample", str(SAMPLE), "--jobs", "1")
-    nothing = subprocess.DEVNULL
+    devnull = subprocess.DEVNULL
     with subprocess.Popen(
-        command, env=environ, stdin=nothing, stdout=nothing, stderr=subprocess.PIPE, text=True, errors="replace"
+        command, env=environ, stdin=devnull, stdout=devnull, stderr=subprocess.PIPE, text=True, errors="replace"
     ) as child:
         os.setpriority(os.PRIO_PROCESS, child.pid, _NICE)
-        _, said = child.communicate()
-    # What stands above may be a traceback, which can quote an issue.
-    problem = said.strip().rpartition("\n")[2].removeprefix("doppel: ")
-    if child.returncode in _TOLD_TO_END:
+        _, errors = child.communicate()
+    # Take only the last line: the lines above may be a traceback, which can quote an issue.
+    problem = errors.strip().rpartition("\n")[2].removeprefix("doppel: ")
+    if child.returncode in _TERMINATED:
         raise Retryable("the process of the evaluation was told to end")
-    if child.returncode == _LATER:
+    if child.returncode == _UNREACHABLE:
         raise Retryable(problem)
-    if child.returncode == _TO_MEND:
+    if child.returncode == _USAGE:
         return problem
     return f"the process of the evaluation ended with code {child.returncode}" if child.returncode else ""
 
@@ -59,16 +59,16 @@ def keep_evaluation(settings: Settings, repo_id: int, result: Evaluation) -> Non
 
 
 def known_decisions(settings: Settings, repo_id: int) -> Decided:
-    """What people decided about pairs of a repository's issues, as far as this host knows it."""
+    """People's decisions about pairs of a repository's issues, if this host stores any."""
     with existing_store(settings) as store:
         return decisions_on_pairs(store, repo_id) if store else UNDECIDED
 
 
 @contextmanager
 def history_erased_if_ended(settings: Settings, repo: RepoRef) -> Iterator[None]:
-    """Erase the history that is being read, which takes hours, if this host's access ends meanwhile (C6a).
+    """Erase the repository's history if this host's access ends while the history is read, which can take hours (C6a).
 
-    A history of a repository that this host never had belongs to whoever reads it, and stays.
+    If the store never knew the repository, its history belongs to the person who reads it, and stays.
     """
     with existing_store(settings) as store:
         known = store.repositories.by_name(repo) if store else None

@@ -1,4 +1,4 @@
-"""This host's index and what asks it; and how the command line fills it."""
+"""Builds this host's index and its readers, and fills the index for the command line."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
 
-# Not the first step of a chain, which would leave alone what a stopped command seems to be reading still.
-_GOING_ON = 1
+# Start at step 1: step 0 would hold back, because a stopped command seems to be still reading.
+_FIRST_STEP = 1
 
 
 class StepQueue:
-    """Stands in for the bot's queue and holds the next step.
+    """Replaces the bot's queue and holds only the next step.
 
-    `completed` is called when everything was read for the first time.
+    `completed` is called once all issues have been read for the first time.
     """
 
     def __init__(self, completed: Callable[[IndexEvent], Any] = lambda event: None) -> None:
@@ -55,7 +55,7 @@ class StepQueue:
         self._next: tuple[Event, float] | None = None
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
-        """Note the next step and its delay in seconds."""
+        """Keep the next step and its delay in seconds."""
         if isinstance(event, IndexEvent) and event.completed:
             self._completed(event)
         else:
@@ -63,7 +63,7 @@ class StepQueue:
         return True
 
     def take(self) -> tuple[Event, float] | None:
-        """The next step and its delay; None if there is nothing more to do."""
+        """The next step and its delay; None if no step is left."""
         following, self._next = self._next, None
         return following
 
@@ -80,13 +80,13 @@ def fill_step_by_step(
     sleep: Callable[[float], Any],
     tell: Callable[[Progress], Any],
 ) -> Progress | None:
-    """Read until everything is there, or nothing more can be read now; return the progress.
+    """Read until the index is complete, or nothing more can be read now; return the progress.
 
-    Nothing is read twice. `tell` is called after each step, and `sleep` between them, to leave some of GitHub's limits
-    to others. Raises what reading from GitHub raises.
+    No issue is read twice. `tell` is called after each step, and `sleep` between steps, to leave part of GitHub's rate
+    limit to other programs. Raises the errors of reading from GitHub.
     """
     forms.refresh(github, repository)
-    steps.put("", IndexEvent(None, repository, chain, _GOING_ON))
+    steps.put("", IndexEvent(None, repository, chain, _FIRST_STEP))
     while (following := steps.take()) is not None:
         event, wait = following
         assert isinstance(event, IndexEvent)
@@ -120,9 +120,9 @@ def build_index(settings: Settings, store: Store) -> Index:
 
 
 def build_backlog_matcher(settings: Settings, weights: str = "", store: Store | None = None) -> BacklogMatcher:
-    """The matcher of a backlog scan, with a store of its own if none is given (in a process of its own).
+    """The matcher of a backlog scan; without `store`, as in a child process, it opens one.
 
-    `weights` is the text of a file of weights. Raises ValueError, KeyError or TypeError for another version.
+    `weights` is the text of a weights file. Raises ValueError, KeyError or TypeError if the file has another version.
     """
     model = Model.parse(weights) if weights else shipped_model()
     return BacklogMatcher(build_index(settings, store or open_store(settings)), model)
@@ -132,27 +132,27 @@ def build_backlog_matcher(settings: Settings, weights: str = "", store: Store | 
 def known_repository(
     settings: Settings, client: RepoClient, target: Issue, *, issues: int | None = None, judge: bool = False
 ) -> Iterator[KnownRepository]:
-    """The repository of an issue, which `client` can read, with a finder for that issue.
+    """The repository of `target`, with a finder for that issue; `client` must be able to read the repository.
 
-    `issues` is how many it has, used if nobody here has counted them. Nothing is created if this host has no database,
-    and nothing is stored but a `judge`'s answers. Raises UserError if the judge cannot be asked.
+    `issues` is the repository's number of issues, for a host that has not counted them. No database is created, and
+    only the answers of a `judge` are stored. Raises UserError if the judge cannot be asked.
     """
-    # By the id that GitHub gives, since the name may have been another repository's when the index was filled.
+    # Look up GitHub's id: the name may have belonged to another repository when the index was filled.
     summary = client.repository(target.repo)
     repo_id = summary.id
     loaded = settings_at_present(client, target.repo, settings.mode)
     with existing_store(settings) as store:
         progress = store.backfills.get(repo_id) if store else None
         words = RepositoryWords(store.word_counts, repo_id, target) if store else None
-        # As the bot has read them last; who only looks stores nothing.
+        # Use the forms as the bot last read them: this function must not store any.
         headings = IssueForms(store, now).last_headings(repo_id) if store else ()
         complete = progress is not None and progress.done
         index = build_index(settings, store) if store else None
         known = store is not None and store.repositories.get(repo_id) is not None
-        reads = _judge(settings, store, summary, loaded.config, keep=known) if judge else None
+        chosen_judge = _required_judge(settings, store, summary, loaded.config, keep=known) if judge else None
         finder = Finder(
             client,
-            # Where nothing else was counted there, the finder would get acquainted, and count what it reads.
+            # If this host has counted no words of the repository, the finder counts the words that it reads.
             words=words if words and words.total() else None,
             issues=issues if progress is None or progress.size is None else progress.size,
             settings=finder_settings(loaded.config, headings=headings, workflow_field=settings.workflow_field),
@@ -160,12 +160,14 @@ def known_repository(
             temporary=TemporaryIndexes(index, embedder(settings)),
             repo_id=repo_id,
             further=further_sources(loaded.config, client, settings.siblings),
-            judge=reads,
+            judge=chosen_judge,
         )
         yield KnownRepository(repo_id, loaded, finder, complete, store)
 
 
-def _judge(settings: Settings, store: Store | None, repository: Repository, config: RepoConfig, *, keep: bool) -> Judge:
+def _required_judge(
+    settings: Settings, store: Store | None, repository: Repository, config: RepoConfig, *, keep: bool
+) -> Judge:
     built = build_judge(settings, store, keep=keep)
     if built is None:
         raise UserError("judge: no model is named here; the host sets DOPPEL_JUDGE_URL and DOPPEL_JUDGE_MODEL")
@@ -180,24 +182,24 @@ def _judge(settings: Settings, store: Store | None, repository: Repository, conf
 
 @contextmanager
 def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, MatchMany, float] | None]:
-    """The scan of a repository's backlog, with `closed` of closed issues too; what finds matches; and the probability
-    from which on the repository calls something likely.
+    """The scan of a repository's backlog, the function that finds matches, and the repository's least probability of
+    "likely".
 
-    None if this host's index of the repository is not complete.
+    With `closed`, closed issues are scanned too. Yields None if this host's index of the repository is not complete.
     """
     with existing_store(settings) as store:
         if store is None or not store.backfills.complete(repo_id):
             yield None
         else:
-            make = partial(build_backlog_matcher, settings)
-            ask = partial(match_in_processes, make, repo_id, processes=os.cpu_count() or 1)
+            make_matcher = partial(build_backlog_matcher, settings)
+            match = partial(match_in_processes, make_matcher, repo_id, processes=os.cpu_count() or 1)
             with erased_if_ended(repo_id, store):
                 likely = RepositorySettings(store, now).last_read(repo_id).likely
-                yield Scan(store, build_backlog_matcher(settings, store=store), repo_id, closed=closed), ask, likely
+                yield Scan(store, build_backlog_matcher(settings, store=store), repo_id, closed=closed), match, likely
 
 
 def known_threshold(settings: Settings, repo: RepoRef) -> Threshold | None:
-    """The threshold in force in a repository, as this host has stored it; None if it stored nothing."""
+    """The threshold in force in a repository; None if this host's store does not know the repository."""
     with existing_store(settings) as store:
         known = store.repositories.by_name(repo) if store else None
         if store is None or known is None:
@@ -218,7 +220,7 @@ def fill_index(
         steps = StepQueue(partial(_hand_over, settings, store))
         indexing = Indexer(build_index(settings, store), store, steps, now)
         forms, progress = IssueForms(store, now), store.backfills
-        # What is handed over is known by the chain, and a repository can be read anew after it was erased.
+        # The queue drops a known chain, so this name must be new: an erased repository can be read again.
         chain = f"by-hand-{now().timestamp():.3f}"
         with erased_if_ended(summary.id, store):
             reached = fill_step_by_step(
@@ -230,9 +232,9 @@ def fill_index(
 
 
 def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
-    """Once an index is complete, give this host's bot the work that follows, if it is installed there.
+    """When an index is complete, queue the follow-up work for this host's bot, if the App is installed there.
 
-    Reading does not depend on it, so a failing queue is only reported.
+    Reading does not depend on the queue, so a failing queue is only logged.
     """
     known = store.repositories.get(event.repository.id)
     if known is None or known.installation is None:
@@ -247,7 +249,7 @@ def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
 def present_reactions(
     settings: Settings, store: Store, repo: RepoRef, numbers: Sequence[int]
 ) -> Mapping[int, tuple[int, int]]:
-    """The 👍 and 👎 of issues now, by number, for the command line."""
+    """The current counts of 👍 and 👎 on issues, by issue number, for the command line."""
     with closing(build_github(settings)) as github:
         return reader(settings, github, repo).reactions(repo, numbers)
 
@@ -264,8 +266,8 @@ def existing_store(settings: Settings) -> Iterator[Store | None]:
 
 
 def agent_tools(settings: Settings) -> Tools:
-    """What `doppel mcp` serves, for repositories that `reader` can read."""
-    # Of no use to anybody else who has an index.
+    """The tools that `doppel mcp` serves, for repositories that `reader` can read."""
+    # Only `doppel mcp` needs this import.
     from bot.interfaces.mcp.tools import Tools
 
     github = build_github(settings)

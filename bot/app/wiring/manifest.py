@@ -1,4 +1,4 @@
-"""What app.yml, the App's manifest, asks GitHub for, made from the table of routes."""
+"""The events and permissions that app.yml, the App's manifest, requests; derived from the table of routes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from bot.interfaces.doctor import RequiredAccess
 from handlers import ROUTES
 from handlers.router import Level
 
-# GitHub sends the first two to every App, and a manifest cannot name them; the others are our own (`bot.events`).
-UNASKED = frozenset({"installation", "installation_repositories", "index", "scan", "evaluation"})
+# GitHub sends the first two events to every App, and a manifest cannot name them; the last three are Doppel's own
+# (`bot.deliveries.events`).
+NOT_REQUESTED = frozenset({"installation", "installation_repositories", "index", "scan", "evaluation"})
 
 
 def events() -> frozenset[str]:
     """The events to subscribe to."""
-    return frozenset(route.event for route in ROUTES) - UNASKED
+    return frozenset(route.event for route in ROUTES) - NOT_REQUESTED
 
 
 def permissions() -> dict[str, Level]:
-    """The union of what the routes need; `write` wins over `read`."""
+    """The union of the routes' permissions; `write` wins over `read`."""
     union: dict[str, Level] = {}
     for route in ROUTES:
         for name, level in route.permissions.items():

@@ -1,4 +1,4 @@
-"""What the pages of set-up and dashboard work with."""
+"""Builds the back ends of the set-up page and of the dashboard."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from handlers.repositories import erased_if_ended
 
 
 def build_setup(settings: Settings) -> SetupBackend:
-    """What the set-up page works with; GitHub is asked for the App's name once."""
+    """The back end of the set-up page; it asks GitHub for the App's name only once."""
     stored = credentials_file(settings.home)
 
     def convert(code: str, api_url: str, proxy_url: str) -> Credentials:
         with closing(GitHub(api_url=api_url, api_version=settings.github_api_version)) as github:
-            made = github.convert_manifest(code)
+            app = github.convert_manifest(code)
         return Credentials(
-            app_id=made.id,
-            slug=made.slug,
-            private_key=made.private_key,
-            webhook_secret=made.webhook_secret,
-            client_id=made.client_id,
-            client_secret=made.client_secret,
+            app_id=app.id,
+            slug=app.slug,
+            private_key=app.private_key,
+            webhook_secret=app.webhook_secret,
+            client_id=app.client_id,
+            client_secret=app.client_secret,
             api_url=api_url,
             proxy_url=proxy_url,
         )
@@ -58,14 +58,14 @@ def build_setup(settings: Settings) -> SetupBackend:
         keep=partial(keep_credentials, settings.home),
         slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
         watching=settings.mode == "shadow",
-        # Heroku names its machines by it, and gives each a disk that goes with it.
+        # Heroku sets DYNO; the disk of a dyno is lost when the dyno stops.
         lasting="DYNO" not in os.environ,
         arrived=lambda: has_arrived(settings, stored.stat().st_mtime if stored.exists() else 0.0),
     )
 
 
 def build_dashboard(settings: Settings) -> Dashboard:
-    """What the dashboard works with. The database is not touched before the first page."""
+    """The back end of the dashboard. The first page opens the database."""
     github = build_github(settings)
 
     def may_triage(repository: StoredRepository, login: str) -> bool:
@@ -73,7 +73,7 @@ def build_dashboard(settings: Settings) -> Dashboard:
         return client.permission(repository.ref, login).triage
 
     @cache
-    def made() -> DashboardData:
+    def make_data() -> DashboardData:
         store = open_store(settings)
         read = RepositorySettings(store, now, settings.mode)
 
@@ -93,12 +93,12 @@ def build_dashboard(settings: Settings) -> Dashboard:
         index = build_index(settings, store)
         return DashboardData(store, index, DeadLetters(settings), Inbox(settings), settings_of, mode_of, groups_of, now)
 
-    # Two first requests at a time would make it twice.
-    making = Lock()
+    # Without the lock, two simultaneous first requests would make the data twice.
+    lock = Lock()
 
     def data() -> DashboardData:
-        with making:
-            return made()
+        with lock:
+            return make_data()
 
     web = pages_of(settings.github_api_url)
     return Dashboard(

@@ -1,4 +1,4 @@
-"""The worker process: what it works with, what it does with a job, its chores, and its end."""
+"""The worker process: its services, how it handles a job, its scheduled tasks, and how it stops."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ from handlers.scheduled.retention import ERASE_EVERY, TIDY_EVERY, erase_old, tid
 from handlers.services import Services
 
 LAG = 30.0
-"""Seconds after a delivery in which GitHub's API may lag behind it."""
+"""For this many seconds after a delivery, GitHub's API may not show the change yet."""
 
 
 def build_services(settings: Settings) -> Services:
-    """What every handler is given, in a process that speaks as the App."""
+    """The services of every handler, in a process that acts as the App."""
     settings.require_app()
     store, inbox = open_store(settings), Inbox(settings)
     index = build_index(settings, store)
@@ -72,26 +72,26 @@ def build_services(settings: Settings) -> Services:
 
 
 def job_handler(services: Services) -> Callable[[Job], None]:
-    """Routes a job's event to the feature that handles it.
+    """A function that routes a job's event to its handler.
 
-    Nothing stays stored of a repository whose access ends meanwhile (C6a).
+    If access to the repository ends while the job runs, everything stored about the repository is erased (C6a).
     """
     router = Router(ROUTES)
     counts = CallCounts(services.github.tracker, lambda tool, who, times: CALLS.labels(tool, who).inc(times))
 
-    def clean(event: Event) -> AbstractContextManager[None]:
+    def erase_if_access_ends(event: Event) -> AbstractContextManager[None]:
         if isinstance(event, InstallationEvent):
-            # It is of many repositories, and erases by itself.
+            # An installation event covers many repositories, and its handler erases them itself.
             return nullcontext()
         return erased_if_ended(event.repository.id, services.store)
 
     def handle(job: Job) -> None:
         name = full_name(job.event)
-        with working_on(replace(current(), job=name)), span(name), clean(job.event):
+        with working_on(replace(current(), job=name)), span(name), erase_if_access_ends(job.event):
             new = job.attempt == 1 and 0 <= time.time() - job.arrived < LAG
             try:
-                here = replace(services, arrived=job.arrived, delivery=job.delivery_id)
-                router.dispatch(job.event, here, new=new)
+                job_services = replace(services, arrived=job.arrived, delivery=job.delivery_id)
+                router.dispatch(job.event, job_services, new=new)
             finally:
                 counts.flush()
 
@@ -113,22 +113,21 @@ def scheduled_tasks(services: Services) -> tuple[ScheduledTask, ...]:
 
 log = logging.getLogger(__name__)
 
-# Heroku kills a process thirty seconds after SIGTERM; the rest is for closing down.
+# Seconds for running jobs to end. Heroku kills a process thirty seconds after SIGTERM; closing down takes the rest.
 GRACE = 25.0
-# More seconds until it ends in any case; `doppel serve` kills it a little later.
-REST = 1.5
-# Seconds between two looks at whether somebody has asked for the end.
+# Seconds after GRACE until the process exits in any case; `doppel serve` would kill it a little later.
+HARD_EXIT_AFTER_GRACE = 1.5
+# Seconds between two checks for a request to stop.
 STOP_CHECK_SECONDS = 1.0
-# The exit code for an overdue job; after 0 some hosts would not start the worker again.
+# The exit code for an overdue job: after exit code 0 some hosts would not restart the worker.
 OVERDUE = 70
 
 
 def run_worker(settings: Settings, handle: Callable[[Job], None], chores: Sequence[ScheduledTask] = ()) -> None:
     """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
 
-    Call it in the main thread. Unfinished jobs are left to the next worker: the process ends without them, since Python
-    would wait for their threads forever. The same happens if a job is overdue, and soon after those 25 seconds in any
-    case.
+    Call this in the main thread. The next worker takes over unfinished jobs: the process exits hard, because Python
+    would wait for the jobs' threads forever. It also exits hard if a job is overdue, or if stopping takes too long.
     """
     stop, code = threading.Event(), 0
 
@@ -142,14 +141,14 @@ def run_worker(settings: Settings, handle: Callable[[Job], None], chores: Sequen
     worker = Worker(settings, handle, chores, on_overdue=on_overdue)
     worker.start()
     log.info("worker ready: %d at a time", settings.worker_threads)
-    # Python runs a signal's handler in this thread, and only when it wakes: the system may give the signal to another.
+    # The system may deliver the signal to another thread, but Python runs its handler here, and only after a wake-up.
     while not stop.wait(STOP_CHECK_SECONDS):
         pass
     log.info("worker stopping")
-    # What hangs may hold what the orderly end needs.
-    last = threading.Timer(GRACE + REST, os._exit, (code,))
-    last.daemon = True
-    last.start()
+    # A hung job may hold a lock that an orderly shutdown needs.
+    hard_exit = threading.Timer(GRACE + HARD_EXIT_AFTER_GRACE, os._exit, (code,))
+    hard_exit.daemon = True
+    hard_exit.start()
     finished = worker.stop(GRACE)
     for number, handler in previous.items():
         signal.signal(number, handler)

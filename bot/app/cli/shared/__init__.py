@@ -1,1 +1,1 @@
-"""What several commands share: options, how work in progress is shown, how it ends. Nothing here is a command."""
+"""What several commands share: options, progress bars, signals, errors. No module here is a command."""

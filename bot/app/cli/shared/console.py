@@ -1,4 +1,4 @@
-"""What several commands write and how they end: files, JSON, progress, signals, and errors in the caller's words."""
+"""Output and endings that several commands share: files, JSON, progress, signals, and errors in the caller's words."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-# What a terminal would obey, beyond what JSON escapes anyway, and halves of characters, which UTF-8 has no bytes for.
-# In JSON they can stand in texts alone.
-_ODD = re.compile("[\x7f-\x9f\ud800-\udfff]")
+# Control characters that JSON does not escape, and half characters, which UTF-8 cannot encode. In JSON they can occur
+# only inside strings.
+_UNSAFE = re.compile("[\x7f-\x9f\ud800-\udfff]")
 
 
 def in_json(value: Any, indent: int | None = None) -> str:
-    """JSON with readable strangers' text; control characters and half characters are escaped."""
+    """JSON with readable text of strangers; control characters and half characters are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _ODD.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def read_bytes(file: Path) -> bytes:
@@ -39,7 +39,7 @@ def read_bytes(file: Path) -> bytes:
 
 
 def refuse_overwriting(option: str, out: Path | None, *read: Path | None) -> None:
-    """Raise UserError if the file to be written is one of those that are read."""
+    """Raise UserError if the file to write is one of the files to read."""
     if out is not None and out.exists() and any(one and one.exists() and out.samefile(one) for one in read):
         raise UserError(f"{option}: {out} is one of the files that are read, and would be overwritten")
 
@@ -57,24 +57,24 @@ def file_errors(what: object) -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[TextIO]:
-    """Open a file to be written that only its owner can read; a name that ends in .gz is compressed."""
+    """Open a file for writing that only its owner can read; compress it if its name ends in .gz."""
     with open_new(path) as file:
         if path.suffix != ".gz":
             yield file
             return
         with gzip.open(file.buffer, "wt", encoding="utf-8") as compressed:
-            # It is a text file in this mode.
+            # In the mode "wt", gzip returns a text file.
             yield cast("TextIO", compressed)
 
 
 def write(path: Path, text: str, option: str = "") -> None:
-    """Write a file as `opened` does. Raises UserError, with the option that names it."""
+    """Write a file as `opened` does. Raises UserError, beginning with the option that names the file."""
     with file_errors(f"{option}: {path}" if option else path), opened(path) as file:
         file.write(text)
 
 
 class EndedBySignal(KeyboardInterrupt):
-    """Somebody has sent the signal `number`."""
+    """The process got the signal `number`."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -83,20 +83,20 @@ class EndedBySignal(KeyboardInterrupt):
 
 @contextmanager
 def cleanup_on_signal() -> Iterator[None]:
-    """Within, SIGTERM and a closed terminal raise EndedBySignal, as Ctrl-C does, so the command cleans up.
+    """In this block, Ctrl-C, SIGTERM and a closed terminal raise EndedBySignal, so that the command cleans up.
 
-    The first signal counts, even if a library wraps it in an error of its own; cleaning up is not interrupted. `nohup`
-    keeps its meaning.
+    The first signal decides, even if a library replaces the exception by its own; later signals do not interrupt the
+    cleaning up. A signal that is ignored, as by `nohup`, stays ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
+    received: list[int] = []
     usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     usual = {number: handler for number, handler in usual.items() if handler is not signal.SIG_IGN}
 
     def end(number: int, _frame: FrameType | None) -> None:
-        came.append(number)
+        received.append(number)
         for one in usual:
             signal.signal(one, signal.SIG_IGN)
         raise EndedBySignal(number)
@@ -106,8 +106,8 @@ def cleanup_on_signal() -> Iterator[None]:
     try:
         yield
     except BaseException as failure:
-        if came and not isinstance(failure, EndedBySignal):
-            raise EndedBySignal(came[0]) from failure
+        if received and not isinstance(failure, EndedBySignal):
+            raise EndedBySignal(received[0]) from failure
         raise
     finally:
         for number, handler in usual.items():
@@ -116,22 +116,22 @@ def cleanup_on_signal() -> Iterator[None]:
 
 @contextmanager
 def progress_bar(what: str, total: int | None) -> Iterator[tuple[Progress, TaskID]]:
-    """A progress bar on stderr, so that stdout holds the result alone; `total` is None while unknown."""
-    # `doppel --help` has no use for it.
+    """A progress bar on stderr, so that stdout holds only the result; `total` is None while unknown."""
+    # Imported here, because `doppel --help` does not need it.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    # One time alone, what is left and at the end how long it took: nobody could tell two apart.
+    # Show a single time: the time left, and at the end the total. Two unlabelled times would be confusing.
     with Progress(*columns, TimeRemainingColumn(elapsed_when_finished=True), console=Console(stderr=True)) as progress:
         yield progress, progress.add_task(what, total=total)
 
 
 @contextmanager
 def database_errors(which: str, mend: str = "") -> Iterator[None]:
-    """Raise Unavailable instead of SQLAlchemy's errors, without the address, which can hold a password.
+    """Raise Unavailable instead of SQLAlchemy's errors, without the URL, which can hold a password.
 
-    `main` does this for the host's own database; use this for another one.
+    `main` does this for the host's own database; use this for any other database.
     """
     import sqlalchemy as sa
 
@@ -145,7 +145,7 @@ def database_errors(which: str, mend: str = "") -> Iterator[None]:
 
 @contextmanager
 def temporary_index_errors() -> Iterator[None]:
-    """The same for an index in a temporary file, with its folder and how to choose another."""
+    """As `database_errors`, for an index in a temporary file; the message says how to choose another folder."""
     import tempfile
 
     with database_errors(f"the index in {tempfile.gettempdir()}", "; TMPDIR names another place"):
@@ -167,7 +167,7 @@ def token_errors(repo: RepoRef) -> Iterator[None]:
 
 @contextmanager
 def access_errors(repo: RepoRef) -> Iterator[None]:
-    """The same for a repository that the caller cannot read, and for a key of another App."""
+    """As `token_errors`, and also for an unreadable repository and for the key of another App."""
     try:
         with token_errors(repo):
             yield

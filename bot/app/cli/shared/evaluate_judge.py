@@ -1,4 +1,4 @@
-"""`doppel evaluate --judge` (J7): tells the cost, writes the questions, asks them, and reads answers back."""
+"""`doppel evaluate --judge` (J7): estimates the cost, writes or asks the questions, and reads the answers."""
 
 from __future__ import annotations
 
@@ -31,27 +31,29 @@ if TYPE_CHECKING:
     from bot.quality.replay.replay import ReplayAnswer
     from bot.search.judge.prompt import Endpoint
 
-# Questions that wait for an answer at once, seconds that one may take, and how often its client tries again.
+# Questions asked at once, seconds for an answer, and the client's retries of a question.
 _AT_ONCE, _SECONDS, _RETRIES = 4, 120.0, 5
-# Failures in a row after which nothing more is asked.
-_FAILURES = 3
+# Stop asking after this many failures in a row.
+_MAX_FAILURES = 3
 
 judge_options = options(
-    click.option("--judge", is_flag=True, help="Also ask a judge: DOPPEL_JUDGE_URL, or --answers."),
+    click.option("--judge", is_flag=True, help="Also use a judge: DOPPEL_JUDGE_URL, or the answers in --answers."),
     click.option("--floor", type=Share(0, 1), default=JUDGE_FLOOR, show_default=True, help="As in .github/doppel.yml."),
-    click.option("--related", is_flag=True, help="Count what the judge calls related as named, too."),
-    click.option("--export-questions", type=WrittenFile(), help="Only write the judge's questions here."),
-    click.option("--record", type=click.Path(dir_okay=False, path_type=Path), help="Keep the judge's answers here."),
+    click.option("--related", is_flag=True, help="Count issues that the judge calls related as named, too."),
+    click.option("--export-questions", type=WrittenFile(), help="Only write the judge's questions to this file."),
     click.option(
-        "--out", type=WrittenFile(), help="Write the candidates after the judge here, as `doppel replay` does."
+        "--record", type=click.Path(dir_okay=False, path_type=Path), help="Keep the judge's answers in this file."
     ),
-    click.option("--yes", is_flag=True, help="Ask the judge without a question about the cost."),
+    click.option(
+        "--out", type=WrittenFile(), help="Write the judged candidates to this file, as `doppel replay` does."
+    ),
+    click.option("--yes", is_flag=True, help="Ask the judge without confirming the cost."),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """The judge's options beside `--answers`, which are the judge's here."""
+    """The judge's options besides `--answers`."""
 
     judge: bool = False
     floor: float = JUDGE_FLOOR
@@ -62,7 +64,7 @@ class JudgeOptions:
     yes: bool = False
 
     def check(self, answers: Path | None) -> None:
-        """Raise UserError if these exclude each other."""
+        """Raise UserError if the options exclude each other."""
         for name in ("related", "export_questions", "record", "out"):
             if getattr(self, name) and not self.judge:
                 raise UserError(f"--{name.replace('_', '-')}: this is for --judge")
@@ -72,7 +74,7 @@ class JudgeOptions:
 
 @dataclass(frozen=True, slots=True)
 class JudgedTrial:
-    """The candidates `found` before and `judged` after the judge, and a summary."""
+    """The candidates before the judge (`found`) and after (`judged`), and a summary."""
 
     found: dict[Id, Found]
     judged: dict[Id, Found]
@@ -87,19 +89,19 @@ def with_judge(
     repo: RepoRef | None,
     threshold: float,
 ) -> JudgedTrial | None:
-    """The trial judged; None if only the questions were to be written."""
+    """Judge the trial's candidates; None if only the questions are written."""
     from bot.quality.evaluation import judge_answers
     from bot.search.judge.prompt import PROMPT
 
     asked = judge_answers.questions(answered)
-    told = _cost(asked, len(answered))
-    click.echo(told["says"], err=True)
+    cost = _cost(asked, len(answered))
+    click.echo(cost["says"], err=True)
     if options.export_questions is not None:
         write(options.export_questions, "".join(json.dumps(one.row()) + "\n" for one in asked), "--export-questions")
         click.echo(f"{len(asked):,} questions are in {options.export_questions}; nobody was asked.", err=True)
         return None
     if answers is None and options.record is not None:
-        answers = _asked(asked, options.record, repo, yes=options.yes)
+        answers = _ask_judge(asked, options.record, repo, yes=options.yes)
     assert answers is not None
     read = judge_answers.read_answers(read_rows(answers), asked)
     if read.unusable or read.strange or len(read.said) < len(asked):
@@ -112,23 +114,23 @@ def with_judge(
     by_id = {one.id: one for one in asked}
     after = {}
     for id, candidates in found.items():
-        said: Mapping[int, JudgedPair] = read.said.get(by_id[id].key, {}) if id in by_id else {}
+        judged: Mapping[int, JudgedPair] = read.said.get(by_id[id].key, {}) if id in by_id else {}
         after[id] = candidates
-        if said:
+        if judged:
             after[id] = judge_answers.named_in_comment(
-                judge_answers.with_verdicts(candidates, by_id[id], said), threshold, related=options.related
+                judge_answers.with_verdicts(candidates, by_id[id], judged), threshold, related=options.related
             )
     if options.out is not None:
         _write_out(options.out, after)
-    verdicts_said = [one.verdict for said in read.said.values() for one in said.values()]
+    verdicts = [pair.verdict for judged in read.said.values() for pair in judged.values()]
     summary = {
         "prompt": PROMPT,
         "floor": options.floor,
         "answered": len(read.said),
         "unusable": read.unusable,
-        "verdicts": {verdict.value: verdicts_said.count(verdict) for verdict in JudgeVerdict},
+        "verdicts": {verdict.value: verdicts.count(verdict) for verdict in JudgeVerdict},
     }
-    return JudgedTrial(found, after, told | summary)
+    return JudgedTrial(found, after, cost | summary)
 
 
 def _cost(asked: Sequence[JudgeQuestion], arrivals: int) -> dict[str, Any]:
@@ -163,8 +165,8 @@ def _write_out(path: Path, found: Mapping[Id, Found]) -> None:
             lines.write(json.dumps(row) + "\n")
 
 
-def _asked(asked: Sequence[JudgeQuestion], record: Path, repo: RepoRef | None, *, yes: bool) -> Path:
-    """Ask what the record does not answer yet, and add it there; return the record."""
+def _ask_judge(asked: Sequence[JudgeQuestion], record: Path, repo: RepoRef | None, *, yes: bool) -> Path:
+    """Ask the questions that the record does not answer, and append the answers; return the record."""
     from bot.app.wiring.clients import build_endpoint
 
     settings = host.load()
@@ -175,7 +177,7 @@ def _asked(asked: Sequence[JudgeQuestion], record: Path, repo: RepoRef | None, *
             "--export-questions and --answers (docs/guides/judge.md)"
         )
     if repo is not None:
-        _consent(repo)
+        _check_consent(repo)
     known = {row.get("question") for row, _ in read_rows(record)} if record.exists() else set()
     left = [one for one in asked if one.key not in known]
     if left and not yes and not click.confirm(f"Ask {endpoint.model} {len(left):,} questions?", err=True):
@@ -195,10 +197,10 @@ def _asked(asked: Sequence[JudgeQuestion], record: Path, repo: RepoRef | None, *
 
 
 def _rows(endpoint: Endpoint, left: Sequence[JudgeQuestion], seconds: float) -> Iterator[dict[str, Any]]:
-    """The answers as rows of a record, one after the other. Raises UserError if the endpoint keeps failing."""
+    """Ask the questions; yield the answers as rows of a record. Raises UserError if the endpoint keeps failing."""
     from bot.search.judge.prompt import EndpointError, UnusableAnswer
 
-    def once(one: JudgeQuestion) -> dict[str, Any] | EndpointError:
+    def ask(one: JudgeQuestion) -> dict[str, Any] | EndpointError:
         row: dict[str, Any] = {"question": one.key, "id": one.id, "prompt": one.question.prompt}
         began = time.monotonic()
         try:
@@ -217,21 +219,21 @@ def _rows(endpoint: Endpoint, left: Sequence[JudgeQuestion], seconds: float) -> 
     failures = 0
     threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="evaluate")
     try:
-        for future in [threads.submit(once, one) for one in left]:
+        for future in [threads.submit(ask, one) for one in left]:
             row = future.result()
             if isinstance(row, EndpointError):
                 failures += 1
-                if failures >= _FAILURES:
+                if failures >= _MAX_FAILURES:
                     raise UserError(f"{row}. What was answered is kept: run it again to go on") from None
                 continue
             failures = 0
             yield row
     finally:
-        # Whoever interrupts it pays for no further question.
+        # After an interruption, ask no further question, since each costs money.
         threads.shutdown(wait=True, cancel_futures=True)
 
 
-def _consent(repo: RepoRef) -> None:
+def _check_consent(repo: RepoRef) -> None:
     """C6a: a private repository's texts go to the endpoint only if host and repository allow it."""
     from bot.app.wiring.clients import build_github, reader
     from bot.search.repository_settings import settings_at_present

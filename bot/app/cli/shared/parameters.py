@@ -1,4 +1,4 @@
-"""What several commands take: options, files, a stored repository, and SOURCE, a file of issues or a repository."""
+"""Parameters that several commands take: options, files, a stored repository, and SOURCE (a file or a repository)."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ OUT = click.Path(dir_okay=False, path_type=Path)
 PORT = click.IntRange(1, 65535)
 ONE_OR_MORE = click.IntRange(1)
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-seed_option = click.option("--seed", type=int, default=0, show_default=True, help="Which sample.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+seed_option = click.option("--seed", type=int, default=0, show_default=True, help="The seed of the random sample.")
 repository_argument = click.argument("repository", metavar="OWNER/REPO")
-# A shell completes names of files; `read_source` checks the rest.
+# With click.Path a shell completes names of files; `read_source` checks the value.
 source_argument = click.argument("source", type=click.Path(readable=False))
 
 
 class Share(click.FloatRange):
-    """A range of floats without NaN, which click's own lets pass."""
+    """A range of floats without NaN, which click's FloatRange accepts."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
@@ -50,7 +50,7 @@ class Share(click.FloatRange):
 
 
 class WrittenFile(click.Path):
-    """A file that is written at the end of work that can take hours, so problems are reported before it begins."""
+    """A file to write after work that can take hours, so problems are reported before the work."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, writable=True, path_type=Path)
@@ -90,25 +90,25 @@ def web_address(_context: click.Context, _option: click.Parameter, value: str | 
 
 
 def from_option(begun: str) -> Decorator:
-    """The option `--from`, as `warm`; `begun` is what is done to the first arrival after them."""
-    says = f"The share of issues that only arrive, before the first is {begun}."
-    return click.option("--from", "warm", type=Share(0, 1), default=0.2, show_default=True, help=says)
+    """The option `--from`, as `warm`; `begun` says what is done to the issues that arrive after this share."""
+    help_text = f"The first issues, up to this share, only arrive and are not {begun}."
+    return click.option("--from", "warm", type=Share(0, 1), default=0.2, show_default=True, help=help_text)
 
 
-def relevance_option(says: str) -> Decorator:
+def relevance_option(help_text: str) -> Decorator:
     """The option `--relevance`."""
     choice = click.Choice([one.value for one in Relevance])
-    return click.option("--relevance", type=choice, default=DEFAULT_RELEVANCE.value, show_default=True, help=says)
+    return click.option("--relevance", type=choice, default=DEFAULT_RELEVANCE.value, show_default=True, help=help_text)
 
 
 def weights_option(verb: str) -> Decorator:
     """The option `--weights`, a file for `read_weights`."""
-    says = f"Weights to {verb} with, made by `doppel train` [default: those that Doppel comes with]."
-    return click.option("--weights", type=READ_FILE, help=says)
+    help_text = f"Weights to {verb} with, made by `doppel train` [default: Doppel's own weights]."
+    return click.option("--weights", type=READ_FILE, help=help_text)
 
 
 def read_weights(weights: Path | None) -> str:
-    """The text of a file of weights; empty for None. Raises UserError if it holds none."""
+    """The text of a weights file; empty for None. Raises UserError if the file holds no weights."""
     if weights is None:
         return ""
     from bot.search.matching import Model
@@ -117,7 +117,7 @@ def read_weights(weights: Path | None) -> str:
         text = weights.read_text(encoding="utf-8")
         Model.parse(text)
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
-        # A KeyError says no more than the name.
+        # The text of a KeyError is only the name.
         why = f"there is no {problem} in it" if isinstance(problem, KeyError) else str(problem)
         raise UserError(
             f"--weights: {weights} holds no weights of this version: {why}; `doppel train` makes such"
@@ -138,8 +138,8 @@ def settings_with(option: str, url: str | None, otherwise: str = "DATABASE_URL")
 
 
 def read_source(text: str) -> Path | RepoRef:
-    """The file of that name if there is one, else the repository, by name or address. Raises UserError."""
-    # A pipe is read like a file: `<(zcat …)` of a shell, or /dev/stdin.
+    """The file of this name if it exists, else the repository of this name or address. Raises UserError."""
+    # A pipe is read like a file: a shell's `<(zcat …)`, or /dev/stdin.
     if Path(text).exists() and not Path(text).is_dir():
         return Path(text)
     if "://" in text:
@@ -158,14 +158,14 @@ def read_source(text: str) -> Path | RepoRef:
     return repo
 
 
-_NAMED_AT_MOST = 5
-# Digits of an id that every database can hold; GitHub's have half as many.
-_DIGITS = 18
+_MAX_SUGGESTIONS = 5
+# Every database can hold an id of this many digits; GitHub's ids have half as many.
+_MAX_ID_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
 class NamedRepository:
-    """A repository by GitHub's id, with its name if that is stored too."""
+    """A repository: GitHub's id, and its stored name (or a substitute)."""
 
     id: int
     name: str
@@ -173,9 +173,9 @@ class NamedRepository:
 
 @contextmanager
 def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, NamedRepository]]:
-    """The host's settings and store, and the repository that `text` names in it. GitHub is not asked.
+    """The host's settings and store, and the stored repository that `text` names. Does not ask GitHub.
 
-    `evaluated` also finds repositories of which only `doppel evaluate` has read the history.
+    With `evaluated`, repositories are also found whose history only `doppel evaluate` has read.
     """
     from bot.storage import open_store
 
@@ -191,12 +191,12 @@ def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, St
 def stored_repository(store: Store, text: str, others: Mapping[int, str] | None = None) -> NamedRepository:
     """The stored repository that `text` names: OWNER/REPO in any case, or GitHub's id.
 
-    `others` are more names by id. After a rename two repositories can have one name for a while. Raises UserError.
+    `others` are more names by id. Raises UserError, also if two have this name, as for a while after a rename.
     """
     known = {**(others or {}), **{one.id: str(one.ref) for one in store.repositories.list()}}
     if text.isascii() and text.isdigit():
-        if len(text) > _DIGITS:
-            raise UserError(f"{text[:_DIGITS]}…: no repository has an id of more than {_DIGITS} digits")
+        if len(text) > _MAX_ID_DIGITS:
+            raise UserError(f"{text[:_MAX_ID_DIGITS]}…: no repository has an id of more than {_MAX_ID_DIGITS} digits")
         # An id may have rows left although its repository is no longer listed.
         return NamedRepository(int(text), known.get(int(text), f"repository {text}"))
     name = RepoRef.parse(text).key
@@ -205,8 +205,8 @@ def stored_repository(store: Store, text: str, others: Mapping[int, str] | None 
         ids = ", ".join(str(one.id) for one in found)
         raise UserError(f"{text} is the name of several stored repositories; give GitHub's id of one of them: {ids}")
     if not found:
-        near = difflib.get_close_matches(name, sorted(known.values()), _NAMED_AT_MOST)
-        listed = near or sorted(known.values())[:_NAMED_AT_MOST]
+        near = difflib.get_close_matches(name, sorted(known.values()), _MAX_SUGGESTIONS)
+        listed = near or sorted(known.values())[:_MAX_SUGGESTIONS]
         there = f"; there is {', '.join(listed)}" if listed else "; the store holds no repository at all"
         raise UserError(f"nothing is stored about {text}{there}")
     return found[0]

@@ -1,4 +1,4 @@
-"""The issues that `doppel scan` looks through, in the host's index or a file's in a temporary one, and its output."""
+"""`doppel scan`: opens the index of a repository or a temporary index of a file, finds matches, prints the groups."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from handlers.repositories import erased_if_ended
 
 
 def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
-    """The issues, numbered from 1 in order of arrival; one without a time of closing is open."""
+    """The issues, numbered from 1 in order of arrival; an issue without a closing time is open."""
     return [
         IndexedIssue(
             number=number,
@@ -69,18 +69,18 @@ def without_dates(found: ScanResult, undated: Collection[int]) -> ScanResult:
     return replace(found, groups=tuple(map(group, found.groups)))
 
 
-# The one repository of a file's index.
+# The repository id in a file's index.
 _FILE = 1
 
 
 def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:
-    """Find the matches of every issue that has no answer yet, by `weights` or the shipped ones."""
-    make = partial(build_backlog_matcher, backlog.settings, weights)
-    scan = Scan(backlog.store, make(backlog.store), backlog.repo_id, closed=closed)
+    """Find the matches of each issue that has none stored, with `weights` or the shipped weights."""
+    make_matcher = partial(build_backlog_matcher, backlog.settings, weights)
+    scan = Scan(backlog.store, make_matcher(backlog.store), backlog.repo_id, closed=closed)
     scan.begin(fresh=fresh)
     numbers = scan.missing()
     with progress_bar("Comparing issues", len(numbers)) as (progress, task):
-        for answers in match_in_processes(make, backlog.repo_id, numbers, processes):
+        for answers in match_in_processes(make_matcher, backlog.repo_id, numbers, processes):
             scan.keep(answers)
             progress.advance(task, len(answers))
     if numbers:
@@ -90,10 +90,10 @@ def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, 
 
 @dataclass(frozen=True, slots=True)
 class IndexedSource:
-    """A store with the index of SOURCE, the settings that open it again, the repository's id and its name.
+    """A store with the index of SOURCE, the settings that open the store again, the repository's id and its name.
 
-    A file's issues have `names`, by their numbers; the `undated` ones have no time. If GitHub can be asked, `reactions`
-    counts those to issues.
+    For a file, `names` are the issues' ids by number, and `undated` are the numbers of issues without a time. If GitHub
+    can be asked, `reactions` counts the reactions to issues.
     """
 
     store: Store
@@ -109,7 +109,7 @@ class IndexedSource:
 def open_source(source: str, settings: Settings, *, stored: bool) -> Iterator[IndexedSource]:
     """SOURCE with all its issues in an index. Raises UserError.
 
-    `stored` says that the settings name a database that was asked for, which a file does not use.
+    `stored` says that the user named a database, which is wrong for a file.
     """
     read = read_source(source)
     if stored and isinstance(read, Path):
@@ -121,7 +121,7 @@ def open_source(source: str, settings: Settings, *, stored: bool) -> Iterator[In
 @contextmanager
 def _of_file(path: Path, settings: Settings) -> Iterator[IndexedSource]:
     with temporary_index_errors(), tempfile.TemporaryDirectory(prefix="doppel-") as directory:
-        # Nothing of it is kept, so nothing waits for the disk.
+        # The database is temporary, so do not wait for the disk.
         url = f"sqlite:///{Path(directory) / 'scan.db'}"
         used = settings.model_copy(update={"database_url": url, "sqlite_synchronous": "OFF"})
         with closing(open_store(used)) as store:
@@ -140,7 +140,7 @@ def _of_repository(repo: RepoRef, settings: Settings) -> Iterator[IndexedSource]
 
 
 def _index_file(path: Path, store: Store, settings: Settings) -> tuple[dict[int, str], frozenset[int]]:
-    """Put a file's issues into the index; return their ids in the file, by number, and which have no date."""
+    """Put a file's issues into the index; return their ids by number, and the numbers of those without a date."""
     archive = read_archive(path)
     issues = indexed(archive)
     index = build_index(settings, store)
@@ -153,9 +153,9 @@ def _index_file(path: Path, store: Store, settings: Settings) -> tuple[dict[int,
 
 
 def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, str]:
-    """Have all issues of a repository in the index; return its id and its name.
+    """Bring a repository's index up to date; return the repository's id and name.
 
-    Without access to GitHub a complete index is used as it is. Raises UserError if there is none.
+    Without access to GitHub, a complete index is used as it is. Raises UserError if the index is not complete.
     """
     known = store.repositories.by_name(repo)
     if known and store.backfills.complete(known.id) and not (settings.github_token or settings.app_id):
@@ -191,7 +191,7 @@ def as_markdown(found: ScanResult, backlog: IndexedSource) -> str:
 
 
 def to_json(found: ScanResult, backlog: IndexedSource) -> dict[str, Any]:
-    """The result for programs; an issue of a file has its own `id` besides its number in order of arrival."""
+    """The result for programs; an issue of a file has its `id` besides its number, the order of arrival."""
     result = found.to_json()
     if backlog.names:
         for group in result["groups"]:
@@ -201,7 +201,7 @@ def to_json(found: ScanResult, backlog: IndexedSource) -> dict[str, Any]:
 
 
 def show(found: ScanResult, limit: int, backlog: IndexedSource) -> None:
-    """Print the first groups for a person; issues of a file have the names that they have there."""
+    """Print the first groups for a person; issues of a file are named by their ids in the file."""
 
     def title(entry: BacklogIssue) -> str:
         name = backlog.names[entry.number] if backlog.names else str(entry.number)
@@ -210,7 +210,7 @@ def show(found: ScanResult, limit: int, backlog: IndexedSource) -> None:
     console, say = Console(highlight=False), english()
 
     def line(indent: int, text: str, style: str = "") -> None:
-        # What is too long for a line goes on below its own beginning.
+        # A long text wraps, and keeps its indentation.
         console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
 
     console.print(Text(heading(found, say).replace("**", ""), style="bold"))

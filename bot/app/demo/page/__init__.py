@@ -1,8 +1,8 @@
 """The web page of one simulated repository, to read, search, open issues and comment as its people do on GitHub.
 
 It works on the simulator's state in the same process, and what people do here emits webhooks. It holds the simulator's
-lock while it renders state. markdown-it-py renders GitHub-flavoured Markdown. HTML in a text stays text, but for a few
-tags that have no effect outside their place.
+lock while it renders state. markdown-it-py renders GitHub-flavoured Markdown. HTML in a text is
+escaped, except a few tags that cannot affect the rest of the page.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ POLICY = (
 Answer = str | Response | tuple[str, int]
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-# None of these is reopened by browsers after the element in which it was left open, as <b> is.
+# If one of these tags is left open, it ends with its parent element. Browsers would reopen <b> afterwards.
 _ALLOWED = re.compile(r"&lt;(/?(?:details|summary|sub|sup|kbd)|br|details open)&gt;", re.IGNORECASE)
 _ISSUE_URL = re.compile(r"https://(?:redirect\.|www\.)?github\.com/([\w.-]+/[\w.-]+)/issues/(\d{1,10})", re.IGNORECASE)
 # GitHub makes links of addresses, mentions and bare issue numbers.
@@ -165,20 +165,20 @@ def to_html(markdown: str, repository: str = "", link: IssueLink = lambda _: Non
     """Render a comment or body in `repository` (`owner/name`); `link` resolves the issues that it names."""
 
     def resolved(href: str) -> str | None:
-        """The address on this page for the repository's issues; any other must be harmless."""
+        """The address on this page if it is an issue of the repository; else `href` if it is harmless."""
         issue = _ISSUE_URL.fullmatch(href)
         return (issue and link(f"{issue[1]}#{issue[2]}")) or (href if href.startswith(_SAFE) else None)
 
     def linked(text: str) -> str:
-        made = []
-        # The text between the matches, and the three groups of each match; one group is set.
+        parts = []
+        # split() returns the text between the matches, and each match's three groups, of which one is set.
         for at, piece in enumerate(_LINKABLE.split(text)):
             target = at % 4 and piece and (resolved(piece) if at % 4 == 1 else at % 4 == 3 and link(repository + piece))
             shown = escape(piece or "", quote=False)
             if target:
                 shown = f'<a href="{escape(target)}" rel="nofollow noopener noreferrer">{shown}</a>'
-            made.append(f'<span class="mention">{shown}</span>' if at % 4 == 2 and piece else shown)
-        return "".join(made)
+            parts.append(f'<span class="mention">{shown}</span>' if at % 4 == 2 and piece else shown)
+        return "".join(parts)
 
     tokens, inside = _MARKDOWN.parse(markdown), False
     for block in tokens:
