@@ -121,7 +121,7 @@ class CandidateResult(Lean):
             state_reason=candidate.state_reason,
             confidence=None if confidence is None else round(confidence, 2),
             likelihood=word.value if word else "",
-            # By the same rule as `FindOptions.may_tell`.
+            # By the same rule as `FindOptions.may_mention`.
             later=candidate.created_at > target.created_at or (not candidate.repo and candidate.number > target.number),
             named=candidate.named,
             also=list(candidate.also),
