@@ -30,7 +30,7 @@ TARGET = an_issue(5, "It fails", days=5.0)
 )
 def test_c4_h6_of_other_repositories(options: FindOptions, days: float, may: bool) -> None:
     there = replace(an_issue(9, "It fails", days=days), repo=RepoRef("Acme", "Lib"))
-    assert options.may_tell(there, TARGET) is may
+    assert options.may_mention(there, TARGET) is may
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_c4_h6_of_other_repositories(options: FindOptions, days: float, may: boo
     ],
 )
 def test_c4_of_the_same_repository(options: FindOptions, number: int, days: float, may: bool) -> None:
-    assert options.may_tell(an_issue(number, "It fails", days=days), TARGET) is may
+    assert options.may_mention(an_issue(number, "It fails", days=days), TARGET) is may
 
 
 @pytest.mark.parametrize("repo", ["acme/app", "Acme/Lib"])
@@ -56,7 +56,7 @@ def test_what_it_is_a_sub_issue_of_is_not_mentioned_wherever_that_is(repo: str) 
     for made_of, may in ((None, [True, True]), (IssueRef(parent.repo, 3), [False, True])):
         target = replace(TARGET, parent=made_of)
         options = bot_options(RepoConfig(), target, 0.5, rejected=(), rejected_elsewhere=(), duplicates={})
-        assert [options.may_tell(issue, target) for issue in (parent, other)] == may
+        assert [options.may_mention(issue, target) for issue in (parent, other)] == may
 
 
 def member(number: int, state: State = "closed") -> Issue:

@@ -6,7 +6,7 @@ import pytest
 
 from bot.domain.report import Reason, ReasonCode
 from bot.search.matching.explanation import (
-    TELLING,
+    LEAST_RARITY,
     ComparedText,
     is_copy,
     is_identifier,
@@ -24,7 +24,7 @@ def reasons(title: str, body: str, other_title: str, other_body: str) -> tuple[s
     if is_copy((title, body), (other_title, other_body)):
         return (str(Reason(ReasonCode.COPY)),)
     mine, theirs = ComparedText(title, body), ComparedText(other_title, other_body)
-    telling = sorted((term for term in mine.all if RARITY(term) >= TELLING), key=lambda term: -RARITY(term))
+    telling = sorted((term for term in mine.all if RARITY(term) >= LEAST_RARITY), key=lambda term: -RARITY(term))
     found = shared_reasons(shared_message(mine, theirs, mine.messages), *shared_words(mine, theirs, telling))
     return tuple(map(str, found))
 

@@ -122,7 +122,7 @@ class CandidateResult(Lean):
             state_reason=candidate.state_reason,
             confidence=None if confidence is None else round(confidence, 2),
             likelihood=word.value if word else "",
-            # The same rule as in `FindOptions.may_tell`.
+            # The same rule as in `FindOptions.may_mention`.
             later=candidate.created_at > target.created_at or (not candidate.repo and candidate.number > target.number),
             named=candidate.named,
             also=list(candidate.also),

@@ -193,10 +193,10 @@ class Finder:
         # A person's search words are evidence as well as the issue's text.
         searched = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
         inside, candidates = self._score(searched, options, gathered, session, unindexed)
-        ranked = self._ranked(searched, candidates, options, session)
+        ranked = self._rank(searched, candidates, options, session)
         found = scoring.group_results(target, ranked, options, self._look_up(target, session))
         worth = [] if self._judge is None else scoring.worth_judging(found, target, self._judge.floor)
-        shown = [] if worth else self._shown(found, options, target, gathered, indexed=session is not None)
+        shown = [] if worth else self._choose_shown(found, options, target, gathered, indexed=session is not None)
         explained = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
         reasons = scoring.reasons_of(explained, found[: results.MOST_CONSIDERED], gathered) if options.explained else {}
         places = {id(result): at for at, (result, _) in enumerate(found)}
@@ -213,7 +213,7 @@ class Finder:
         if self._judge is not None and draft.worth:
             opinion = scoring.ask_judge(self._judge, target, draft.worth, self._temporary.index, self._repo_id)
             found = scoring.with_opinion(found, self._judge, opinion, options.by)
-            shown = self._shown(found, options, target, gathered, opinion, indexed=indexed)
+            shown = self._choose_shown(found, options, target, gathered, opinion, indexed=indexed)
             best = max(result.confidence for result, _ in found)
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
         failed = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
@@ -238,7 +238,7 @@ class Finder:
         )
         return report, [result for result, _ in shown]
 
-    def _shown(
+    def _choose_shown(
         self,
         found: ScoredResults,
         options: FindOptions,
@@ -254,7 +254,7 @@ class Finder:
 
         wanted = (pair for pair in found if is_wanted(pair[0]))
         if not indexed:
-            wanted = (pair for pair in wanted if self._is_there(pair[0], target, gathered))
+            wanted = (pair for pair in wanted if self._still_exists(pair[0], target, gathered))
         return list(islice(wanted, options.max_candidates))
 
     def _score(
@@ -267,7 +267,7 @@ class Finder:
         def is_outside(hit: Hit) -> bool:
             # If the complete index lacks an issue that only cached answers name, the issue was deleted or moved.
             known_or_gone = hit.issue.number in inside.held or remembered.issuperset(hit.sources)
-            return not (known_or_gone and results.is_own(hit.issue, target)) and options.may_tell(hit.issue, target)
+            return not (known_or_gone and results.is_own(hit.issue, target)) and options.may_mention(hit.issue, target)
 
         unindexed_hits = [hit for hit in gathered.hits if is_outside(hit)]
         return inside, sorted(
@@ -281,20 +281,20 @@ class Finder:
         if session is None:
             return IndexResults()
         # Read only the best candidates if probability is the only criterion, else all.
-        in_order = (
+        only_by_probability = (
             options.by is Relevance.LEARNED
             and options.threshold == 0
             and options.state == "all"
             and not options.sources
         )
-        most = max(50, _SPARE * options.max_candidates) if in_order else None
+        most = max(50, _SPARE * options.max_candidates) if only_by_probability else None
         use = self._settings.use(indexed=True)
         # Issues with many duplicates are treated like known issues.
         known = dict.fromkeys((*self._settings.known_issues, *session.frequent_originals()))
         known.pop(target.number, None)
         return scoring.score_indexed(session, target, use, gathered.hits, tuple(known), most)
 
-    def _ranked(
+    def _rank(
         self, target: Issue, candidates: Sequence[scoring.ScoredIssue], options: FindOptions, session: _Session
     ) -> list[tuple[scoring.ScoredIssue, float]]:
         """The candidates over the threshold with their relevance (H5), best first; of equal ones, the oldest first."""
@@ -365,7 +365,7 @@ class Finder:
 
         return indexed if session else read
 
-    def _is_there(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
+    def _still_exists(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
         """Whether GitHub still has an issue that a cached answer names. Needed only without an index."""
         if results.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
             try:

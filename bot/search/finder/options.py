@@ -81,7 +81,7 @@ class FindOptions:
         """`relevance` as the enum."""
         return Relevance(self.relevance)
 
-    def may_tell(self, issue: Issue, target: Issue) -> bool:
+    def may_mention(self, issue: Issue, target: Issue) -> bool:
         """Whether an issue may be mentioned: it is not the target, not rejected, and early enough."""
         # Compare dates as well as numbers: an old issue that was transferred to this repository has a new number.
         if self.earlier_only and issue.created_at > target.created_at:

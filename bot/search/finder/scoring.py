@@ -66,13 +66,13 @@ def score_indexed(
 
     At most `most` candidates are read from the index; None reads all.
     """
-    found, runs = _found_inside(session, target, use, known)
+    found, runs = _found_in_index(session, target, use, known)
     own = [hit for hit in hits if is_own(hit.issue, target)]
     sources = _sources(found, own)
     compared = set(sources)
     if len(compared) > MOST_COMPARED:
         # Pinned issues are always compared.
-        compared = _best(session, target, use, found, own) | {*found.get(KNOWN_ISSUES, ())}
+        compared = _choose_compared(session, target, use, found, own) | {*found.get(KNOWN_ISSUES, ())}
     matches = [match for match in session.judge(also=compared) if match.number in compared]
     rows = session.issues([match.number for match in matches[:most]])
     left = session.issues({hit.issue.number for hit in own} - compared)
@@ -101,7 +101,7 @@ def as_issue(row: IndexedIssue, target: Issue) -> Issue:
     return row.issue(target.repo, f"{home}/issues/{row.number}")
 
 
-def _found_inside(
+def _found_in_index(
     session: SearchSession, target: Issue, use: Mapping[str, SourceConfig], known: Sequence[int]
 ) -> tuple[dict[str, tuple[int, ...]], tuple[QueryRun, ...]]:
     """By source, what the index's own sources found, and the `known` issues that the index holds; and the queries."""
@@ -112,10 +112,10 @@ def _found_inside(
     }
     runs = [run for run in session.runs if run.source in found and run.query.strip()]
     if known and KNOWN_ISSUES in use:
-        asked = [number for number in known if number != target.number][: use[KNOWN_ISSUES].limit]
-        pinned = session.issues(asked)
-        found[KNOWN_ISSUES] = tuple(number for number in asked if number in pinned)
-        runs.append(known_run(asked, len(found[KNOWN_ISSUES])))
+        others = [number for number in known if number != target.number][: use[KNOWN_ISSUES].limit]
+        indexed = session.issues(others)
+        found[KNOWN_ISSUES] = tuple(number for number in others if number in indexed)
+        runs.append(known_run(others, len(found[KNOWN_ISSUES])))
     return found, tuple(runs)
 
 
@@ -130,7 +130,7 @@ def _sources(found: Mapping[str, Sequence[int]], own: Sequence[Hit]) -> dict[int
     return sources
 
 
-def _best(
+def _choose_compared(
     session: SearchSession,
     target: Issue,
     use: Mapping[str, SourceConfig],
@@ -169,7 +169,7 @@ def reasons_of(
 
 
 #: The most steps along a chain of duplicates, and the most issues looked up in one step.
-_STEPS, _MOST_PER_STEP = 8, 200
+_MOST_STEPS, _MOST_PER_STEP = 8, 200
 
 LookUp = Callable[[Collection[int]], tuple[Mapping[int, Issue], Mapping[int, int]]]
 """Reads issues by number. Returns those that can be read, and maps duplicates among them to their originals."""
@@ -184,12 +184,12 @@ def group_results(
     issues of other repositories are never grouped. Each result comes with the best candidate of its group, whose
     reasons explain the result.
     """
-    ranked = [(one, relevance) for one, relevance in ranked if options.may_tell(one.issue, target)]
+    ranked = [(one, relevance) for one, relevance in ranked if options.may_mention(one.issue, target)]
     own = {one.issue.number: (one, relevance) for one, relevance in ranked if is_own(one.issue, target)}
     ties = {number: one.duplicate_of for number, (one, _) in own.items() if one.duplicate_of}
     issues = {number: one.issue for number, (one, _) in own.items()}
-    known, originals = _relatives(issues, ties, options.duplicates, look_up)
-    mentionable = {number: issue for number, issue in known.items() if options.may_tell(issue, target)}
+    known, originals = _with_relatives(issues, ties, options.duplicates, look_up)
+    mentionable = {number: issue for number, issue in known.items() if options.may_mention(issue, target)}
     leaders = {number for number, issue in mentionable.items() if options.may_lead(issue)}
     groups = {group.found[0]: group for group in resolve(list(own), originals, mentionable, leaders)}
     shown: list[tuple[RankedResult, ScoredIssue]] = []
@@ -215,7 +215,7 @@ def _of_group(lead: Issue, members: Sequence[tuple[ScoredIssue, float]], others:
     )
 
 
-def _relatives(
+def _with_relatives(
     candidates: Mapping[int, Issue], ties: dict[int, int], by_people: Mapping[int, int], look_up: LookUp
 ) -> tuple[dict[int, Issue], dict[int, int]]:
     """Add the candidates' duplicates and originals. Returns all issues, and the map from duplicates to originals.
@@ -224,7 +224,7 @@ def _relatives(
     """
     known = dict(candidates)
     asked = set(candidates)
-    for _ in range(_STEPS):
+    for _ in range(_MOST_STEPS):
         near = _tied(candidates, {**ties, **by_people})
         wanted = sorted(near - asked)[:_MOST_PER_STEP]
         if not wanted:

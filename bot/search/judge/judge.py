@@ -112,7 +112,7 @@ class HostJudge:
     now: Callable[[], float]
     private_too: bool = False
     monotonic: Callable[[], float] = time.monotonic
-    rest: Backoff = field(default_factory=Backoff)
+    backoff: Backoff = field(default_factory=Backoff)
 
     def of(self, repo_id: int, config: JudgeConfig, *, private: bool) -> RepositoryJudge | None:
         """The judge for a repository; None if the repository has none, or its texts must not leave the host (C6a)."""
@@ -176,7 +176,7 @@ class RepositoryJudge:
         self, number: int, asked: Prompt, author: str, until: float
     ) -> tuple[dict[int, JudgedPair], Remark | None]:
         judge, began = self.judge, self.judge.monotonic()
-        if began < judge.rest.until:
+        if began < judge.backoff.until:
             JUDGE_CALLS.labels("paused").inc()
             return {}, RemarkCode.JUDGE_PAUSED.of()
         if until - began < _LEAST_SECONDS < judge.seconds:
@@ -192,7 +192,7 @@ class RepositoryJudge:
         verdicts: dict[int, JudgedPair] = {}
         try:
             completion = judge.endpoint.ask(asked, max(until - began, 0.1))
-            judge.rest.worked()
+            judge.backoff.worked()
             used = _used_tokens(completion, estimate)
             if completion.cut:
                 raise UnusableAnswer("it was cut off")
@@ -203,7 +203,7 @@ class RepositoryJudge:
             log.warning("the judge's answer is none: %s", useless)
         except EndpointError as failure:
             result, problem = "unreached", RemarkCode.JUDGE_UNREACHED.of()
-            judge.rest.failed(judge.monotonic(), failure.after)
+            judge.backoff.failed(judge.monotonic(), failure.after)
             log.warning("the judge: %s", failure)
         took, cost = judge.monotonic() - began, judge.price.of(*used)
         judge.record.end(call, *used, cost, took)

@@ -19,7 +19,7 @@ from bot.text.words import is_function_word
 
 MOST_NAMED = 5
 #: A shared word of less rarity is no reason: every twelfth of a thousand issues has it.
-TELLING = 0.33
+LEAST_RARITY = 0.33
 _LONGEST_QUOTE = 120
 
 # Words that say nothing by themselves, however rare they are in a repository. (`bot.text.terms` removes fillers.)
@@ -193,7 +193,7 @@ class Explainer:
         # The index leaves out boilerplate, so a message that the index does not know is boilerplate.
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
         forms = [form for form in self._mine.messages if _mostly(form, quoted)]
-        rare = [place for place in _places(words, pool.words, row) if self._rarities[place] >= TELLING]
+        rare = [place for place in _places(words, pool.words, row) if self._rarities[place] >= LEAST_RARITY]
         rarest = [words.words[place] for place in sorted(rare, key=lambda at: -self._rarities[at])]
         theirs = ComparedText(title, body)
         message, shared = shared_message(self._mine, theirs, forms), shared_words(self._mine, theirs, rarest)
