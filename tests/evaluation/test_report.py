@@ -49,7 +49,7 @@ def test_what_nobody_has_triaged_yet_does_not_count_against_a_threshold() -> Non
     new = [JudgedArrival(n, START + timedelta(days=400), None, ((1, 0.98),)) for n in range(500, 600)]
     found = evaluate([*old, *new], issues=500, arrived=[one.arrived for one in (*old, *new)], min_confidence=0.2)
     assert found.advice.reason is AdviceReason.CATCHES
-    assert found.at.false_alarms == 100, "the figures count them all the same"
+    assert found.at.bothered == 100, "the figures count them all the same"
 
 
 def test_p5_a_threshold_that_catches_most_while_few_of_what_nobody_marked_get_a_comment() -> None:
