@@ -365,9 +365,9 @@ class IndexWriter:
         numbers = self._index.unknown_originals(repository.id, limit)
         if not numbers:
             return ""
-        found = self._known_originals(github, repository, numbers)
-        self._index.set_originals(repository.id, found)
-        if len(found) == len(numbers):
+        originals = self._known_originals(github, repository, numbers)
+        self._index.set_originals(repository.id, originals)
+        if len(originals) == len(numbers):
             return ""
         return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
 
@@ -381,14 +381,14 @@ class IndexWriter:
     ) -> dict[int, int | None]:
         """The originals that are known. GraphQL may fail permanently for a repository, so Unavailable is not raised."""
         try:
-            found = dict(github.originals(repository.ref, numbers))
+            originals = dict(github.originals(repository.ref, numbers))
         except Unavailable as failure:
             logger.warning("%s: of what its issues are duplicates is not known: %s", repository.ref, failure)
-            found = {}
+            originals = {}
         for number in numbers:
-            if found.get(number) is None and (original := self._store.verdicts.original(repository.id, number)):
-                found[number] = original
-        return found
+            if originals.get(number) is None and (original := self._store.verdicts.original(repository.id, number)):
+                originals[number] = original
+        return originals
 
     def _uncount_words(self, repo_id: int, texts: Mapping[int, tuple[str, str]]) -> None:
         """Undo the word counts of issues whose words the new `texts` change. The index still has the old texts."""
