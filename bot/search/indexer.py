@@ -104,7 +104,6 @@ class Indexer:
         self._backfills = store.backfills
         self._closely = closely
         self._writer = IndexWriter(index, store)
-        # By repository, the surplus that remained after the last check.
         self._remaining_surplus: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
@@ -134,8 +133,7 @@ class Indexer:
     def _needs_step(self, repo_id: int) -> bool:
         progress, issues = self._backfills.get(repo_id), self._index.count(repo_id)
         counts = (self._index.vector_count(repo_id), self._index.text_count(repo_id))
-        missing = any(count is not None and count < issues for count in counts)
-        return progress is None or progress.problem != "" or missing
+        return progress is None or progress.problem != "" or any(n is not None and n < issues for n in counts)
 
     def _queue_round(self, repositories: Iterable[StoredRepository]) -> None:
         # Do not name the round after the time: while the clock was ahead, an earlier round may have used that name.
@@ -195,10 +193,7 @@ class Indexer:
     def _advance(
         self, known: Progress | None, repository: Repository, github: RepoClient
     ) -> tuple[Progress, float | None]:
-        """Return the progress, and the seconds until the next step; None if this was the last step.
-
-        Raises Retryable if the step achieved nothing.
-        """
+        """Return the progress and the seconds until the next step, if any. Raises Retryable if nothing was achieved."""
         progress = known or Progress()
         first = not progress.cursor and not progress.done
         if first:
@@ -287,10 +282,7 @@ class Indexer:
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
 
     def _record_start(self, repo_id: int) -> Progress | None:
-        """Record the start of a backfill, so that `_save_progress` notices if the repository is erased meanwhile.
-
-        Returns None if another worker was faster.
-        """
+        """Record the start of a backfill, so that `_save_progress` notices an erasure; None if another worker did."""
         # A unique time, so long ago that this step can be repeated at once.
         started = Progress(updated_at=-self._now())
         return started if self._backfills.replace(repo_id, None, started) else None
@@ -307,10 +299,7 @@ class Indexer:
 
 
 class StoredRepositoryInfo:
-    """A `RepositoryInfo` from the store.
-
-    `remote` means that the model runs elsewhere, and `private_too` that the host lets it get private texts (C6a).
-    """
+    """A `RepositoryInfo` for a model that may be `remote`; `private_too` lets it get private texts (C6a)."""
 
     def __init__(
         self, store: Store, settings: RepositorySettings, forms: IssueForms, *, remote: bool, private_too: bool
@@ -365,9 +354,9 @@ class IndexWriter:
         numbers = self._index.unknown_originals(repository.id, limit)
         if not numbers:
             return ""
-        found = self._known_originals(github, repository, numbers)
-        self._index.set_originals(repository.id, found)
-        if len(found) == len(numbers):
+        originals = self._known_originals(github, repository, numbers)
+        self._index.set_originals(repository.id, originals)
+        if len(originals) == len(numbers):
             return ""
         return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
 
@@ -381,14 +370,14 @@ class IndexWriter:
     ) -> dict[int, int | None]:
         """The originals that are known. GraphQL may fail permanently for a repository, so Unavailable is not raised."""
         try:
-            found = dict(github.originals(repository.ref, numbers))
+            originals = dict(github.originals(repository.ref, numbers))
         except Unavailable as failure:
             logger.warning("%s: of what its issues are duplicates is not known: %s", repository.ref, failure)
-            found = {}
+            originals = {}
         for number in numbers:
-            if found.get(number) is None and (original := self._store.verdicts.original(repository.id, number)):
-                found[number] = original
-        return found
+            if originals.get(number) is None and (original := self._store.verdicts.original(repository.id, number)):
+                originals[number] = original
+        return originals
 
     def _uncount_words(self, repo_id: int, texts: Mapping[int, tuple[str, str]]) -> None:
         """Undo the word counts of issues whose words the new `texts` change. The index still has the old texts."""

@@ -17,14 +17,14 @@ from bot.github.repository import RepoClient
 from bot.storage.repositories import Progress
 
 # One step reads this many pages of a hundred issues, embeds this many issues, or lets the text model read this many
-# issues, which takes one core a second.
+# issues, which keeps one core busy for a second.
 PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
 # Seconds to wait for each request: while most of an hour's requests are left, and later. GitHub allows fifteen requests
 # a second.
 QUICKLY, SLOWLY = 0.2, 1.0
 # If a smaller share of an hour's requests than this is left, the bot reads slowly, or not at all.
 SPARING, RESERVED = 0.5, 0.3
-# A failed step is tried again after at least and at most this many seconds.
+# The minimum and the maximum of seconds before a failed step is tried again.
 AGAIN, LATEST = 300.0, 3600.0
 # A backfill without a step for this many seconds counts as lost. That is longer than any wait above.
 LOST = 2 * LATEST
@@ -110,20 +110,20 @@ class PagesRead:
 
 def read_pages(progress: Progress, repository: Repository, github: RepoClient) -> PagesRead:
     """Read some pages from the position of `progress` on. Pages before a failure are kept."""
-    read = PagesRead(PagePosition.parse(progress.cursor), [])
+    result = PagesRead(PagePosition.parse(progress.cursor), [])
     try:
-        while read.requests < PAGES and not read.end:
-            etag = progress.etag if not read.requests else ""
-            place = read.place
+        while result.requests < PAGES and not result.end:
+            etag = progress.etag if not result.requests else ""
+            place = result.place
             query = {"since": place.since, "after": place.after, "etag": etag}
             page = github.changed_issues(repository.ref, page=place.page, **query)
-            read.requests += 1
-            read.issues += page.issues
-            read.budget, read.etag, read.end = page.budget, page.etag, not page.more
+            result.requests += 1
+            result.issues += page.issues
+            result.budget, result.etag, result.end = page.budget, page.etag, not page.more
             if page.more:
-                read.place = next_position(place, page.last, page.after)
+                result.place = next_position(place, page.last, page.after)
             elif not page.unchanged:
-                read.place = last_position(place, page.last)
+                result.place = last_position(place, page.last)
     except Retryable as failure:
-        read.failure = failure
-    return read
+        result.failure = failure
+    return result

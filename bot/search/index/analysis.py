@@ -94,21 +94,21 @@ SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003
 
 
 def find_boilerplate(
-    lines: Set[str], own: Collection[str], known: Set[str], seen: Mapping[str, int], copies: int, issues: int
+    lines: Set[str], all_lines: Collection[str], form_lines: Set[str], seen: Mapping[str, int], copies: int, issues: int
 ) -> set[str]:
     """The boilerplate among an issue's lines.
 
-    `lines` are the candidates, `own` all counted lines of the issue, and `known` the lines of the repository's current
-    forms. `seen` tells in how many of the earlier `issues` each line occurs. `copies` of the earlier issues have the
-    same title and body: a line that occurs only in those copies does not come from a form.
+    `lines` are the candidates, `all_lines` all counted lines of the issue, and `form_lines` the lines of the
+    repository's current forms. `seen` tells in how many of the earlier `issues` each line occurs. `copies` of the
+    earlier issues have the same title and body: a line that occurs only in those copies does not come from a form.
     """
     threshold = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
     recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
-    found = {line for line in lines if seen[line] >= threshold > copies} | (known & lines)
-    if found and (recurring | found).issuperset(own):
+    boilerplate = {line for line in lines if seen[line] >= threshold > copies} | (form_lines & lines)
+    if boilerplate and (recurring | boilerplate).issuperset(all_lines):
         # The author left the form empty, including lines that most people delete.
-        found |= recurring
-    return found
+        boilerplate |= recurring
+    return boilerplate
 
 
 def stored_boilerplate(lines: Sequence[str], copy: str, stored: Collection[str]) -> set[str] | None:
@@ -162,16 +162,16 @@ class TextAnalyser:
     def read(self, title: str, body: str, lines: Sequence[str], boilerplate: Collection[str]) -> Analysis:
         """Analyse an issue without its `boilerplate`; `lines` are the `lines_of` its body."""
         body = body[:BODY_READ]
-        own, left_out = lines, []
+        remaining, left_out = lines, []
         if boilerplate:
             left_out = [line for line in countable_lines(lines) if line in boilerplate]
-            own = [line for line in lines if line not in boilerplate]
+            remaining = [line for line in lines if line not in boilerplate]
             body = _body_without(boilerplate, lines, body.split("\n"))
         body = without_noise(body)
         title_subject = subject(title)
         title_read = title_subject[:TITLE_READ]
         in_title = Counter(terms(title_read))
-        own_lines = countable_lines(own)
+        own_lines = countable_lines(remaining)
         words = Counter(terms(body))
         for term, count in in_title.items():
             words[term] += TITLE_WEIGHT * count

@@ -157,9 +157,9 @@ class Scores:
 def add_up(numbers: Integers, scores: Floats, below: int | None, complete: bool) -> Scores:
     """Add up the scores of each issue with a number below `below`. Every score must be positive."""
     sums = np.bincount(numbers, weights=scores).astype(np.float64, copy=False)
-    found = np.flatnonzero(sums)
-    sums = sums[found]
+    scored = np.flatnonzero(sums)
+    sums = sums[scored]
     if below is not None:
-        end = np.searchsorted(found, below)
-        found, sums = found[:end], sums[:end]
-    return Scores(found, sums, complete)
+        end = np.searchsorted(scored, below)
+        scored, sums = scored[:end], sums[:end]
+    return Scores(scored, sums, complete)

@@ -49,9 +49,9 @@ class RepositoryAnalyser:
     def _read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool) -> dict[int, Analysis]:
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
         copies = {number: whole_issue_term(title, lines[number]) for number, (title, _) in texts.items()}
-        own = {number: countable_lines(every) for number, every in lines.items()}
-        new_counts = Counter(itertools.chain.from_iterable(own.values()))
-        # Get the form lines before connecting: that may need a connection too, and threads would wait for each other.
+        countable = {number: countable_lines(all_lines) for number, all_lines in lines.items()}
+        new_counts = Counter(itertools.chain.from_iterable(countable.values()))
+        # Get the form lines before connecting: `form_lines` may need a connection too, and threads could deadlock.
         forms = [countable_lines(self._analyser.lines_of(line)) for line in self._info.form_lines(repo_id)]
         with self._engine.connect() as connection:
             count = load_state(connection, repo_id).issues
@@ -60,9 +60,11 @@ class RepositoryAnalyser:
             # The lines that any stored issue has, by term number.
             terms = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, terms)
-            known = set(itertools.chain.from_iterable(forms))
+            form_lines = set(itertools.chain.from_iterable(forms))
             # Few lines are common enough to come from a form.
-            common = {line for line, issues in new_counts.items() if issues + seen[line] >= SUPPLIED_ISSUES} | known
+            common = {
+                line for line, issues in new_counts.items() if issues + seen[line] >= SUPPLIED_ISSUES
+            } | form_lines
             columns, key = (indexed_terms.c.number, indexed_terms.c.terms), indexed_terms.c.number
             stored = dict(fetch(connection, repo_id, columns, key, texts)) if common or again else {}
         earlier = self._earlier_boilerplate(stored, lines, copies, terms) if again else {}
@@ -78,9 +80,9 @@ class RepositoryAnalyser:
             possible, copy = common.intersection(lines[number]), copies[number]
             boilerplate = set()
             if possible:
-                boilerplate = find_boilerplate(possible, own[number], known, seen, seen[copy], count)
+                boilerplate = find_boilerplate(possible, countable[number], form_lines, seen, seen[copy], count)
             analyses[number] = self._analyser.read(title, body, lines[number], boilerplate)
-            seen.update(own[number])
+            seen.update(countable[number])
             seen[copy] += copy in analyses[number].terms.get(self._analyser.lines, ())
             count += 1
         return analyses
@@ -101,9 +103,9 @@ class RepositoryAnalyser:
         terms: Mapping[int, str],
     ) -> dict[int, set[str] | None]:
         """What was boilerplate when each issue was stored, by number; None if nobody can tell."""
-        found = {}
+        boilerplate = {}
         for number, packed in stored.items():
             (bag,) = unpack_terms([packed], self._line_fields[:1])
             stored_lines = {terms.get(term, "") for term in bag.terms.tolist()}
-            found[number] = stored_boilerplate(lines[number], copies[number], stored_lines)
-        return found
+            boilerplate[number] = stored_boilerplate(lines[number], copies[number], stored_lines)
+        return boilerplate

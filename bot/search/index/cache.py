@@ -49,7 +49,7 @@ class BoundedCache(Generic[T]):
             entries = self._entries
             return {number: entries[number] for number in numbers if number in entries}
 
-    def keep(self, version: IndexVersion, found: Mapping[int, T]) -> None:
+    def keep(self, version: IndexVersion, entries: Mapping[int, T]) -> None:
         """Cache entries that were read after this version was seen.
 
         Entries that are newer than the version are dropped once their change is known.
@@ -59,10 +59,10 @@ class BoundedCache(Generic[T]):
                 # A reader with an older version empties the cache too, but no reader gets outdated entries.
                 self._version, self.size = version, 0
                 self._entries.clear()
-            for number in self._entries.keys() & found.keys():
+            for number in self._entries.keys() & entries.keys():
                 self._drop(number)
-            self._entries.update(found)
-            self.size += sum(map(self._bytes_of, found.values()))
+            self._entries.update(entries)
+            self.size += sum(map(self._bytes_of, entries.values()))
             while self.size > self._max_bytes and self._entries:
                 self._drop(next(iter(self._entries)))
 
@@ -178,7 +178,7 @@ class RepositoryCache:
                 with self._large_read_lock:
                     counts = _count_all(connection, repo_id, field, state.next_term, absent)
                 if self._counted_until > state.sequence:
-                    # Do not store this older count beside newer ones: it would never get the change in between.
+                    # Do not store this older count with newer counts: the change in between would never be added.
                     return counts
                 self._frequencies[field], self._absent[field] = counts, absent
             return self._frequencies[field]
@@ -251,9 +251,9 @@ def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int, 
 
 def _changed_since(connection: sa.Connection, repo_id: int, after: int) -> tuple[bool, int]:
     """Whether any issue is unchanged since the change `after`, and how many issues have changed."""
-    here, changed = indexed_terms.c.repo_id == repo_id, indexed_terms.c.changed
-    unchanged = sa.exists().where(here, changed <= after)
-    newer = sa.select(sa.func.count()).where(here, changed > after).scalar_subquery()
+    mine, changed = indexed_terms.c.repo_id == repo_id, indexed_terms.c.changed
+    unchanged = sa.exists().where(mine, changed <= after)
+    newer = sa.select(sa.func.count()).where(mine, changed > after).scalar_subquery()
     any_unchanged, count = connection.execute(sa.select(unchanged, newer)).one()
     return bool(any_unchanged), count
 
@@ -275,8 +275,8 @@ def _count_changed(
         first = list_key(field, 0)
         terms = np.union1d(bags.terms.astype(np.int64), left_keys[left_keys >> 32 == field] - first)
         terms = terms[terms < len(counts[field])]
-        found = issues_in(connection, repo_id, list_keys(field, terms).tolist())
-        counts[field][terms] = [found.get(first + term, absent[field]) for term in terms.tolist()]
+        list_sizes = issues_in(connection, repo_id, list_keys(field, terms).tolist())
+        counts[field][terms] = [list_sizes.get(first + term, absent[field]) for term in terms.tolist()]
 
 
 def _issue_bytes(issue: IndexedIssue) -> int:

@@ -44,12 +44,12 @@ def fetch(
     """Select columns of a repository's rows whose `column` is one of `keys`: each row once, in no particular order.
 
     On PostgreSQL the statement looks up each key separately. With `= ANY` or a join, PostgreSQL would read all rows of
-    the repository until it has statistics on the new table: twenty times as slow. OFFSET prevents a join.
+    the repository, twenty times as slowly, until the new table has statistics. OFFSET prevents a join.
     """
     wanted = sorted(set(keys))
     if not wanted:
         return []
-    names, table = ", ".join(one.name for one in columns), column.table.name
+    names, table = ", ".join(selected.name for selected in columns), column.table.name
     if connection.dialect.name == "sqlite":
         listed = "(SELECT value FROM json_each(?))"
         statement = f"SELECT {names} FROM {table} WHERE repo_id = ? AND {column.name} IN {listed}"  # noqa: S608

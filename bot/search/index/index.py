@@ -105,8 +105,8 @@ class Index:
         with self._engine.connect() as connection:
             numbers = connection.execute(mine.order_by(indexed_issues.c.number.desc()).limit(limit)).scalars().all()
             texts = issue_rows.texts(connection, repo_id, numbers)
-            found = issue_rows.read(connection, repo_id, numbers)
-        return [issue._replace(body=texts[number][1]) for number, issue in found.items()]
+            issues = issue_rows.read(connection, repo_id, numbers)
+        return [issue._replace(body=texts[number][1]) for number, issue in issues.items()]
 
     def unknown_originals(self, repo_id: int, limit: int) -> list[int]:
         """Some of the issues whose original was unknown when they were added (`UNKNOWN_ORIGINAL`)."""
@@ -268,8 +268,10 @@ class Index:
         vectors = model.make(list(analyses.values()))
         with write(self._engine) as connection:
             state = lock_state(connection, repo_id)
-            now = issue_rows.text_changes(connection, repo_id, analyses)
-            rows = [row for row, number in enumerate(analyses) if number in now and now[number] == seen.get(number)]
+            current = issue_rows.text_changes(connection, repo_id, analyses)
+            rows = [
+                row for row, number in enumerate(analyses) if number in current and current[number] == seen.get(number)
+            ]
             if rows:
                 model.put(connection, repo_id, state, [list(analyses)[row] for row in rows], vectors[rows])
                 save_state(connection, repo_id, state)

@@ -90,8 +90,8 @@ def read(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> d
 def texts(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, tuple[str, str]]:
     """Titles and bodies by number."""
     titles = fetch(connection, repo_id, (table.c.number, table.c.title), table.c.number, numbers)
-    found = dict(fetch(connection, repo_id, (bodies.c.number, bodies.c.body), bodies.c.number, numbers))
-    return {number: (title, found.get(number, "")) for number, title in titles}
+    body_of = dict(fetch(connection, repo_id, (bodies.c.number, bodies.c.body), bodies.c.number, numbers))
+    return {number: (title, body_of.get(number, "")) for number, title in titles}
 
 
 def updated_at(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, float]:

@@ -81,15 +81,15 @@ def _reusable_numbers(connection: sa.Connection, repo_id: int, count: int, next_
     The search starts at a random number, because earlier searches have used up the free numbers near their starts.
     """
     start, piece = secrets.randbelow(next_term - 1) + 1, 4 * count + 1_000
-    found = np.zeros(0, dtype=np.int64)
+    free = np.zeros(0, dtype=np.int64)
     for first, last in ((start, next_term), (1, start)):
         for begin in range(first, last, piece):
             end = min(begin + piece, last)
             query = _select_terms(repo_id, table.c.term).where(table.c.term >= begin, table.c.term < end)
             used = np.fromiter(connection.execute(query).scalars(), np.int64)
-            found = np.append(found, np.setdiff1d(np.arange(begin, end), used))
-            if len(found) >= count:
-                return np.sort(found[:count])
+            free = np.append(free, np.setdiff1d(np.arange(begin, end), used))
+            if len(free) >= count:
+                return np.sort(free[:count])
     raise AssertionError("they were counted")
 
 
@@ -144,10 +144,10 @@ def issues_in(connection: sa.Connection, repo_id: int, wanted: Collection[int]) 
 
 def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) -> dict[int, list[bytes]]:
     """The chunks of these lists, by key."""
-    found: dict[int, list[bytes]] = {}
+    by_key: dict[int, list[bytes]] = {}
     for key, postings in fetch(connection, repo_id, (chunks.c.list, chunks.c.postings), chunks.c.list, wanted):
-        found.setdefault(key, []).append(postings)
-    return found
+        by_key.setdefault(key, []).append(postings)
+    return by_key
 
 
 def apply_change(connection: sa.Connection, repo_id: int, change: PostingsChange, sequence: int) -> Integers:
@@ -310,11 +310,11 @@ def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, I
 
 def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) -> tuple[Integers, Integers, Integers]:
     """The entries of a field: the issue's position, the term's position in the batch, and the term's count."""
-    found = [analysis.terms.get(name, {}) for analysis in analyses]
-    sizes = np.fromiter(map(len, found), np.int64, len(found))
+    bags = [analysis.terms.get(name, {}) for analysis in analyses]
+    sizes = np.fromiter(map(len, bags), np.int64, len(bags))
     total = int(sizes.sum())
-    words = itertools.chain.from_iterable(found)
+    words = itertools.chain.from_iterable(bags)
     terms = np.fromiter(map(positions.__getitem__, words), np.int64, total)
-    counts = np.fromiter(itertools.chain.from_iterable([each.values() for each in found]), np.int64, total)
+    counts = np.fromiter(itertools.chain.from_iterable([bag.values() for bag in bags]), np.int64, total)
     # Cut the counts as in the database, so that the same counts are subtracted when an issue is removed.
-    return np.repeat(np.arange(len(found)), sizes), terms, np.minimum(counts, MOST_COUNTED)
+    return np.repeat(np.arange(len(bags)), sizes), terms, np.minimum(counts, MOST_COUNTED)

@@ -42,19 +42,21 @@ class TextVectors:
         return vector
 
     def of(
-        self, connection: sa.Connection, repo_id: int, numbers: Sequence[int], most: int | None
+        self, connection: sa.Connection, repo_id: int, numbers: Sequence[int], max_new: int | None
     ) -> tuple[Integers, Vector, NewVectors]:
         """The places in `numbers` of issues with a vector, their vectors, (places, dimensions), and the new vectors.
 
-        Missing vectors are made for the first `most` numbers, or for all numbers if `most` is None.
+        Missing vectors are made for the first `max_new` numbers, or for all numbers if `max_new` is None.
         """
-        found, changes = self._stored(connection, repo_id, numbers)
-        missing = {n: changes[n] for n in numbers[:most] if n in changes and n not in found}
+        vector_of, changes = self._stored(connection, repo_id, numbers)
+        missing = {n: changes[n] for n in numbers[:max_new] if n in changes and n not in vector_of}
         fresh = self._make(connection, repo_id, missing)
-        found |= {number: vector for number, (_, vector) in fresh.items()}
-        places = [place for place, number in enumerate(numbers) if number in found]
-        width = len(next(iter(found.values()), ()))
-        vectors = np.array([found[numbers[place]] for place in places], dtype=np.float32).reshape(len(places), width)
+        vector_of |= {number: vector for number, (_, vector) in fresh.items()}
+        places = [place for place, number in enumerate(numbers) if number in vector_of]
+        width = len(next(iter(vector_of.values()), ()))
+        vectors = np.array([vector_of[numbers[place]] for place in places], dtype=np.float32).reshape(
+            len(places), width
+        )
         return np.array(places, dtype=np.int64), vectors, fresh
 
     def keep(self, repo_id: int, fresh: NewVectors) -> None:
@@ -99,12 +101,12 @@ class TextVectors:
         rows = fetch(
             connection, repo_id, (table.number, table.changed, table.model, table.vector), table.number, numbers
         )
-        found = {
+        vector_of = {
             number: _unpacked(blob)
             for number, changed, model, blob in rows
             if model == self.model and changed == changes.get(number)
         }
-        return found, changes
+        return vector_of, changes
 
     def _make(self, connection: sa.Connection, repo_id: int, changes: Mapping[int, int]) -> NewVectors:
         if not changes:

@@ -135,20 +135,20 @@ class Neighbours:
         rows = np.flatnonzero(numbers < (_GONE if below is None else below))
         rows = rows[np.argsort(numbers[rows], kind="stable")]
         # Round, because further digits depend on the block, but equal texts must be equally close.
-        found = np.round(cosines[:, rows].astype(np.float64), _DECIMALS)
-        return {kind: Scores(numbers[rows], found[kind]).best(k) for kind, k in wanted.items()}
+        similarities = np.round(cosines[:, rows].astype(np.float64), _DECIMALS)
+        return {kind: Scores(numbers[rows], similarities[kind]).best(k) for kind, k in wanted.items()}
 
     def stored(self, numbers: Integers) -> Vectors:
         """The centred vectors of issues, (issues, 3, dimensions), by `VectorKind`; zero for unknown issues."""
         row_of, values, scales, lengths = self._row_of, self._values, self._scales, self._lengths
-        found = np.zeros((len(numbers), len(VectorKind), self._dimensions), dtype=np.float32)
+        vectors = np.zeros((len(numbers), len(VectorKind), self._dimensions), dtype=np.float32)
         if len(row_of):
             rows = np.where(numbers < len(row_of), row_of[np.minimum(numbers, len(row_of) - 1)], -1)
-            np.multiply(values.take(rows, axis=0), scales.take(rows, axis=0)[:, :, None], out=found[:, :2])
-            np.add(found[:, VectorKind.TITLE], found[:, VectorKind.TEXT], out=found[:, VectorKind.BOTH])
-            found[:, VectorKind.BOTH] /= lengths.take(rows)[:, None]
-            found[rows < 0] = 0
-        return found
+            np.multiply(values.take(rows, axis=0), scales.take(rows, axis=0)[:, :, None], out=vectors[:, :2])
+            np.add(vectors[:, VectorKind.TITLE], vectors[:, VectorKind.TEXT], out=vectors[:, VectorKind.BOTH])
+            vectors[:, VectorKind.BOTH] /= lengths.take(rows)[:, None]
+            vectors[rows < 0] = 0
+        return vectors
 
     def _make_room(self, count: int) -> None:
         """Make room for this many issues."""
@@ -174,10 +174,10 @@ class Neighbours:
     def _keep_only(self, numbers: Integers) -> None:
         """Forget removed issues. Their rows stay, but no search finds them."""
         mine = self._numbers[: self._count]
-        gone = np.flatnonzero(~np.isin(mine, numbers) & (mine != _GONE))
-        self._row_of[mine[gone]] = -1
-        self._values[gone] = 0
-        self._numbers[gone] = _GONE
+        removed = np.flatnonzero(~np.isin(mine, numbers) & (mine != _GONE))
+        self._row_of[mine[removed]] = -1
+        self._values[removed] = 0
+        self._numbers[removed] = _GONE
 
 
 def grown(array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:

@@ -188,16 +188,16 @@ class View:
         return None if blob is None else vectors.unpack([blob])[0]
 
     def texts_by(
-        self, texts: TextVectors, numbers: Sequence[int], most: int | None
+        self, texts: TextVectors, numbers: Sequence[int], max_new: int | None
     ) -> tuple[Integers, Vectors, NewVectors]:
         """The text model's vectors of issues, as from `TextVectors.of`."""
-        return texts.of(self._connection, self._repo_id, numbers, most)
+        return texts.of(self._connection, self._repo_id, numbers, max_new)
 
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
         """The terms of issues in the order of `numbers`, for each of the fields."""
         wanted = numbers.tolist()
-        found = self._read_through(self._cache.terms, wanted, self._read_terms)
-        packed = [found.get(number, NO_TERMS) for number in wanted]
+        blobs = self._read_through(self._cache.terms, wanted, self._read_terms)
+        packed = [blobs.get(number, NO_TERMS) for number in wanted]
         return unpack_terms(packed, [self._position[field] for field in fields])
 
     def reported(self, author: str, below: int) -> int:
@@ -224,12 +224,12 @@ class View:
         self, cache: BoundedCache[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]
     ) -> dict[int, T]:
         """Take entries from the cache; read and cache the missing entries."""
-        found = cache.get(self._version, numbers)
-        if len(found) < len(numbers):
-            fresh = read([number for number in numbers if number not in found])
+        entries = cache.get(self._version, numbers)
+        if len(entries) < len(numbers):
+            fresh = read([number for number in numbers if number not in entries])
             cache.keep(self._version, fresh)
-            found |= fresh
-        return found
+            entries |= fresh
+        return entries
 
     def _read_terms(self, numbers: Collection[int]) -> dict[int, bytes]:
         columns = (indexed_terms.c.number, indexed_terms.c.terms)

@@ -152,14 +152,14 @@ def merge_results(
     for answer in answers:
         likeness.update(answer.likeness)
         weight = (use or {}).get(answer.source, SourceConfig()).weight
-        for found in answer.lists:
-            for issue in found:
+        for ranked in answer.lists:
+            for issue in ranked:
                 issues.setdefault(issue.key, issue)
                 sources.setdefault(issue.key, {})[answer.source] = None
             kind = SourceType.ISSUE
             chunks = [
                 UnifiedRetrievalChunk(issue.key, issue.title, kind, issue.key, created_at=issue.created_at)
-                for issue in found
+                for issue in ranked
             ]
             lists.append(RankedSourceList(kind, chunks, weight))
     return [
@@ -198,5 +198,7 @@ def limit_results(answer: SourceResult, limit: int | None) -> SourceResult:
     if limit is None:
         return answer
     by_rank = (issue.key for row in zip_longest(*answer.lists) for issue in row if issue is not None)
-    kept = set(islice(dict.fromkeys(by_rank), limit))
-    return replace(answer, lists=tuple(tuple(issue for issue in found if issue.key in kept) for found in answer.lists))
+    best = set(islice(dict.fromkeys(by_rank), limit))
+    return replace(
+        answer, lists=tuple(tuple(issue for issue in ranked if issue.key in best) for ranked in answer.lists)
+    )

@@ -40,15 +40,15 @@ class KnownIssues:
         asked, left = pinned[:MOST_READ], len(pinned[MOST_READ:])
         if not asked:
             return SourceResult(KNOWN_ISSUES)
-        found: list[Issue] = []
+        issues: list[Issue] = []
         for number in asked:
             try:
-                found.append(self._github.issue(question.target.repo, number))
+                issues.append(self._github.issue(question.target.repo, number))
             except NotFound:
                 continue
             except (GitHubError, Retryable) as failure:
-                return SourceResult(KNOWN_ISSUES, (tuple(found),)) + failed_query(KNOWN_ISSUES, _query(asked), failure)
-        return SourceResult(KNOWN_ISSUES, (tuple(found),), (known_run(asked, len(found), left),))
+                return SourceResult(KNOWN_ISSUES, (tuple(issues),)) + failed_query(KNOWN_ISSUES, _query(asked), failure)
+        return SourceResult(KNOWN_ISSUES, (tuple(issues),), (known_run(asked, len(issues), left),))
 
 
 def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
@@ -91,13 +91,13 @@ class Siblings:
         self._allowed = frozenset(name_key(one) for one in allowed)
 
     def ask(self, question: SearchRequest) -> SourceResult:
-        here = question.target.repo
-        named = [repo for repo in dict.fromkeys(self._named) if repo.key != here.key]
+        home = question.target.repo
+        named = [repo for repo in dict.fromkeys(self._named) if repo.key != home.key]
         words = question.plan.words
         if not words or not named:
             return SourceResult(SIBLINGS)
         try:
-            public = self._public([repo for repo in named if self._may_name(repo, here)])
+            public = self._public([repo for repo in named if self._may_name(repo, home)])
             if not public:
                 return SourceResult(SIBLINGS, problems=_left_out(named, public))
             queries = [
@@ -108,13 +108,13 @@ class Siblings:
             narrow = build_query(public, " ".join(words[:2]), "title", question.state, flat=True)
             answer = ask_by_words(self._github, SIBLINGS, queries, [narrow], budget=len(queries) + 1)
             # A repository may have become private between the first check and the search.
-            found = {issue.repo.key for items in answer.lists for issue in items}
-            still_public = {repo.key for repo in self._public([repo for repo in public if repo.key in found])}
+            repos_found = {issue.repo.key for items in answer.lists for issue in items}
+            still_public = {repo.key for repo in self._public([repo for repo in public if repo.key in repos_found])}
         except (GitHubError, Retryable) as failure:
             # GitHub's message may name a repository that readers must not know about.
             return failed_query(SIBLINGS, " ".join(words), failure, RemarkCode.UNREAD.of())
         lists = tuple(tuple(issue for issue in items if issue.repo.key in still_public) for items in answer.lists)
-        if found - still_public:
+        if repos_found - still_public:
             # Leave out the queries' outcomes: the number of hits would reveal something about the private repository.
             return SourceResult(
                 SIBLINGS, lists, (), (*answer.problems, SourceProblem(SIBLINGS, RemarkCode.HIDDEN.of()))
@@ -129,10 +129,10 @@ class Siblings:
         public = []
         for repo in repos:
             try:
-                found = self._github.repository(repo)
+                current = self._github.repository(repo)
             except (NotFound, Forbidden):
                 continue
-            if not found.private and found.ref.key == repo.key:
+            if not current.private and current.ref.key == repo.key:
                 public.append(repo)
         return public
 

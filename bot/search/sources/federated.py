@@ -61,8 +61,8 @@ def enabled_sources(
     """
     local = indexed and any(name not in named or named[name].enabled for name in INDEX)
     off = {PULL_REQUESTS, DISCUSSIONS, *([LEXICAL] if local else ()), *(() if hybrid else [HYBRID])}
-    found = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
-    return {name: source for name, source in found.items() if source.enabled and (indexed or name not in INDEX)}
+    settings = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
+    return {name: source for name, source in settings.items() if source.enabled and (indexed or name not in INDEX)}
 
 
 def only_sources(*names: str) -> dict[str, SourceConfig]:
@@ -239,8 +239,8 @@ def _valid_results(answer: SourceResult, target: Issue) -> SourceResult:
     """
 
     def is_valid(issue: Issue) -> bool:
-        own = issue.repo.key == target.repo.key
-        if own is (answer.source == Siblings.name) or (own and issue.number == target.number):
+        same_repo = issue.repo.key == target.repo.key
+        if same_repo is (answer.source == Siblings.name) or (same_repo and issue.number == target.number):
             return False
         if is_own_issue(issue):
             # The bot's own issue resembles every issue.
@@ -250,4 +250,4 @@ def _valid_results(answer: SourceResult, target: Issue) -> SourceResult:
             answer.source == Discussions.name,
         )
 
-    return replace(answer, lists=tuple(tuple(issue for issue in found if is_valid(issue)) for found in answer.lists))
+    return replace(answer, lists=tuple(tuple(issue for issue in issues if is_valid(issue)) for issues in answer.lists))

@@ -108,14 +108,16 @@ class GitHubSimilar(_GitHubSource):
             return SourceResult(SIMILAR)
         query = f"#{target.number}"
         try:
-            found = self._github.similar_issues(target.repo, target.number)
+            similar = self._github.similar_issues(target.repo, target.number)
         except (GitHubError, Retryable) as failure:
             return failed_query(SIMILAR, query, failure)
-        if not found.enabled:
+        if not similar.enabled:
             return SourceResult(SIMILAR)
-        wanted = tuple(issue for issue, _ in found.items if question.state in ("all", issue.state))
-        run = QueryRun(SIMILAR, query, len(found.items), cached=found.cached_at)
-        return SourceResult(SIMILAR, (wanted,), (run,), likeness={issue.key: verdict for issue, verdict in found.items})
+        wanted = tuple(issue for issue, _ in similar.items if question.state in ("all", issue.state))
+        run = QueryRun(SIMILAR, query, len(similar.items), cached=similar.cached_at)
+        return SourceResult(
+            SIMILAR, (wanted,), (run,), likeness={issue.key: verdict for issue, verdict in similar.items}
+        )
 
 
 PULL_REQUESTS = "pull-requests"
@@ -162,20 +164,20 @@ class Discussions:
         if not texts:
             return SourceResult(DISCUSSIONS)
         try:
-            found = self._github.discussions(question.target.repo, texts)
+            answer = self._github.discussions(question.target.repo, texts)
         except (GitHubError, Retryable) as failure:
             return failed_query(DISCUSSIONS, texts[0], failure)
-        if not found.lists:
-            return failed_query(DISCUSSIONS, texts[0], found.reason or RemarkCode.EMPTY.of())
+        if not answer.lists:
+            return failed_query(DISCUSSIONS, texts[0], answer.reason or RemarkCode.EMPTY.of())
         runs = tuple(
-            QueryRun(DISCUSSIONS, text, found.lists[text][0], cached=found.cached_at)
-            if text in found.lists
-            else QueryRun(DISCUSSIONS, text, None, problem=found.reason)
+            QueryRun(DISCUSSIONS, text, answer.lists[text][0], cached=answer.cached_at)
+            if text in answer.lists
+            else QueryRun(DISCUSSIONS, text, None, problem=answer.reason)
             for text in texts
         )
-        problems = (SourceProblem(DISCUSSIONS, found.reason),) if found.reason else ()
+        problems = (SourceProblem(DISCUSSIONS, answer.reason),) if answer.reason else ()
         lists = tuple(
             tuple(discussion for discussion in items if question.state in ("all", discussion.state))
-            for _, items in found.lists.values()
+            for _, items in answer.lists.values()
         )
         return SourceResult(DISCUSSIONS, lists, runs, problems)
