@@ -61,7 +61,7 @@ def index_statuses(
         )
 
 
-# This many new issues may lack vectors: a search or the next round makes them.
+# This many new issues, and at most one in fifty, may lack vectors: a search or the next round makes them.
 _FEW_MISSING = 20
 
 
@@ -71,7 +71,8 @@ def state_of(progress: Progress | None, issues: int, vectors: int | None, texts:
         return WAITING
     if not progress.done:
         return STOPPED if progress.problem else READING
-    return READY if all(count is None or count >= issues - _FEW_MISSING for count in (vectors, texts)) else EMBEDDING
+    enough = issues - min(_FEW_MISSING, issues // 50)
+    return READY if all(count is None or count >= enough for count in (vectors, texts)) else EMBEDDING
 
 
 logger = logging.getLogger(__name__)
