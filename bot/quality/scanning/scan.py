@@ -22,7 +22,7 @@ from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import GitHubError, Retryable
 from bot.domain.formats import batches, counted
 from bot.domain.report import Reason, ReasonCode
-from bot.platform.processes import end_with_parent, held_back
+from bot.platform.processes import end_with_parent, signals_blocked
 from bot.quality.feedback import decisions_on_pairs
 from bot.quality.scanning.groups import THRESHOLD, BacklogIssue, ScanAnswer, ScanMatch, ScanResult, grouped
 from bot.search.index import Index, View
@@ -114,11 +114,11 @@ def match_in_processes(
                 yield asker.ask(repo_id, part)
         return
     context = multiprocessing.get_context("spawn")
-    with held_back(signal.SIGTERM):
+    with signals_blocked(signal.SIGTERM):
         pool = ProcessPoolExecutor(min(processes, len(parts)) or 1, context, _begin, (make,))
     try:
         # The pool starts processes when it gets work.
-        with held_back(signal.SIGTERM):
+        with signals_blocked(signal.SIGTERM):
             asked = [pool.submit(_ask, repo_id, part) for part in parts]
         for done in as_completed(asked):
             yield done.result()
