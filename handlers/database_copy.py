@@ -16,7 +16,7 @@ from bot.deliveries.queue import LEASE
 from bot.domain.errors import UserError
 from bot.interfaces.monitoring.exposition import heartbeats
 from bot.platform.settings import Settings
-from bot.storage.engine import make_engine, shown, write
+from bot.storage.engine import make_engine, redacted, write
 from bot.storage.migrate import has_schema, is_current, migrate
 from bot.storage.replaced import sqlite_file
 from bot.storage.schema import metadata
@@ -50,7 +50,7 @@ def host_databases(settings: Settings) -> HostDatabases:
     """The databases that the settings name. Connects on first use."""
     engine = make_engine(settings.database_url, synchronous=settings.sqlite_synchronous)
     queue = queue_engine(settings) if engine.dialect.name == "sqlite" else engine
-    return HostDatabases(shown(settings.database_url), engine, queue)
+    return HostDatabases(redacted(settings.database_url), engine, queue)
 
 
 def copy(source: HostDatabases, target: HostDatabases, *, dry_run: bool = False) -> dict[str, int]:

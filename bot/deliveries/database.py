@@ -18,7 +18,7 @@ from bot.domain.errors import Retryable
 from bot.platform.settings import Settings
 from bot.storage.engine import PATIENCE, make_engine, write
 from bot.storage.failures import is_locked, why
-from bot.storage.migrate import alone, waiting
+from bot.storage.migrate import single_process, waiting
 from bot.storage.replaced import sqlite_file
 
 # The queues: deliveries, whose outcome somebody awaits; background work on repositories; evaluations, which take hours.
@@ -134,7 +134,7 @@ def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
     """
     if sa.inspect(engine).has_table(jobs.name):
         return
-    with alone(engine, _LOCK, "the queue", patience), write(engine) as connection:
+    with single_process(engine, _LOCK, "the queue", patience), write(engine) as connection:
         metadata.create_all(connection)
         carry_over(connection)
 

@@ -33,7 +33,7 @@ def is_no_file(path: Path) -> bool:
     return path.exists() and not path.is_file()
 
 
-def keep_to_names(path: Path) -> None:
+def refuse_links(path: Path) -> None:
     """Raise OSError for a link or another user's pipe, which would redirect the output; /dev and /proc are allowed."""
     folder = path.absolute().parent.resolve()
     if folder == Path("/dev") or folder.is_relative_to("/proc"):
@@ -46,7 +46,7 @@ def keep_to_names(path: Path) -> None:
 
 def open_new(path: Path) -> TextIO:
     """Open a new file with mode 0600 in place of an existing one; a pipe stays. Raises OSError, also for links."""
-    keep_to_names(path)
+    refuse_links(path)
     if is_no_file(path):
         return path.open("w", encoding="utf-8")
     path.unlink(missing_ok=True)
@@ -61,7 +61,7 @@ def open_kept(path: Path) -> TextIO:
 
 def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
     """Write a file with this mode, completely or not at all; a pipe stays. Raises OSError, also for links."""
-    keep_to_names(path)
+    refuse_links(path)
     if is_no_file(path):
         with path.open("w", encoding="utf-8") as stream:
             stream.writelines(pieces)

@@ -170,7 +170,7 @@ def end_with_parent() -> None:
 
 
 @contextmanager
-def held_back(*more: signal.Signals) -> Iterator[None]:
+def signals_blocked(*more: signal.Signals) -> Iterator[None]:
     """Block SIGINT, SIGHUP and `more`. Processes that start in the block inherit this, and never receive these signals.
 
     A terminal sends SIGINT and SIGHUP to all processes, and a service manager may send SIGTERM. With the signals

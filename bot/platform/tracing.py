@@ -97,7 +97,7 @@ def working_on(work: Work) -> Iterator[None]:
         _current.reset(token)
 
 
-def carried(function: Callable[P, T]) -> Callable[P, T]:
+def with_context(function: Callable[P, T]) -> Callable[P, T]:
     """Wrap a function for a pool's threads: each call runs in a copy of the current context."""
     here = copy_context()
 

@@ -26,7 +26,7 @@ _SECRETS = ("password", "secret")
 _READ_ONLY = "25006"
 
 
-def shown(url: str) -> str:
+def redacted(url: str) -> str:
     """A database's address for messages, without its secrets."""
     parts = sa.make_url(url)
     hidden = {name: "***" for name in parts.query if any(word in name.lower() for word in _SECRETS)}

@@ -27,13 +27,13 @@ log = logging.getLogger(__name__)
 
 # Seconds between two tries to take PostgreSQL's lock, before the first log line about the wait, and between further
 # lines. On SQLite each try lasts as long as the engine's patience.
-PAUSE, FIRST_TOLD, TOLD_EVERY = 0.1, 5.0, 15.0
+PAUSE, FIRST_LOGGED, LOGGED_EVERY = 0.1, 5.0, 15.0
 
 
 def waiting(what: str) -> Callable[[], None]:
     """A function to call after each failed try to lock `what`: it pauses, and logs now and then."""
     began = time.monotonic()
-    next_line = FIRST_TOLD
+    next_line = FIRST_LOGGED
 
     def wait() -> None:
         nonlocal next_line
@@ -41,14 +41,14 @@ def waiting(what: str) -> Callable[[], None]:
         if waited >= next_line:
             message = "another process has locked %s, to bring its schema up to date: waited for it for %.0f s"
             log.warning(message, what, waited)
-            next_line = waited + TOLD_EVERY
+            next_line = waited + LOGGED_EVERY
         time.sleep(PAUSE)
 
     return wait
 
 
 @contextmanager
-def alone(engine: sa.Engine, lock: int, what: str, patience: float | None) -> Iterator[None]:
+def single_process(engine: sa.Engine, lock: int, what: str, patience: float | None) -> Iterator[None]:
     """Let one process at a time into this block, on PostgreSQL. Raises TimeoutError after `patience` seconds."""
     if engine.dialect.name != "postgresql":
         yield

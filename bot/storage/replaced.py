@@ -29,7 +29,7 @@ def sqlite_file(url: sa.URL | str) -> Path | None:
     return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
 
 
-def look_at(url: sa.URL | str) -> tuple[int, int, int] | None:
+def file_state(url: sa.URL | str) -> tuple[int, int, int] | None:
     """The inode, size and time of a SQLite database's file; None without a file. An open file keeps its inode."""
     file = sqlite_file(url)
     return None if file is None else _stat(str(file))
@@ -109,8 +109,8 @@ class SqliteDatabases:
     """The files of some SQLite databases, as they are now, without those that do not exist yet."""
 
     def __init__(self, urls: Sequence[str]) -> None:
-        self._begun = {url: found[0] for url in urls if (found := look_at(url)) is not None}
-        self._before = {url: look_at(url) for url in self._begun}
+        self._begun = {url: found[0] for url in urls if (found := file_state(url)) is not None}
+        self._before = {url: file_state(url) for url in self._begun}
         self._lost = False
 
     def replaced(self) -> bool:
@@ -118,7 +118,7 @@ class SqliteDatabases:
 
         An unfinished copy would still change.
         """
-        found = {url: look_at(url) for url in self._begun}
+        found = {url: file_state(url) for url in self._begun}
         unchanged, self._before = found == self._before, found
         self._lost |= any(file is None or file[0] != self._begun[url] for url, file in found.items())
         return self._lost and unchanged and None not in found.values()

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from bot.platform.logs import EVERY, JsonFormatter, RepeatFilter, TextFormatter, configure_logging
-from bot.platform.tracing import Work, carried, current, working_on
+from bot.platform.tracing import Work, current, with_context, working_on
 
 WORK = Work(delivery="d-1", job="issues.opened", attempt=2)
 SECRET = "hunter2"
@@ -82,7 +82,7 @@ def test_other_threads_know_the_work_only_where_it_is_carried() -> None:
 
     with working_on(WORK), ThreadPoolExecutor(2) as threads:
         assert threads.submit(who).result() == ""
-        carry = carried(who)
+        carry = with_context(who)
         assert [threads.submit(carry).result() for _ in range(8)] == ["d-1"] * 8
     assert current() == Work()
 

@@ -17,7 +17,7 @@ from bot.app.cli.shared.parameters import OUT, READ_FILE
 from bot.domain.errors import Retryable, UserError
 from bot.domain.formats import counted
 from bot.platform.local import plain
-from bot.platform.private_files import keep_to_names, replace_file
+from bot.platform.private_files import refuse_links, replace_file
 
 if TYPE_CHECKING:
     from bot.interfaces.agents.deduplication import Deduplication
@@ -77,7 +77,7 @@ def dedupe(
         # Write through a symbolic link, and keep the mode of the file.
         target = out or playbook.resolve()
         with file_errors(target):
-            keep_to_names(target)
+            refuse_links(target)
             target.touch()
             replace_file(target, [text], stat.S_IMODE(target.stat().st_mode))
 

@@ -19,7 +19,7 @@ def migrate() -> None:
     The schema of a later release is left unchanged, and the command says so.
     """
     from bot.app.wiring.clients import prepare_databases
-    from bot.storage.engine import make_engine, shown
+    from bot.storage.engine import make_engine, redacted
     from bot.storage.migrate import is_later
 
     settings = host.load()
@@ -27,7 +27,7 @@ def migrate() -> None:
     engine = make_engine(settings.database_url)
     result = "the schema is of a later release, and left as it is" if is_later(engine) else "the schema is up to date"
     engine.dispose()
-    click.echo(f"{shown(settings.database_url)}: {result}")
+    click.echo(f"{redacted(settings.database_url)}: {result}")
 
 
 @click.command("migrate-store")

@@ -15,7 +15,7 @@ from bot.domain.formats import counted
 from bot.interfaces.doctor.checks import Finding, broken, warning, well
 from bot.interfaces.monitoring.exposition import read_queue_state
 from bot.platform.settings import Settings
-from bot.storage.engine import make_engine, shown, write
+from bot.storage.engine import make_engine, redacted, write
 from bot.storage.failures import why
 from bot.storage.migrate import is_later
 from bot.storage.replaced import sqlite_file
@@ -49,7 +49,7 @@ def writable(settings: Settings) -> Iterator[Finding]:
     for subject, url, table in places:
         says, mend = "", "Check DATABASE_URL, or that DOPPEL_HOME can be written."
         try:
-            yield well(subject, f"{shown(url)} {_look_into(url, settings, table.name)}")
+            yield well(subject, f"{redacted(url)} {_look_into(url, settings, table.name)}")
         except _UnwritableError as problem:
             says, mend = problem.args
         except PermissionError as refused:
@@ -60,7 +60,7 @@ def writable(settings: Settings) -> Iterator[Finding]:
                 # SQLite's own message does not mention permissions.
                 mend = "Run as the user that owns it, or let this one read and write it."
         if says:
-            yield broken(subject, f"{shown(url)} {says}", mend)
+            yield broken(subject, f"{redacted(url)} {says}", mend)
 
 
 def _look_into(url: str, settings: Settings, table: str) -> str:

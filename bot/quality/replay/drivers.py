@@ -20,7 +20,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from bot.domain.errors import DoppelError, Unavailable
-from bot.platform.processes import held_back
+from bot.platform.processes import signals_blocked
 from bot.quality.replay.archive import PastIssue
 from bot.quality.replay.replay import (
     FutureLeak,
@@ -163,7 +163,7 @@ class _Process:
         self.arrived: deque[ReplayAnswer | Exception | None] = deque()
         self.pipe, child_end = context.Pipe()
         self.process = context.Process(target=_replay_segment, args=(child_end, segment), daemon=True)
-        with held_back():
+        with signals_blocked():
             self.process.start()
         child_end.close()
 

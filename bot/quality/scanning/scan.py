@@ -22,7 +22,7 @@ from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import GitHubError, Retryable
 from bot.domain.formats import batches, counted
 from bot.domain.report import Reason, ReasonCode
-from bot.platform.processes import end_with_parent, held_back
+from bot.platform.processes import end_with_parent, signals_blocked
 from bot.quality.feedback import decisions_on_pairs
 from bot.quality.scanning.groups import THRESHOLD, BacklogIssue, ScanAnswer, ScanMatch, ScanResult, grouped
 from bot.search.index import Index, View
@@ -115,11 +115,11 @@ def match_in_processes(
                 yield matcher.ask(repo_id, batch)
         return
     context = multiprocessing.get_context("spawn")
-    with held_back(signal.SIGTERM):
+    with signals_blocked(signal.SIGTERM):
         pool = ProcessPoolExecutor(min(processes, len(numbers_by_batch)) or 1, context, _begin, (make,))
     try:
         # The pool starts processes when it gets work.
-        with held_back(signal.SIGTERM):
+        with signals_blocked(signal.SIGTERM):
             futures = [pool.submit(_ask, repo_id, batch) for batch in numbers_by_batch]
         for future in as_completed(futures):
             yield future.result()

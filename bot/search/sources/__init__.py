@@ -21,7 +21,7 @@ from bot.domain.errors import Remark, RemarkCode, Retryable, SourceProblem, rema
 from bot.domain.report import QueryRun
 from bot.github.batched_reads import WorkflowStates
 from bot.github.search import SearchPage, SimilarIssues
-from bot.platform.tracing import carried, span
+from bot.platform.tracing import span, with_context
 from bot.search.ranking.fusion import RankedSourceList, SourceType, UnifiedRetrievalChunk, cross_corpus_rrf
 from bot.search.ranking.grouping import Document, collapse
 from bot.search.ranking.plan import Plan
@@ -104,7 +104,7 @@ def ask_all(sources: Sequence[Source], question: SearchRequest, within: float | 
         return [_ask(source, question) for source in sources]
     threads = ThreadPoolExecutor(max_workers=len(sources), thread_name_prefix="source")
     try:
-        futures = [threads.submit(carried(_ask), source, question) for source in sources]
+        futures = [threads.submit(with_context(_ask), source, question) for source in sources]
         answered, _ = wait(futures, timeout=within)
     finally:
         threads.shutdown(wait=within is None)

@@ -15,7 +15,7 @@ from bot.github.client import GitHub
 from bot.github.repository import RepoClient
 from bot.github.transport import open_connections, time_limit
 from bot.platform.metrics import GITHUB_REQUESTS
-from bot.platform.tracing import carried
+from bot.platform.tracing import with_context
 from bot.simulator import Simulator
 from bot.simulator.faults import Kind
 from tests.github.conftest import REPO, SimulatedTime
@@ -272,7 +272,7 @@ def test_f8b_what_nobody_waits_for_any_more_is_not_sent(client: RepoClient, sim:
     client.issue(REPO, 1)
     before = sim.faults.requests
     with time_limit(2.0):
-        late = carried(client.issue)
+        late = with_context(client.issue)
     with pytest.raises(Unavailable, match="nobody waits for it any more"):
         late(REPO, 1)
     assert sim.faults.requests == before

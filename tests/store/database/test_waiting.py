@@ -31,7 +31,7 @@ PATIENCE = 0.3
 
 @pytest.fixture(autouse=True)
 def in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, seconds in (("PAUSE", 0.05), ("FIRST_TOLD", 0.1), ("TOLD_EVERY", 0.5)):
+    for name, seconds in (("PAUSE", 0.05), ("FIRST_LOGGED", 0.1), ("LOGGED_EVERY", 0.5)):
         monkeypatch.setattr(migrating, name, seconds)
 
 
@@ -105,7 +105,7 @@ def test_who_waits_starts_when_it_is_done_and_says_so_meanwhile(
     waited = time.monotonic() - began
     assert is_current(engine)
     # Once in a while, however long it took, and not with every try.
-    assert 2 <= len(told()) <= 2 + waited / migrating.TOLD_EVERY
+    assert 2 <= len(told()) <= 2 + waited / migrating.LOGGED_EVERY
     assert told()[-1].startswith("another process has locked the store, to bring its schema up to date: waited for it")
     engine.dispose()
 

@@ -17,7 +17,7 @@ from bot.domain.entities import RepoRef, name_key
 from bot.domain.errors import InvalidArgument, UserError
 from bot.platform import settings as host
 from bot.platform.addresses import hosts_of, is_web, repository_at
-from bot.platform.private_files import is_no_file, keep_to_names
+from bot.platform.private_files import is_no_file, refuse_links
 from bot.platform.settings import Settings, database_url
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 
@@ -65,7 +65,7 @@ class WrittenFile(click.Path):
         if not is_no_file(path) and not os.access(folder, os.W_OK | os.X_OK):
             self.fail(f"the folder {path.parent} cannot be written to", param, ctx)
         try:
-            keep_to_names(path)
+            refuse_links(path)
         except OSError as problem:
             self.fail(f"{path}: {problem.strerror}", param, ctx)
         return path
