@@ -112,7 +112,7 @@ class Example:
     shown: bool
 
 
-# GitHub's times are whole seconds, ours are not.
+# GitHub's times are whole seconds, but the times of decisions are not.
 _SECOND = 1.0
 
 
@@ -122,11 +122,11 @@ def examples(
     verdicts: Iterable[UserVerdict],
     since: float = 0.0,
 ) -> list[Example]:
-    """All feedback from `since` on as labelled pairs, earliest first. Feedback without weight is left out.
+    """All feedback from `since` on as labelled pairs, earliest first. Leaves out feedback without weight.
 
-    A reaction to a comment is about what it showed then: the last decision before. Feedback on a pair belongs to the
-    issue for which the other one was a candidate, wherever it was said. Of several `of` on an issue the last one holds;
-    the caller leaves out what was taken back.
+    A reaction judges the comment as it was at that time, that is, the last earlier decision. Feedback on a pair belongs
+    to the issue on which the other issue was a candidate, even if people gave the feedback elsewhere. The last of
+    several `of` on an issue counts. The caller leaves out retracted feedback.
     """
     by_issue: dict[int, list[Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -138,8 +138,13 @@ def examples(
         for one in _examples_of_signal(_on_commented_issue(signal, by_issue), by_issue)
         if one.weight > 0
     ]
-    said = [_on_commented_issue(_verdict_signal(one), by_issue) for one in _valid_verdicts(verdicts) if one.at >= since]
-    made += [_example(one, one.other, [it for it in by_issue.get(one.number, ()) if it.at <= one.at]) for one in said]
+    signals_from_verdicts = [
+        _on_commented_issue(_verdict_signal(one), by_issue) for one in _valid_verdicts(verdicts) if one.at >= since
+    ]
+    made += [
+        _example(one, one.other, [it for it in by_issue.get(one.number, ()) if it.at <= one.at])
+        for one in signals_from_verdicts
+    ]
     return sorted(made, key=lambda one: (one.at, one.number, one.other, one.login))
 
 

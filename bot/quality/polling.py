@@ -1,8 +1,8 @@
 """Reads the reactions to the bot's comments in one repository, folds rejected comments, and reads decided suggestions.
 
 A 👎 by the issue's author or by somebody with triage access folds the comment once, unless somebody with triage access
-gives a 👍. If people take the 👎 back or overrule it, the bot unfolds the comment and never folds it again. The bot
-leaves a comment alone once a person has folded or unfolded it.
+gives a 👍. If people take the 👎 back or overrule it, the bot unfolds the comment and never folds it again. Once
+a person has folded or unfolded a comment, the bot no longer changes it.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def others(found: Evaluation, row: ThresholdOutcome) -> str:
 
 
 def _shares(found: Evaluation, row: ThresholdOutcome, catches: str, comments: str) -> str:
-    """The shares of duplicates and of other issues with a comment, as far as each kind exists."""
+    """The shares of duplicates and of other issues with a comment. Leaves out a kind without issues."""
     parts = [f"{catches} {caught(found, row)} of the known duplicates"] if found.retrieval.queries else []
     parts += [f"{comments} {others(found, row)} of the other issues"] if found.silent else []
     return " and ".join(parts)
