@@ -44,8 +44,8 @@ def app_may(
 
 def in_sight(world: World, caller: Caller, issue: Issue) -> Issue | None:
     """The issue that a reference leads to today; None if it is gone, or the caller must not see it."""
-    found = world.present(issue)
-    return found if found is not None and can_see(world, caller, found.repository) else None
+    current = world.present(issue)
+    return current if current is not None and can_see(world, caller, current.repository) else None
 
 
 def role_of(world: World, caller: Caller, repository: Repository) -> Role:

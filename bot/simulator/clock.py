@@ -58,7 +58,7 @@ def iso_or_none(moment: datetime | None) -> str | None:
 def read_iso(text: str | None) -> datetime | None:
     """A time from a client; None for nonsense."""
     try:
-        found = datetime.fromisoformat(text) if text else None
+        moment = datetime.fromisoformat(text) if text else None
     except ValueError:
         return None
-    return found.replace(tzinfo=UTC) if found and found.tzinfo is None else found
+    return moment.replace(tzinfo=UTC) if moment and moment.tzinfo is None else moment

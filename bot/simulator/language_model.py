@@ -58,8 +58,10 @@ class LanguageModel:
         body = reply.raw
         if body is None:
             used = (len(heard.system + heard.user) // 4, len(reply.text) // 4)
-            made = _message(reply, request["model"], used) if anthropic else _completion(reply, request["model"], used)
-            body = json.dumps(made).encode()
+            message = (
+                _message(reply, request["model"], used) if anthropic else _completion(reply, request["model"], used)
+            )
+            body = json.dumps(message).encode()
         # Without a length, the client would wait for the end of the connection.
         about = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *reply.headers.items()]
         start(f"{reply.status} .", about)

@@ -36,31 +36,31 @@ def parse(text: str, html_url: str = "https://github.com") -> References:
     """Read a Markdown text the way GitHub's autolinks do, at the level that matters to a bot."""
     plain = _LINKED.sub(r" \1 ", _without_html_comments(_without_code(text)))
     link = re.compile(rf"{re.escape(html_url)}/([\w-]{{1,39}}/[\w.-]{{1,100}})/(?:issues|pull)/([1-9]\d{{0,9}})(?!\w)")
-    found: list[Target] = [(match[1], int(match[2])) for match in link.finditer(plain)]
-    found += [(match[1], int(match[2])) for match in _NUMBER.finditer(link.sub(" ", plain))]
+    targets: list[Target] = [(match[1], int(match[2])) for match in link.finditer(plain)]
+    targets += [(match[1], int(match[2])) for match in _NUMBER.finditer(link.sub(" ", plain))]
     mentions = [match[1] + (match[2] or "") for match in _MENTION.finditer(plain)]
     duplicate = None
     if opening := _DUPLICATE.match(plain):
         word = opening[1].rstrip(".,")
         named = link.fullmatch(word) or _NUMBER.fullmatch(word)
         duplicate = (named[1], int(named[2])) if named else None
-    return References(tuple(dict.fromkeys(mentions)), tuple(dict.fromkeys(found)), duplicate)
+    return References(tuple(dict.fromkeys(mentions)), tuple(dict.fromkeys(targets)), duplicate)
 
 
 def _without_code(text: str) -> str:
     """The text with fenced blocks and code spans blanked."""
-    kept: list[str] = []
+    parts: list[str] = []
     position = 0
     while opening := _FENCE.search(text, position):
-        kept.append(text[position : opening.start()])
+        parts.append(text[position : opening.start()])
         mark = opening[1]
         position = len(text)
         for closing in _FENCE.finditer(text, opening.end()):
             if closing[1][0] == mark[0] and len(closing[1]) >= len(mark) and not closing[0].strip(" `~"):
                 position = closing.end()
                 break
-    kept.append(text[position:])
-    return _without_spans("\n".join(kept))
+    parts.append(text[position:])
+    return _without_spans("\n".join(parts))
 
 
 def _without_spans(text: str) -> str:
@@ -72,7 +72,7 @@ def _without_spans(text: str) -> str:
     closers: dict[int, list[int]] = {}
     for index in range(len(runs) - 1, -1, -1):
         closers.setdefault(len(runs[index][2]), []).append(index)
-    kept: list[str] = []
+    parts: list[str] = []
     position = 0
     for index, run in enumerate(runs):
         escaped = len(run[1]) % 2
@@ -81,19 +81,19 @@ def _without_spans(text: str) -> str:
             same.pop()
         if run.start() < position or not same:
             continue
-        kept.append(text[position : run.start(2) + escaped])
+        parts.append(text[position : run.start(2) + escaped])
         position = runs[same[-1]].end()
-    kept.append(text[position:])
-    return " ".join(kept)
+    parts.append(text[position:])
+    return " ".join(parts)
 
 
 def _without_html_comments(text: str) -> str:
     """The text with `<!-- … -->` blanked."""
-    kept: list[str] = []
+    parts: list[str] = []
     position = 0
     while (start := text.find("<!--", position)) >= 0:
-        kept.append(text[position:start])
+        parts.append(text[position:start])
         end = text.find("-->", start + 4)
         position = len(text) if end < 0 else end + 3
-    kept.append(text[position:])
-    return " ".join(kept)
+    parts.append(text[position:])
+    return " ".join(parts)

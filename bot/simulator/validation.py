@@ -25,10 +25,10 @@ def _adapter(model: str) -> TypeAdapter[Any]:
     # Import late: the models take a third of a second to import, and most users of this module do not need them.
     from githubkit_schemas.v2026_03_10 import models
 
-    found = [getattr(models, name, None) for name in model.strip("[]").split("|")]
-    if None in found:
+    members = [getattr(models, name, None) for name in model.strip("[]").split("|")]
+    if None in members:
         raise ContractViolation(f"githubkit has no model {model}")
-    kind: Any = Union[tuple(found)]  # noqa: UP007 - the members are known only at run time
+    kind: Any = Union[tuple(members)]  # noqa: UP007 - the members are known only at run time
     return TypeAdapter(list[kind] if model.startswith("[") else kind)
 
 

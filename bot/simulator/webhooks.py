@@ -71,7 +71,7 @@ class Webhooks:
 
     def redeliver(self, delivery: Delivery) -> None:
         """Send the same payload once more, under the same GUID."""
-        again = Delivery(
+        repeated = Delivery(
             self._world.ids.next("delivery"),
             delivery.guid,
             delivery.app,
@@ -83,7 +83,7 @@ class Webhooks:
             self._world.clock.now(),
             redelivery=True,
         )
-        self._enqueue(again)
+        self._enqueue(repeated)
 
     def recent(self, app: App) -> list[Delivery]:
         """The finished attempts of the last three days, newest first."""

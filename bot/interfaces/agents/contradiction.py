@@ -127,7 +127,7 @@ def stance(text: str) -> Stance:
     stem, opposites = snowballstemmer.stemmer("english").stemWord, _opposites()
     text = text[:_MOST].replace("-", " ")
     # Names are recognised by their spelling, so look for them before lowering the case.
-    written = {token.lower() for token in _TOKEN.findall(text) if _NAME.search(token)} | {
+    name_like = {token.lower() for token in _TOKEN.findall(text) if _NAME.search(token)} | {
         token.lower() for token in re.findall(r"(?<=[\w,] )[A-Z][\w.]+|(?<=`)[\w.]+(?=`)", text)
     }
     text = text.lower()
@@ -148,7 +148,7 @@ def stance(text: str) -> Stance:
             root = stem(token)
             first, same = opposites.get(root, (root, True))
             words[affirmed is same].add(first)
-            if first == root and token in written:
+            if first == root and token in name_like:
                 names.add(first)
             if not affirmed:
                 negated.add(first)

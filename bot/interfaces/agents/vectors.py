@@ -168,16 +168,16 @@ def products(vectors: Vectors, block: int = BLOCK) -> Iterator[tuple[slice, slic
             yield rows, columns, np.matmul(vectors[rows], vectors[columns].T, out=similarities)
 
 
-def nearest(vectors: Vectors, asked: NDArray[np.intp], among: NDArray[np.intp]) -> tuple[NDArray[np.intp], Vectors]:
+def nearest(vectors: Vectors, positions: NDArray[np.intp], among: NDArray[np.intp]) -> tuple[NDArray[np.intp], Vectors]:
     """For each position in `asked`, the most similar other position in `among`, and their similarity."""
-    best = np.full(len(asked), -2.0, dtype=np.float32)
-    where = np.zeros(len(asked), dtype=np.intp)
-    for start in range(0, len(asked), BLOCK):
+    best = np.full(len(positions), -2.0, dtype=np.float32)
+    where = np.zeros(len(positions), dtype=np.intp)
+    for start in range(0, len(positions), BLOCK):
         rows = slice(start, start + BLOCK)
         for first in range(0, len(among), BLOCK):
             columns = among[first : first + BLOCK]
-            similarities = vectors[asked[rows]] @ vectors[columns].T
-            similarities[asked[rows, np.newaxis] == columns[np.newaxis, :]] = -2.0
+            similarities = vectors[positions[rows]] @ vectors[columns].T
+            similarities[positions[rows, np.newaxis] == columns[np.newaxis, :]] = -2.0
             place = similarities.argmax(axis=1)
             values = similarities[np.arange(len(place)), place]
             better = values > best[rows]

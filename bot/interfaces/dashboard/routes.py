@@ -259,14 +259,14 @@ class _Pages:
         return redirect(_page_of(repository, "issue", number=number, _anchor=f"candidate-{other}"), 303)
 
     def backlog(self, repository: StoredRepository) -> Page:
-        result, kept = self._data.groups_of(repository), self._data.store.scan_issues.get(repository.id)
+        result, stored = self._data.groups_of(repository), self._data.store.scan_issues.get(repository.id)
         picture = timeline(result.groups) if result else ""
         return render_template(
             "dashboard/backlog.html",
             repository=repository,
             result=result,
             timeline=picture,
-            scanned=datetime.fromtimestamp(kept.updated_at, self._data.clock().tzinfo) if kept else None,
+            scanned=datetime.fromtimestamp(stored.updated_at, self._data.clock().tzinfo) if stored else None,
             drawn=DRAWN,
             shown=PAGE,
             members=_MEMBERS,
@@ -274,12 +274,12 @@ class _Pages:
 
     def evaluation(self, repository: StoredRepository) -> Page:
         data, threshold = self._data, self._data.threshold(repository)
-        kept = data.evaluation(repository)
+        stored = data.evaluation(repository)
         return render_template(
             "dashboard/evaluation.html",
             repository=repository,
-            page=evaluation_page.page(kept, threshold.value, data.clock()),
-            titles=data.titles(repository, evaluation_page.issues_shown(kept)),
+            page=evaluation_page.page(stored, threshold.value, data.clock()),
+            titles=data.titles(repository, evaluation_page.issues_shown(stored)),
             ready=data.store.backfills.complete(repository.id),
             file=CONFIG_PATH,
             set_there=threshold.origin is ThresholdOrigin.SETTINGS,

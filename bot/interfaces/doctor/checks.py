@@ -72,11 +72,11 @@ def credentials(settings: Settings) -> Iterator[Finding]:
         yield broken("GitHub App", "none is set up yet", f"{mend}WEBHOOK_SECRET.")
         return
     key = "generate a key on the App's page, and name its file in PRIVATE_KEY_PATH"
-    for name, value, where in (
+    for name, value, source in (
         ("APP_ID", settings.app_id, "the number on the App's page on GitHub"),
         ("PRIVATE_KEY", settings.private_key, key),
     ):
-        yield well(name, "set") if value else broken(name, "not set", f"Set it: {where}.")
+        yield well(name, "set") if value else broken(name, "not set", f"Set it: {source}.")
     if not settings.webhook_secrets:
         mend = "Choose a long random text, and enter it here and on the App's page."
         yield broken("WEBHOOK_SECRET", "not set, so that nothing can be accepted", mend)
@@ -136,10 +136,10 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
     assert chosen is not None
     from bot.search.judge.prompt import EndpointError, Price, UnusableAnswer, question, read_answer
 
-    asked = question(JudgeQuestion(_NEW, (_SAME, _OTHER)))
+    query = question(JudgeQuestion(_NEW, (_SAME, _OTHER)))
     try:
-        written = chosen.ask(asked, max(settings.judge_seconds, 30.0))
-        said = read_answer(written.text, asked)
+        answer = chosen.ask(query, max(settings.judge_seconds, 30.0))
+        verdicts = read_answer(answer.text, query)
     except EndpointError as failure:
         yield warning("judge", str(failure), mend)
         return
@@ -149,10 +149,10 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
     price = Price(settings.judge_price_in, settings.judge_price_out)
     cost = _ASKED * price.of(_IN, _OUT)
     costs = f"a hundred issues cost about {cost:.2f}" if cost else "DOPPEL_JUDGE_PRICE_IN and _OUT are not set"
-    right = said[1].verdict is JudgeVerdict.SAME and said[2].verdict is JudgeVerdict.DIFFERENT
+    correct = verdicts[1].verdict is JudgeVerdict.SAME and verdicts[2].verdict is JudgeVerdict.DIFFERENT
     texts = f"texts of {settings.remote_text} repositories may go there"
-    if right:
-        yield well("judge", f"{settings.judge_url}: {written.model} answers in the form asked for; {costs}; {texts}")
+    if correct:
+        yield well("judge", f"{settings.judge_url}: {answer.model} answers in the form asked for; {costs}; {texts}")
     else:
-        says = f"{written.model} answers, but takes two reports of one error for different, or others for the same"
+        says = f"{answer.model} answers, but takes two reports of one error for different, or others for the same"
         yield warning("judge", says, "Take a larger model: see docs/guides/judge.md.")

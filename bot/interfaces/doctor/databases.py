@@ -71,8 +71,10 @@ def _look_into(url: str, settings: Settings, table: str) -> str:
     mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
     with _engine(url, settings) as engine:
         if engine is None:
-            there = (parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists())
-            if not os.access(place := next(there), os.W_OK | os.X_OK):
+            existing = (
+                parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists()
+            )
+            if not os.access(place := next(existing), os.W_OK | os.X_OK):
                 raise _UnwritableError(f"cannot be used ({place} cannot be written)", mend)
             return "is not there yet; the first start makes it"
         with write(engine) as connection:
@@ -112,8 +114,8 @@ def at_work(settings: Settings) -> Iterator[Finding]:
         now = None
     if now is None:
         return
-    left = sum(count for (queue, _), count in now.jobs.items() if queue == QUEUE)
-    to_do = f"deliveries to work on: {left}"
+    waiting = sum(count for (queue, _), count in now.jobs.items() if queue == QUEUE)
+    to_do = f"deliveries to work on: {waiting}"
     if not now.workers:
         mend = "`doppel serve` starts one, or `doppel worker` where web and worker are started apart."
         heard = "none is running"
@@ -143,9 +145,9 @@ def indexes(settings: Settings) -> Iterator[Finding]:
         .where(backfills.c.problem.not_in(("", OFF)))
         .order_by(repositories.c.lookup)
     )
-    if found := _asked(settings, lambda connection: connection.execute(query).all()):
-        first = found[0]
-        says = f"{len(found)} not as they should be, such as that of {first.owner}/{first.name}: {first.problem}"
+    if incomplete := _asked(settings, lambda connection: connection.execute(query).all()):
+        first = incomplete[0]
+        says = f"{len(incomplete)} not as they should be, such as that of {first.owner}/{first.name}: {first.problem}"
         yield warning("indexes", says, "`doppel index` names all. Workers try again by themselves.")
 
 

@@ -171,21 +171,21 @@ class FindAnswer(ToolAnswer):
         excerpt: int,
         reasons: int,
     ) -> FindAnswer:
-        found = report.candidates
+        candidates = report.candidates
         return cls(
             issue=_summary(target, draft=draft),
             outcome=report.outcome.value,
             problems=list(map(str, report.problems)),
             candidates=[
                 CandidateResult.of(one, target, preview.likely, text, excerpt=excerpt, reasons=reasons)
-                for one, text in zip(found, texts, strict=True)
+                for one, text in zip(candidates, texts, strict=True)
             ],
-            candidate_count=len(found),
+            candidate_count=len(candidates),
             named_unasked=[f"{one.repo}#{one.number}" for one in preview.named],
             silence=preview.silence,
             not_asked=list(report.not_asked),
             search_query=report.search_query,
-            issues_url=target.url[: target.url.rfind("/") + 1] if found else "",
+            issues_url=target.url[: target.url.rfind("/") + 1] if candidates else "",
         )
 
 

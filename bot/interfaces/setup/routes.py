@@ -169,21 +169,23 @@ class _Pages:
         except SettingsError as problem:
             return self._failed(str(problem), 409)
         try:
-            made = self._setup.convert(request.args.get("code", ""), state["api"], state["proxy"])
+            credentials = self._setup.convert(request.args.get("code", ""), state["api"], state["proxy"])
             if state["watch"]:
-                made = replace(made, mode="shadow")
+                credentials = replace(credentials, mode="shadow")
             if not self._setup.lasting:
-                variables = made.variables().items()
+                variables = credentials.variables().items()
                 web = github_server(state["api"]).web
-                return render_template("setup/copy.html", variables=variables, install=_install_url(web, made.slug))
-            self._setup.keep(made)
+                return render_template(
+                    "setup/copy.html", variables=variables, install=_install_url(web, credentials.slug)
+                )
+            self._setup.keep(credentials)
         except CannotKeep as problem:
             return self._failed(f"{problem} {_LOST}", 500)
         except SettingsError as problem:
             return self._failed(str(problem), 409)
         except DoppelError as problem:
             return self._failed(f"GitHub did not hand over the App: {problem}.", 502)
-        return self._done(GitHubServer(github_server(state["api"]).web, state["api"]), made.slug, state["watch"])
+        return self._done(GitHubServer(github_server(state["api"]).web, state["api"]), credentials.slug, state["watch"])
 
     def done(self) -> Page:
         """The progress, or an error page if GitHub cannot be asked for the App's name."""

@@ -55,12 +55,12 @@ def reaction_groups(source: Issue | Comment, info: Info) -> list[dict[str, Any]]
 @RESOLVERS.add("Issue.reactions", "IssueComment.reactions")
 def reactions(source: Issue | Comment, info: Info, **args: Any) -> dict[str, Any]:
     wanted = args.get("content")
-    found = [one for one in source.reactions if wanted in (None, _CONTENT[one.content])]
-    found.sort(key=lambda one: (one.created_at, one.id))
+    reactions_of_kind = [one for one in source.reactions if wanted in (None, _CONTENT[one.content])]
+    reactions_of_kind.sort(key=lambda one: (one.created_at, one.id))
     if (args.get("orderBy") or {}).get("direction") == "DESC":
-        found.reverse()
+        reactions_of_kind.reverse()
     mine = any(one.user is info.context.caller.account for one in source.reactions)
-    return connection("reactions", found, args) | {"viewerHasReacted": mine}
+    return connection("reactions", reactions_of_kind, args) | {"viewerHasReacted": mine}
 
 
 @RESOLVERS.add("Reaction.content")

@@ -39,8 +39,8 @@ def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
     first, _ = check("search", args)
     try:
         # A search for issues would be refused if no repository is visible; one for discussions finds nothing.
-        found = _index(ctx).search(query, per_page=first or 1, visible=visible, require_kind=False)
-        keys, total = found.ids, found.total_count
+        results = _index(ctx).search(query, per_page=first or 1, visible=visible, require_kind=False)
+        keys, total = results.ids, results.total_count
     except QueryError:
         keys, total = [], 0
     edges = [{"cursor": cursor(at + 1), "node": ctx.sim.discussions[key]} for at, key in enumerate(keys)]

@@ -45,13 +45,13 @@ _TABLES = (queries, repositories, issues, comments, timeline, discussions, proje
 @cache
 def schema() -> GraphQLSchema:
     """The schema with its resolvers. A resolver without a field is an error."""
-    made = build_schema(Path(__file__).with_name("schema.graphql").read_text(encoding="utf-8"))
+    result = build_schema(Path(__file__).with_name("schema.graphql").read_text(encoding="utf-8"))
     for table in _TABLES:
         for (kind, name), resolver in table.RESOLVERS.items():
-            owner = made.type_map[kind]
+            owner = result.type_map[kind]
             assert isinstance(owner, GraphQLObjectType), kind
             owner.fields[name].resolve = resolver
-    return made
+    return result
 
 
 @lru_cache(maxsize=256)

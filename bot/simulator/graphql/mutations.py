@@ -29,10 +29,10 @@ def add_comment(_: Any, info: Info, input: Input) -> Input:
     ctx, subject = _issue(info, input["subjectId"], "read")
     try:
         ctx.sim.limits.create(ctx.caller.key)
-        made = ctx.sim.comment(subject.repository, subject.number, ctx.actor, input["body"])
+        created = ctx.sim.comment(subject.repository, subject.number, ctx.actor, input["body"])
     except ApiError as error:
         raise Refusal("UNPROCESSABLE" if error.status == 422 else "FORBIDDEN", error.message) from error
-    edge = {"cursor": cursor(len(subject.comments)), "node": made}
+    edge = {"cursor": cursor(len(subject.comments)), "node": created}
     return _payload(input, commentEdge=edge, subject=subject)
 
 
@@ -68,27 +68,27 @@ def unminimize_comment(_: Any, info: Info, input: Input) -> Input:
 
 def _minimize(info: Info, key: str, reason: str | None) -> Comment:
     ctx = info.context
-    found = ctx.sim.nodes.get(key)
-    if not isinstance(found, Comment):
+    record = ctx.sim.nodes.get(key)
+    if not isinstance(record, Comment):
         raise unresolved("a node", "global id of", f"'{key}'")
-    _require(ctx, found.issue, "triage", key)
-    found.minimized = reason
-    return found
+    _require(ctx, record.issue, "triage", key)
+    record.minimized = reason
+    return record
 
 
 def _issue(info: Info, key: str, role: Role) -> tuple[Context, Issue]:
     ctx = info.context
-    found = _seen(ctx, key)
-    _require(ctx, found, role, key)
-    return ctx, found
+    target = _seen(ctx, key)
+    _require(ctx, target, role, key)
+    return ctx, target
 
 
 def _seen(ctx: Context, key: str) -> Issue:
     """The issue with this node id, if the caller may see it."""
-    found = ctx.sim.nodes.get(key)
-    if not isinstance(found, Issue) or not can_see(ctx.sim, ctx.caller, found.repository):
+    record = ctx.sim.nodes.get(key)
+    if not isinstance(record, Issue) or not can_see(ctx.sim, ctx.caller, record.repository):
         raise unresolved("a node", "global id of", f"'{key}'")
-    return found
+    return record
 
 
 def _require(ctx: Context, issue: Issue, role: Role, key: str) -> None:

@@ -52,8 +52,8 @@ def never(source: Any, info: Info) -> bool:
 
 @RESOLVERS.add("ProjectV2Item.content")
 def content(source: ProjectItem, info: Info) -> Issue | None:
-    found: Issue | None = info.context.sim.issues_by_id.get(source.issue_id)
-    return found
+    target: Issue | None = info.context.sim.issues_by_id.get(source.issue_id)
+    return target
 
 
 @RESOLVERS.add("ProjectV2Item.fieldValueByName")

@@ -39,8 +39,8 @@ def repository(_: Any, info: Info, owner: str, name: str, **args: Any) -> Reposi
 @RESOLVERS.add("Query.node")
 def node(_: Any, info: Info, id: str) -> Any:
     ctx = info.context
-    found = ctx.sim.nodes.get(id)
-    home = found.issue if isinstance(found, Comment) else found
+    record = ctx.sim.nodes.get(id)
+    home = record.issue if isinstance(record, Comment) else record
     if isinstance(home, Project | ProjectItem) and not sees_projects(ctx):
         raise inaccessible()
     if isinstance(home, ProjectItem):
@@ -48,12 +48,12 @@ def node(_: Any, info: Info, id: str) -> Any:
     elif isinstance(home, Label):
         home = ctx.sim.home_of(home)
     repo = home.repository if isinstance(home, Issue | Discussion) else home
-    kind = None if found is None else kind_of(found)
+    kind = None if record is None else kind_of(record)
     if kind is None or (isinstance(repo, Repository) and not can_see(ctx.sim, ctx.caller, repo)):
         raise unresolved("a node", "global id of", f"'{id}'")
     if isinstance(home, Issue):
         readable(ctx, home.repository)
-    return found
+    return record
 
 
 @RESOLVERS.add("Query.nodes")
@@ -77,11 +77,11 @@ def viewer(_: Any, info: Info) -> Account:
 @RESOLVERS.add("Query.user", "Query.organization")
 def account(_: Any, info: Info, login: str) -> Account:
     ctx = info.context
-    found = ctx.sim.account(login)
-    wanted = info.field_name.capitalize()
-    if found is None or found.type != wanted:
-        raise unresolved(f"a {wanted}", "login of", f"'{login}'")
-    return found
+    record = ctx.sim.account(login)
+    kind = info.field_name.capitalize()
+    if record is None or record.type != kind:
+        raise unresolved(f"a {kind}", "login of", f"'{login}'")
+    return record
 
 
 @RESOLVERS.add("Query.rateLimit")
@@ -108,15 +108,15 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     # The engine's pages are numbered, but a cursor may point anywhere: one GraphQL page may need two of the engine's.
     page, skip = start // size + 1, start % size
     try:
-        found = [
+        results = [
             find(ctx, query, page=at, per_page=size, search_type=_SEARCHES[type], require_kind=False)
             for at in ((page, page + 1) if skip else (page,))
         ]
     except ApiError as error:
         raise Refusal("UNPROCESSABLE", error.message) from error
-    keys = [key for result in found for key in result.ids][skip : skip + first]
+    keys = [key for result in results for key in result.ids][skip : skip + first]
     edges = [{"cursor": cursor(start + at + 1), "node": ctx.sim.issues_by_id[key]} for at, key in enumerate(keys)]
-    total = found[0].total_count
+    total = results[0].total_count
     return {
         "edges": edges,
         "nodes": [edge["node"] for edge in edges],

@@ -29,11 +29,11 @@ def readable(ctx: Context, repo: Repository) -> None:
 def issue(source: Repository, info: Info, number: int) -> Issue:
     ctx = info.context
     readable(ctx, source)
-    found = ctx.sim.issues[source.id].get(number)
+    record = ctx.sim.issues[source.id].get(number)
     either = info.field_name == "issueOrPullRequest"
-    if not isinstance(found, Issue) or (found.is_pull_request and not either):
+    if not isinstance(record, Issue) or (record.is_pull_request and not either):
         raise unresolved("an issue or pull request" if either else "an Issue", "number of", number)
-    return found
+    return record
 
 
 @RESOLVERS.add("Repository.issues")
@@ -44,7 +44,7 @@ def issues(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
     states = {state.lower() for state in (filters.get("states") or args.get("states") or ())}
     labels = {label.lower() for label in (filters.get("labels") or args.get("labels") or ())}
     creator, since = (filters.get("createdBy") or "").lower(), read_iso(filters.get("since"))
-    found = [
+    matches = [
         entry
         for entry in ctx.sim.issues_of(source)
         if not entry.is_pull_request
@@ -59,8 +59,8 @@ def issues(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
         "UPDATED_AT": lambda entry: (entry.updated_at, entry.number),
         "COMMENTS": lambda entry: (len(entry.comments), entry.number),
     }
-    found.sort(key=keys[order["field"]], reverse=order["direction"] == "DESC")
-    return connection("issues", found, args)
+    matches.sort(key=keys[order["field"]], reverse=order["direction"] == "DESC")
+    return connection("issues", matches, args)
 
 
 @RESOLVERS.add("Repository.releases")

@@ -36,12 +36,12 @@ def timeline_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     if not args.get("itemTypes"):
         # GitHub would answer with items of all types; the simulator knows only some.
         raise unknown(ctx, "timelineItems without itemTypes")
-    wanted = {_EVENTS[name] for name in args["itemTypes"]}
+    kinds = {_EVENTS[name] for name in args["itemTypes"]}
     since = read_iso(args.get("since"))
     items = [
         _item(ctx, source, entry)
         for entry in sorted(source.events, key=lambda entry: entry.created_at)
-        if entry.event in wanted and (since is None or entry.created_at >= since)
+        if entry.event in kinds and (since is None or entry.created_at >= since)
     ]
     page = connection("timelineItems", items, args)
     counts = {"filteredCount": len(items), "pageCount": len(page["nodes"]), "updatedAt": iso(source.updated_at)}

@@ -123,35 +123,35 @@ class Context:
         number = int(self.params["number"])
         if not repo.has_issues:
             raise gone("Issues are disabled for this repo")
-        found = self.sim.issues[repo.id].get(number)
-        if isinstance(found, Tombstone):
-            if found.moved_to is None:
+        record = self.sim.issues[repo.id].get(number)
+        if isinstance(record, Tombstone):
+            if record.moved_to is None:
                 raise gone("This issue was deleted")
             tail = self.route_tail().split(f"/issues/{number}", 1)[-1]
-            target = found.moved_to
+            target = record.moved_to
             read_apart = tail.startswith("/") and self.operation.method == "GET"
             if read_apart or not can_see(self.sim, self.caller, target.repository):
                 raise not_found()
             place = f"{self.sim.urls.api}/repositories/{target.repository.id}/issues/{target.number}{tail}"
             raise moved(place, self.operation.method)
-        if found is None:
+        if record is None:
             raise not_found()
-        return found
+        return record
 
     def comment(self) -> Comment:
         """The comment of the path; 404 if this repository lacks the comment."""
         repo = self.repository()
-        found = self.sim.comments_by_id.get(int(self.params["comment_id"]))
-        if found is None or found.issue.repository is not repo:
+        record = self.sim.comments_by_id.get(int(self.params["comment_id"]))
+        if record is None or record.issue.repository is not repo:
             raise not_found()
-        return found
+        return record
 
     def unsupported(self, used: Iterable[str], *names: str) -> None:
         """Refuse parameters that GitHub supports and the simulator does not, rather than ignore them."""
-        found = sorted(set(used) & set(names))
-        if found:
-            self.sim.unknown_requests.append(f"{self.operation.method} {self.operation.path}: {', '.join(found)}")
-            raise ApiError(501, f"The simulator does not know {', '.join(found)}")
+        unknown = sorted(set(used) & set(names))
+        if unknown:
+            self.sim.unknown_requests.append(f"{self.operation.method} {self.operation.path}: {', '.join(unknown)}")
+            raise ApiError(501, f"The simulator does not know {', '.join(unknown)}")
 
     def number(self, name: str, default: int) -> int:
         """A whole number from the query string; like GitHub, use the default for nonsense."""

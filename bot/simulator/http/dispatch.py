@@ -149,9 +149,9 @@ def _handle(call: _Call, caller: Caller) -> Reply:
     url = sim.urls.api + request.path
     context = Context(sim, route, caller, call.params, query, request.headers, body, url, call.fault)
     if route.request is not None and sim.validate and body is not None:
-        found = validation.problems(route.request, body)
-        if found:
-            fields = "; ".join(f"{field}: {problem}" for field, problem in found[:3])
+        problems = validation.problems(route.request, body)
+        if problems:
+            fields = "; ".join(f"{field}: {problem}" for field, problem in problems[:3])
             raise ApiError(422, f"Invalid request.\n\n{fields}")
     with sim.lock:
         result = route.handler(context)

@@ -17,13 +17,13 @@ def who(world: World, actor: str | Account, type: AccountType = "User") -> Accou
     """The account of an actor or login. An unknown login gets a new account, so tests need not create everybody."""
     if isinstance(actor, Account):
         return actor
-    found = world.accounts.get(actor.lower())
-    if found is None:
+    account = world.accounts.get(actor.lower())
+    if account is None:
         key = world.ids.next("account")
-        found = Account(key, node_id(_PREFIX[type], key), actor, type, world.now())
-        world.accounts[actor.lower()] = found
-        world.nodes[found.node_id] = found
-    return found
+        account = Account(key, node_id(_PREFIX[type], key), actor, type, world.now())
+        world.accounts[actor.lower()] = account
+        world.nodes[account.node_id] = account
+    return account
 
 
 def administrator(world: World, owner: Account) -> Account:

@@ -26,7 +26,7 @@ def register_app(world: World, manifest: Manifest, owner: str | Account, keys: K
     slug = slug_of(manifest.name)
     bot = who(world, f"{slug}[bot]", "Bot")
     bot.app_id = key
-    made = App(
+    app = App(
         id=key,
         node_id=node_id("A", key),
         slug=slug,
@@ -44,8 +44,8 @@ def register_app(world: World, manifest: Manifest, owner: str | Account, keys: K
         single_files=manifest.single_files,
         callback_urls=manifest.callback_urls,
     )
-    world.apps[key] = made
-    return made
+    world.apps[key] = app
+    return app
 
 
 @locked
@@ -75,10 +75,10 @@ def manifest_code(world: World, manifest: Mapping[str, object], owner: str | Acc
 @locked
 def convert_manifest(world: World, code: str) -> App | None:
     """The new App for a code; None if the code is unknown, used, or over an hour old."""
-    found = world.manifest_codes.pop(code, None)
-    if found is None or found.expires_at <= world.clock.now():
+    record = world.manifest_codes.pop(code, None)
+    if record is None or record.expires_at <= world.clock.now():
         return None
-    return register_app(world, from_mapping(found.manifest), found.owner, new_pair())
+    return register_app(world, from_mapping(record.manifest), record.owner, new_pair())
 
 
 @locked
@@ -93,12 +93,12 @@ def sign_in_code(world: World, app: App, login: str | Account, redirect_url: str
 @locked
 def exchange_sign_in(world: World, client_id: str, client_secret: str, code: str, redirect_url: str) -> str | None:
     """The user access token for a code; None if the code is used, old, or for another App or address."""
-    found = world.sign_in_codes.get(code)
-    if found is None or found.app.client_id != client_id or found.app.client_secret != client_secret:
+    record = world.sign_in_codes.get(code)
+    if record is None or record.app.client_id != client_id or record.app.client_secret != client_secret:
         return None
     del world.sign_in_codes[code]
-    if found.expires_at <= world.clock.now() or (redirect_url and redirect_url != found.redirect_url):
+    if record.expires_at <= world.clock.now() or (redirect_url and redirect_url != record.redirect_url):
         return None
     token = f"ghu_{secrets.token_hex(18)}"
-    world.user_access_tokens[token] = (found.user, found.app)
+    world.user_access_tokens[token] = (record.user, record.app)
     return token

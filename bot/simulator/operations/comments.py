@@ -34,52 +34,54 @@ def comment(
     if issue.locked and (author.app_id or not at_least(role_of(world, issue.repository, author), "write")):
         raise ApiError(403, "Unable to create comment because issue is locked.")
     key, when = world.ids.next("comment"), created_at or world.now()
-    made = Comment(key, node_id("IC", issue.repository.id, key), issue, author, body, when, when)
-    issue.comments.append(made)
-    world.comments_by_id[key] = made
-    world.nodes[made.node_id] = made
-    record(world, issue, "commented", author, comment=made).created_at = when
+    created = Comment(key, node_id("IC", issue.repository.id, key), issue, author, body, when, when)
+    issue.comments.append(created)
+    world.comments_by_id[key] = created
+    world.nodes[created.node_id] = created
+    record(world, issue, "commented", author, comment=created).created_at = when
     act_on_text(world, issue, author, body, is_comment=True)
     touch(world, issue)
-    world.emit("issue_comment", "created", author, repository=issue.repository, issue=issue, comment=made)
-    return made
+    world.emit("issue_comment", "created", author, repository=issue.repository, issue=issue, comment=created)
+    return created
 
 
 @locked
 def edit_comment(world: World, comment: int | Comment, body: str, actor: str | Account | None = None) -> Comment:
     """Change a comment's text. If the text is the same, no event is sent."""
-    found = _comment(world, comment)
+    record = _comment(world, comment)
     check_text("IssueComment", "body", body, BODY_MAX)
-    if body == found.body:
-        return found
-    sender = who(world, actor) if actor else found.author
-    before, found.body = found.body, body
-    found.updated_at = world.now()
-    act_on_text(world, found.issue, sender, body, is_comment=False)
-    touch(world, found.issue)
+    if body == record.body:
+        return record
+    sender = who(world, actor) if actor else record.author
+    before, record.body = record.body, body
+    record.updated_at = world.now()
+    act_on_text(world, record.issue, sender, body, is_comment=False)
+    touch(world, record.issue)
     world.emit(
         "issue_comment",
         "edited",
         sender,
-        repository=found.issue.repository,
-        issue=found.issue,
-        comment=found,
+        repository=record.issue.repository,
+        issue=record.issue,
+        comment=record,
         changes={"body": {"from": before}},
     )
-    return found
+    return record
 
 
 @locked
 def delete_comment(world: World, comment: int | Comment, actor: str | Account | None = None) -> None:
     """Delete a comment."""
-    found = _comment(world, comment)
-    sender = who(world, actor) if actor else found.author
-    found.issue.comments.remove(found)
-    found.issue.events = [entry for entry in found.issue.events if entry.data.get("comment") is not found]
-    del world.comments_by_id[found.id]
-    del world.nodes[found.node_id]
-    touch(world, found.issue)
-    world.emit("issue_comment", "deleted", sender, repository=found.issue.repository, issue=found.issue, comment=found)
+    record = _comment(world, comment)
+    sender = who(world, actor) if actor else record.author
+    record.issue.comments.remove(record)
+    record.issue.events = [entry for entry in record.issue.events if entry.data.get("comment") is not record]
+    del world.comments_by_id[record.id]
+    del world.nodes[record.node_id]
+    touch(world, record.issue)
+    world.emit(
+        "issue_comment", "deleted", sender, repository=record.issue.repository, issue=record.issue, comment=record
+    )
 
 
 def _comment(world: World, comment: int | Comment) -> Comment:

@@ -25,11 +25,11 @@ def start_discussion(
     repo.last_number += 1
     key, now = world.ids.next("discussion"), world.now()
     node = node_id("D", repo.id, key)
-    made = Discussion(key, node, repo, repo.last_number, who(world, author), title, body, now, now)
-    made.answered = answered
-    world.discussions[key] = made
-    world.nodes[node] = made
-    return made
+    discussion = Discussion(key, node, repo, repo.last_number, who(world, author), title, body, now, now)
+    discussion.answered = answered
+    world.discussions[key] = discussion
+    world.nodes[node] = discussion
+    return discussion
 
 
 @locked

@@ -37,13 +37,13 @@ def install(
     now = world.now()
     key = world.ids.next("installation")
     granted = dict(app.permissions if permissions is None else permissions)
-    made = Installation(key, node_id("IN", key), app, account, granted, list(app.events), now, now)
-    made.all_repositories = "/" not in targets[0]
-    made.repositories = {repo.id for repo in repositories}
-    world.installations[key] = made
-    world.nodes[made.node_id] = made
-    world.emit("installation", "created", sender, installations=[made], repositories=world.repositories_of(made))
-    return made
+    created = Installation(key, node_id("IN", key), app, account, granted, list(app.events), now, now)
+    created.all_repositories = "/" not in targets[0]
+    created.repositories = {repo.id for repo in repositories}
+    world.installations[key] = created
+    world.nodes[created.node_id] = created
+    world.emit("installation", "created", sender, installations=[created], repositories=world.repositories_of(created))
+    return created
 
 
 def _select(
@@ -82,41 +82,46 @@ def drop(world: World, installation: Installation, repository: Repository, sende
 
 def gain(world: World, repository: Repository, sender: Account) -> None:
     """Add a new repository to the installations that cover all of its owner's repositories, and tell their Apps."""
-    for found in world.installations.values():
-        if found.all_repositories and found.account is repository.owner:
+    for installation in world.installations.values():
+        if installation.all_repositories and installation.account is repository.owner:
             added = [repository]
-            world.emit("installation_repositories", "added", sender, installations=[found], added=added, removed=[])
+            world.emit(
+                "installation_repositories", "added", sender, installations=[installation], added=added, removed=[]
+            )
 
 
 @locked
 def uninstall(world: World, account: str | Installation) -> None:
     """Remove the App from an account; its tokens end."""
-    for found in _installations(world, account):
-        repositories = world.repositories_of(found)
-        del world.installations[found.id]
-        _end_tokens(world, found)
-        sender = administrator(world, found.account)
-        world.emit("installation", "deleted", sender, installations=[found], repositories=repositories)
+    for installation in _installations(world, account):
+        repositories = world.repositories_of(installation)
+        del world.installations[installation.id]
+        _end_tokens(world, installation)
+        sender = administrator(world, installation.account)
+        world.emit("installation", "deleted", sender, installations=[installation], repositories=repositories)
 
 
 @locked
 def suspend(world: World, account: str | Installation, suspended: bool = True) -> None:
     """Suspend the installation on an account; `suspended=False` resumes it."""
-    for found in _installations(world, account):
-        sender = administrator(world, found.account)
-        found.suspended_at = world.now() if suspended else None
-        found.suspended_by = sender if suspended else None
-        world.emit("installation", "suspend" if suspended else "unsuspend", sender, installations=[found])
+    for installation in _installations(world, account):
+        sender = administrator(world, installation.account)
+        installation.suspended_at = world.now() if suspended else None
+        installation.suspended_by = sender if suspended else None
+        world.emit("installation", "suspend" if suspended else "unsuspend", sender, installations=[installation])
 
 
 @locked
 def set_permissions(world: World, account: str | Installation, permissions: Mapping[str, str]) -> None:
     """The account's administrator accepts new permissions. Older tokens keep only permissions that are in both sets."""
-    for found in _installations(world, account):
-        found.permissions = dict(permissions)
-        found.updated_at = world.now()
+    for installation in _installations(world, account):
+        installation.permissions = dict(permissions)
+        installation.updated_at = world.now()
         world.emit(
-            "installation", "new_permissions_accepted", administrator(world, found.account), installations=[found]
+            "installation",
+            "new_permissions_accepted",
+            administrator(world, installation.account),
+            installations=[installation],
         )
 
 
@@ -146,10 +151,10 @@ def _installations(world: World, account: str | Installation) -> list[Installati
     if isinstance(account, Installation):
         return [account]
     login = account.split("/")[0].lower()
-    found = [i for i in world.installations.values() if i.account.login.lower() == login]
-    if not found:
+    matches = [i for i in world.installations.values() if i.account.login.lower() == login]
+    if not matches:
         raise KeyError(f"no App is installed on {account}")
-    return found
+    return matches
 
 
 def _end_tokens(world: World, installation: Installation) -> None:

@@ -35,23 +35,23 @@ def transfer_issue(
     if target.owner is not issue.repository.owner:
         raise ApiError(422, "An issue can only be transferred between repositories of one owner.")
     sender = acting(world, actor, issue.repository)
-    made = store_issue(world, target, issue.author, issue.title, issue.body, issue.created_at)
-    made.updated_at, made.reactions, made.comments = world.now(), issue.reactions, issue.comments
-    made.events, made.parent, made.parts = issue.events, issue.parent, issue.parts
-    made.state, made.state_reason = issue.state, issue.state_reason
-    made.closed_at, made.closed_by = issue.closed_at, issue.closed_by
-    target.open_issues -= made.state == "closed"
-    changes = {"new_issue": made, "new_repository": target}
+    copy = store_issue(world, target, issue.author, issue.title, issue.body, issue.created_at)
+    copy.updated_at, copy.reactions, copy.comments = world.now(), issue.reactions, issue.comments
+    copy.events, copy.parent, copy.parts = issue.events, issue.parent, issue.parts
+    copy.state, copy.state_reason = issue.state, issue.state_reason
+    copy.closed_at, copy.closed_by = issue.closed_at, issue.closed_by
+    target.open_issues -= copy.state == "closed"
+    changes = {"new_issue": copy, "new_repository": target}
     world.emit("issues", "transferred", sender, repository=issue.repository, issue=issue, changes=changes)
-    world.issues[issue.repository.id][number] = Tombstone(made)
+    world.issues[issue.repository.id][number] = Tombstone(copy)
     issue.repository.open_issues -= issue.state == "open"
     issue.comments = []
-    for comment in made.comments:
-        comment.issue = made
+    for comment in copy.comments:
+        comment.issue = copy
     forget(world, issue)
     origin = {"old_issue": issue, "old_repository": issue.repository}
-    world.emit("issues", "opened", sender, repository=target, issue=made, changes=origin)
-    return made
+    world.emit("issues", "opened", sender, repository=target, issue=copy, changes=origin)
+    return copy
 
 
 def forget(world: World, issue: Issue) -> None:

@@ -84,11 +84,11 @@ def _load(world: World, repo: Repository, row: IssueRow) -> Issue:
 def _load_comment(world: World, issue: Issue, row: CommentRow) -> None:
     author, when, key = _account(world, row.author), row.created_at, world.ids.next("comment")
     node = node_id("IC", issue.repository.id, key)
-    made = Comment(key, node, issue, author, row.body, when, when)
-    issue.comments.append(made)
-    world.comments_by_id[key] = made
-    world.nodes[node] = made
-    record(world, issue, "commented", author, comment=made).created_at = when
+    created = Comment(key, node, issue, author, row.body, when, when)
+    issue.comments.append(created)
+    world.comments_by_id[key] = created
+    world.nodes[node] = created
+    record(world, issue, "commented", author, comment=created).created_at = when
 
 
 def _account(world: World, login: str) -> Account:

@@ -16,10 +16,10 @@ def add_project(world: World, owner: str, title: str, fields: Mapping[str, list[
     account = who(world, owner, "Organization")
     key = world.ids.next("project")
     number = 1 + sum(project.owner is account for project in world.projects.values())
-    made = Project(key, node_id("PVT", account.id, key), account, number, title, dict(fields))
-    world.projects[key] = made
-    world.nodes[made.node_id] = made
-    return made
+    created = Project(key, node_id("PVT", account.id, key), account, number, title, dict(fields))
+    world.projects[key] = created
+    world.nodes[created.node_id] = created
+    return created
 
 
 @locked

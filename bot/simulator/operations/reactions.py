@@ -16,22 +16,22 @@ def react(world: World, subject: Issue | Comment, login: str | Account, content:
     if content not in REACTIONS:
         raise invalid("Reaction", "content", "invalid", value=content)
     account = who(world, login)
-    for found in subject.reactions:
-        if found.user is account and found.content == content:
-            return found, False
+    for existing in subject.reactions:
+        if existing.user is account and existing.content == content:
+            return existing, False
     key = world.ids.next("reaction")
-    made = Reaction(key, node_id("REA", subject.id, key), account, content, world.now())
-    subject.reactions.append(made)
+    created = Reaction(key, node_id("REA", subject.id, key), account, content, world.now())
+    subject.reactions.append(created)
     world.unindexed.add(subject.id if isinstance(subject, Issue) else subject.issue.id)
-    return made, True
+    return created, True
 
 
 @locked
 def unreact(world: World, subject: Issue | Comment, key: int) -> None:
     """Remove a reaction; KeyError if there is none with this id."""
-    for found in subject.reactions:
-        if found.id == key:
-            subject.reactions.remove(found)
+    for reaction in subject.reactions:
+        if reaction.id == key:
+            subject.reactions.remove(reaction)
             world.unindexed.add(subject.id if isinstance(subject, Issue) else subject.issue.id)
             return
     raise KeyError(key)

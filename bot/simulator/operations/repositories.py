@@ -45,17 +45,17 @@ def add_repository(
     owner = who(world, login, "User" if owner_type == "User" else "Organization")
     now = world.now()
     key = world.ids.next("repository")
-    made = Repository(key, node_id("R", key), owner, name, now, now, now)
-    made.private, made.suggestions = private, suggestions
-    world.repositories[key] = made
+    created = Repository(key, node_id("R", key), owner, name, now, now, now)
+    created.private, created.suggestions = private, suggestions
+    world.repositories[key] = created
     world.names[full_name.lower()] = key
-    world.nodes[made.node_id] = made
+    world.nodes[created.node_id] = created
     for text, color in _DEFAULT_LABELS.items() if labels else ():
-        make_label(world, made, text, color, default=True)
+        make_label(world, created, text, color, default=True)
     sender = administrator(world, owner)
-    gain(world, made, sender)
-    world.emit("repository", "created", sender, repository=made)
-    return made
+    gain(world, created, sender)
+    world.emit("repository", "created", sender, repository=created)
+    return created
 
 
 @locked

@@ -54,22 +54,22 @@ def _store(
     for old in issue.suggestions:
         if old.label is label and old.state == "pending":
             old.state, old.updated_at = "replaced", now
-    made = Suggestion(world.ids.next("suggestion"), label, who(world, actor), rationale, confidence, now, now)
-    made.original = original
-    issue.suggestions.append(made)
-    return made
+    suggestion = Suggestion(world.ids.next("suggestion"), label, who(world, actor), rationale, confidence, now, now)
+    suggestion.original = original
+    issue.suggestions.append(suggestion)
+    return suggestion
 
 
 @locked
 def resolve_suggestion(world: World, issue: Issue, key: int, approve: bool, actor: str | Account) -> Suggestion:
     """A maintainer approves (the label is added, the issue closed) or dismisses a pending suggestion."""
-    found = next(entry for entry in issue.suggestions if entry.id == key)
-    if found.state != "pending":
+    suggestion = next(entry for entry in issue.suggestions if entry.id == key)
+    if suggestion.state != "pending":
         raise invalid("Suggestion", "state", "invalid", "The suggestion is no longer pending.")
-    found.state, found.updated_at = "approved" if approve else "dismissed", world.now()
-    found.resolved_by = who(world, actor)
-    if approve and found.label is None:
-        close_issue(world, issue.repository, issue.number, actor, "duplicate", found.original)
-    elif approve and found.label is not None:
-        set_labels(world, issue, [*(label.name for label in issue.labels), found.label.name], actor)
-    return found
+    suggestion.state, suggestion.updated_at = "approved" if approve else "dismissed", world.now()
+    suggestion.resolved_by = who(world, actor)
+    if approve and suggestion.label is None:
+        close_issue(world, issue.repository, issue.number, actor, "duplicate", suggestion.original)
+    elif approve and suggestion.label is not None:
+        set_labels(world, issue, [*(label.name for label in issue.labels), suggestion.label.name], actor)
+    return suggestion

@@ -22,18 +22,18 @@ def check_text(resource: str, field: str, text: str, limit: int) -> None:
 
 def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *, is_comment: bool) -> None:
     """Carry out the mentions, back-links and "Duplicate of #1" in a new text."""
-    found = references.parse(text or "", world.urls.html)
-    for login in found.mentions:
+    parsed = references.parse(text or "", world.urls.html)
+    for login in parsed.mentions:
         account = world.account(login)
         if account is not None:
             record(world, issue, "mentioned", account)
             record(world, issue, "subscribed", account)
-    for name, number in found.issues:
+    for name, number in parsed.issues:
         target = _visible(world, issue, actor, name, number)
         if target is not None and target is not issue and not _already_linked(target, issue):
             record(world, target, "cross-referenced", actor, source=issue)
-    if is_comment and found.duplicate_of and at_least(role_of(world, issue.repository, actor), "write"):
-        original = _visible(world, issue, actor, *found.duplicate_of)
+    if is_comment and parsed.duplicate_of and at_least(role_of(world, issue.repository, actor), "write"):
+        original = _visible(world, issue, actor, *parsed.duplicate_of)
         if original is not None and original is not issue:
             issue.duplicate_of = original
             record(world, issue, "marked_as_duplicate", actor, canonical=original)
@@ -43,10 +43,10 @@ def _visible(world: World, issue: Issue, actor: Account, name: str | None, numbe
     """The issue that a text refers to; None if the author must not see it."""
     try:
         repository = world.repository(name) if name else issue.repository
-        found = world.issue(repository, number)
+        target = world.issue(repository, number)
     except KeyError:
         return None
-    return found if role_of(world, repository, actor) != "none" else None
+    return target if role_of(world, repository, actor) != "none" else None
 
 
 def _already_linked(target: Issue, source: Issue) -> bool:

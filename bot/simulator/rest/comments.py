@@ -25,8 +25,8 @@ _OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/comments"
 def list_of_issue(ctx: Context) -> Reply:
     """An issue's comments, oldest first."""
     since = read_iso(ctx.query.get("since"))
-    found = [entry for entry in ctx.issue().comments if since is None or entry.updated_at >= since]
-    return ctx.page(found, lambda entry: comment(ctx.sim, entry))
+    matches = [entry for entry in ctx.issue().comments if since is None or entry.updated_at >= since]
+    return ctx.page(matches, lambda entry: comment(ctx.sim, entry))
 
 
 @ROUTES.add("GET", "/repos/<owner>/<repo>/issues/comments", permissions=READ_ISSUES, model="[IssueComment]")
@@ -34,17 +34,17 @@ def list_of_repository(ctx: Context) -> Reply:
     """All comments of a repository, by id unless asked otherwise."""
     repo = ctx.repository()
     since = read_iso(ctx.query.get("since"))
-    found = [
+    matches = [
         entry
         for entry in ctx.sim.comments_by_id.values()
         if entry.issue.repository is repo and (since is None or entry.updated_at >= since)
     ]
     by_update = ctx.query.get("sort") == "updated"
-    found.sort(
+    matches.sort(
         key=lambda entry: (entry.updated_at if by_update else entry.created_at, entry.id),
         reverse=ctx.query.get("direction") == "desc",
     )
-    return ctx.page(found, lambda entry: comment(ctx.sim, entry))
+    return ctx.page(matches, lambda entry: comment(ctx.sim, entry))
 
 
 @ROUTES.add("GET", _ONE, permissions=READ_ISSUES, model="IssueComment")
@@ -63,9 +63,9 @@ def get_comment(ctx: Context) -> Json:
 )
 def create_comment(ctx: Context) -> Reply:
     """Comment on an issue."""
-    found = ctx.issue()
-    made = ctx.sim.comment(found.repository, found.number, ctx.actor, _text(ctx))
-    shown = comment(ctx.sim, made)
+    target = ctx.issue()
+    created = ctx.sim.comment(target.repository, target.number, ctx.actor, _text(ctx))
+    shown = comment(ctx.sim, created)
     return Reply(shown, 201, {"Location": shown["url"]})
 
 
@@ -78,17 +78,17 @@ def create_comment(ctx: Context) -> Reply:
 )
 def update_comment(ctx: Context) -> Json:
     """Change a comment: one's own, or any comment with write access to the repository."""
-    found = ctx.comment()
-    _require_own(ctx, found)
-    return comment(ctx.sim, ctx.sim.edit_comment(found, _text(ctx), ctx.actor))
+    target = ctx.comment()
+    _require_own(ctx, target)
+    return comment(ctx.sim, ctx.sim.edit_comment(target, _text(ctx), ctx.actor))
 
 
 @ROUTES.add("DELETE", _ONE, permissions=WRITE_ISSUES)
 def delete_comment(ctx: Context) -> Reply:
     """Delete a comment; the rights are as in `update_comment`."""
-    found = ctx.comment()
-    _require_own(ctx, found)
-    ctx.sim.delete_comment(found, ctx.actor)
+    target = ctx.comment()
+    _require_own(ctx, target)
+    ctx.sim.delete_comment(target, ctx.actor)
     return Reply(None, 204)
 
 
@@ -99,8 +99,8 @@ def _text(ctx: Context) -> str:
     return text
 
 
-def _require_own(ctx: Context, found: Comment) -> None:
-    if found.author is ctx.actor or isinstance(ctx.caller, InstallationCaller):
+def _require_own(ctx: Context, target: Comment) -> None:
+    if target.author is ctx.actor or isinstance(ctx.caller, InstallationCaller):
         return
-    if not at_least(role_of(ctx.sim, ctx.caller, found.issue.repository), "write"):
+    if not at_least(role_of(ctx.sim, ctx.caller, target.issue.repository), "write"):
         raise ctx.lacks_role()

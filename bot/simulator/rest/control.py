@@ -43,8 +43,8 @@ def open_issue(ctx: Context) -> Reply:
     labels = ctx.data.get("labels") or []
     if not isinstance(labels, list) or not all(isinstance(name, str) for name in labels):
         raise ApiError(422, "labels must be a list of names")
-    made = ctx.sim.open_issue(_find(ctx), _text(ctx, "author", "somebody"), _text(ctx, "title"), body, labels)
-    return Reply(full_issue(ctx.sim, made), 201)
+    created = ctx.sim.open_issue(_find(ctx), _text(ctx, "author", "somebody"), _text(ctx, "title"), body, labels)
+    return Reply(full_issue(ctx.sim, created), 201)
 
 
 @ROUTES.add("POST", "/_sim/comments")
@@ -52,13 +52,13 @@ def add_comment(ctx: Context) -> Reply:
     """Comment as anybody: `{repository, number, author, body}`."""
     _guard(ctx)
     try:
-        found = ctx.sim.issue(_find(ctx), int(ctx.data.get("number", "")))
+        target = ctx.sim.issue(_find(ctx), int(ctx.data.get("number", "")))
     except KeyError as error:
         raise ApiError(404, str(error)) from None
     except (TypeError, ValueError):
         raise ApiError(422, "number must be that of an issue") from None
-    made = ctx.sim.comment(found.repository, found.number, _text(ctx, "author", "somebody"), _text(ctx, "body"))
-    return Reply(comment(ctx.sim, made), 201)
+    created = ctx.sim.comment(target.repository, target.number, _text(ctx, "author", "somebody"), _text(ctx, "body"))
+    return Reply(comment(ctx.sim, created), 201)
 
 
 @ROUTES.add("POST", "/_sim/faults")

@@ -43,8 +43,8 @@ def list_deliveries(ctx: Context) -> Reply:
     log = ctx.sim.webhooks.recent(ctx.app)
     if status := ctx.query.get("status"):
         # An attempt without an answer has code 0, and is neither.
-        wanted = _OUTCOMES[ctx.word("status", status, tuple(_OUTCOMES))]
-        log = [entry for entry in log if entry.status_code in wanted]
+        codes = _OUTCOMES[ctx.word("status", status, tuple(_OUTCOMES))]
+        log = [entry for entry in log if entry.status_code in codes]
     if cursor := ctx.query.get("cursor"):
         before = _read_cursor(cursor)
         log = [entry for entry in log if entry.id < before]

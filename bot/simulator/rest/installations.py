@@ -59,10 +59,10 @@ def delete_installation(ctx: Context) -> Reply:
 def of_repository(ctx: Context) -> Json:
     """The App's installation on a repository."""
     repo = ctx.sim.named(f"{ctx.params['owner']}/{ctx.params['repo']}")
-    found = ctx.sim.installation_for(ctx.app, repo) if repo is not None else None
-    if found is None:
+    record = ctx.sim.installation_for(ctx.app, repo) if repo is not None else None
+    if record is None:
         raise not_found()
-    return apps.installation(ctx.sim, found)
+    return apps.installation(ctx.sim, record)
 
 
 @ROUTES.add("GET", "/orgs/<login>/installation", auth="app", model="Installation")
@@ -101,17 +101,17 @@ def revoke_token(ctx: Context) -> Reply:
 
 
 def _installation(ctx: Context) -> Installation:
-    found = ctx.sim.installations.get(ctx.params["installation_id"])
-    if found is None or found.app is not ctx.app:
+    record = ctx.sim.installations.get(ctx.params["installation_id"])
+    if record is None or record.app is not ctx.app:
         raise not_found()
-    return found
+    return record
 
 
 def _on_account(ctx: Context, kind: str) -> Json:
-    for found in ctx.sim.installations.values():
-        account = found.account
-        if found.app is ctx.app and account.type == kind and account.login.lower() == ctx.params["login"].lower():
-            return apps.installation(ctx.sim, found)
+    for record in ctx.sim.installations.values():
+        account = record.account
+        if record.app is ctx.app and account.type == kind and account.login.lower() == ctx.params["login"].lower():
+            return apps.installation(ctx.sim, record)
     raise not_found()
 
 
@@ -124,9 +124,9 @@ def _chosen(ctx: Context, installation: Installation) -> list[Repository] | None
     mine = ctx.sim.repositories_of(installation)
     by_name = {repo.name.lower(): repo for repo in mine}
     by_id = {repo.id: repo for repo in mine}
-    found = [by_name.get(str(name).lower()) for name in names] + [by_id.get(key) for key in keys]
-    chosen = [repo for repo in found if repo is not None]
-    if len(chosen) != len(found):
+    selected = [by_name.get(str(name).lower()) for name in names] + [by_id.get(key) for key in keys]
+    chosen = [repo for repo in selected if repo is not None]
+    if len(chosen) != len(selected):
         raise ApiError(
             422,
             "There is at least one repository that does not exist or is not accessible to the parent installation.",

@@ -46,7 +46,7 @@ def list_issues(ctx: Context) -> Reply:
     wanted = {name.lower() for name in ctx.query.get("labels", "").split(",") if name}
     creator = ctx.query.get("creator", "").lower()
     since = read_iso(ctx.query.get("since"))
-    found = [
+    matches = [
         entry
         for entry in ctx.sim.issues_of(repo)
         if state in ("all", entry.state)
@@ -54,7 +54,7 @@ def list_issues(ctx: Context) -> Reply:
         and (since is None or entry.updated_at >= since)
         and (not wanted or wanted <= {label.name.lower() for label in entry.labels})
     ]
-    return keyset.page(ctx, found, _SORTS[sort], lambda entry: issue(ctx.sim, entry), down=direction == "desc")
+    return keyset.page(ctx, matches, _SORTS[sort], lambda entry: issue(ctx.sim, entry), down=direction == "desc")
 
 
 @ROUTES.add("GET", "/repos/<owner>/<repo>/issues/<int:number>", permissions=READ_ISSUES, model="Issue")
@@ -78,9 +78,9 @@ def create_issue(ctx: Context) -> Reply:
     if data.get("title") is None:
         raise invalid("Issue", "title", "missing_field")
     labels = label_names(data.get("labels") or []) if _may_triage(ctx) else []
-    made = ctx.sim.open_issue(repo, ctx.actor, str(data["title"]), data.get("body"), labels)
-    headers = {"Location": f"{ctx.url}/{made.number}"}
-    return Reply(full_issue(ctx.sim, made), 201, headers)
+    created = ctx.sim.open_issue(repo, ctx.actor, str(data["title"]), data.get("body"), labels)
+    headers = {"Location": f"{ctx.url}/{created.number}"}
+    return Reply(full_issue(ctx.sim, created), 201, headers)
 
 
 @ROUTES.add(
@@ -94,11 +94,11 @@ def update_issue(ctx: Context) -> Json:
 
     A person without triage access can change only their own issue; the request's labels are silently dropped.
     """
-    found, data = ctx.issue(), ctx.data
+    target, data = ctx.issue(), ctx.data
     state = data.get("state")
     if isinstance(state, dict) and ctx.headers.get("X-GitHub-Api-Version") == suggestions.VERSION:
         # GitHub's description allows only a string here.
-        data = data | {"state": None if suggestions.closing(ctx, found, state) else state.get("value")}
+        data = data | {"state": None if suggestions.closing(ctx, target, state) else state.get("value")}
         data = {key: value for key, value in data.items() if value is not None}
     if problems := validation.problems("ReposOwnerRepoIssuesIssueNumberPatchBody", data) if ctx.sim.validate else []:
         raise ApiError(
@@ -106,31 +106,31 @@ def update_issue(ctx: Context) -> Json:
         )
     ctx.unsupported(data, *_LACKING)
     triages = _may_triage(ctx)
-    if not triages and found.author is not ctx.actor:
+    if not triages and target.author is not ctx.actor:
         raise ctx.lacks_role()
-    change_state = _state_change(ctx, found, data)
+    change_state = _state_change(ctx, target, data)
     relabels = data.get("labels") is not None and triages
     if relabels:
         check_label_names(label_names(data["labels"]))
-    repo = found.repository
+    repo = target.repository
     title = data.get("title")
     ctx.sim.edit_issue(
         repo,
-        found.number,
+        target.number,
         title=None if title is None else str(title),
         body=data["body"] or "" if "body" in data else None,
         actor=ctx.actor,
     )
     proposed: list[Json] = []
     if relabels:
-        names, proposed = suggestions.split(ctx, found, data["labels"])
-        ctx.sim.set_labels(found, names, ctx.actor)
+        names, proposed = suggestions.split(ctx, target, data["labels"])
+        ctx.sim.set_labels(target, names, ctx.actor)
     change_state()
-    body = full_issue(ctx.sim, found)
+    body = full_issue(ctx.sim, target)
     return body | ({"suggestions": {"labels": proposed}} if proposed else {})
 
 
-def _state_change(ctx: Context, found: Issue, data: dict[str, Any]) -> Callable[[], object]:
+def _state_change(ctx: Context, target: Issue, data: dict[str, Any]) -> Callable[[], object]:
     """Check the body's state now, and return a function that opens or closes the issue.
 
     The reason counts only with a state, the original only with the reason `duplicate`. Closing a closed issue changes
@@ -144,16 +144,16 @@ def _state_change(ctx: Context, found: Issue, data: dict[str, Any]) -> Callable[
     if reason is not None and reason not in _REASONS:
         raise invalid("Issue", "state_reason", "invalid", value=reason)
     if state == "open":
-        return partial(ctx.sim.reopen_issue, found.repository, found.number, ctx.actor)
-    if found.state == "closed" and reason is None:
+        return partial(ctx.sim.reopen_issue, target.repository, target.number, ctx.actor)
+    if target.state == "closed" and reason is None:
         return _nothing
     original = None
     if reason == "duplicate" and "duplicate_issue_id" in data:
         original = ctx.sim.issues_by_id.get(data["duplicate_issue_id"])
-        if original is None or original is found or not can_see(ctx.sim, ctx.caller, original.repository):
+        if original is None or original is target or not can_see(ctx.sim, ctx.caller, original.repository):
             raise invalid("Issue", "duplicate_issue_id", "invalid", value=data["duplicate_issue_id"])
     why = _CLOSING.get(reason, "completed")
-    return partial(ctx.sim.close_issue, found.repository, found.number, ctx.actor, why, original)
+    return partial(ctx.sim.close_issue, target.repository, target.number, ctx.actor, why, original)
 
 
 def _nothing() -> None:
@@ -169,21 +169,21 @@ def _nothing() -> None:
 )
 def lock(ctx: Context) -> Reply:
     """Lock the conversation."""
-    found = ctx.issue()
+    target = ctx.issue()
     reason = ctx.data.get("lock_reason")
     if reason not in (None, "off-topic", "too heated", "resolved", "spam"):
         raise ApiError(
             422, "Validation Failed", errors=[{"resource": "Issue", "field": "lock_reason", "code": "invalid"}]
         )
-    ctx.sim.lock_issue(found.repository, found.number, ctx.actor, reason)
+    ctx.sim.lock_issue(target.repository, target.number, ctx.actor, reason)
     return Reply(None, 204)
 
 
 @ROUTES.add("DELETE", "/repos/<owner>/<repo>/issues/<int:number>/lock", permissions=WRITE_ISSUES, role="write")
 def unlock(ctx: Context) -> Reply:
     """Unlock the conversation."""
-    found = ctx.issue()
-    ctx.sim.unlock_issue(found.repository, found.number, ctx.actor)
+    target = ctx.issue()
+    ctx.sim.unlock_issue(target.repository, target.number, ctx.actor)
     return Reply(None, 204)
 
 

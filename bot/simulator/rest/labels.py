@@ -47,8 +47,8 @@ def create(ctx: Context) -> Reply:
     repo, data = ctx.repository(), ctx.data
     if not data.get("name"):
         raise invalid("Label", "name", "missing_field")
-    made = ctx.sim.create_label(repo, data["name"], data.get("color", "ededed"), data.get("description"), ctx.actor)
-    return Reply(label(ctx.sim, repo, made), 201)
+    created = ctx.sim.create_label(repo, data["name"], data.get("color", "ededed"), data.get("description"), ctx.actor)
+    return Reply(label(ctx.sim, repo, created), 201)
 
 
 @ROUTES.add("GET", _ONE, permissions=READ_ISSUES, model="Label")
@@ -64,10 +64,10 @@ def get(ctx: Context) -> Json:
 def update(ctx: Context) -> Json:
     """Rename, recolour or describe a label."""
     repo, data = ctx.repository(), ctx.data
-    found = _label(ctx, repo)
+    target = _label(ctx, repo)
     changed = ctx.sim.edit_label(
         repo,
-        found.name,
+        target.name,
         new_name=data.get("new_name"),
         color=data.get("color"),
         description=data.get("description"),
@@ -87,25 +87,25 @@ def delete(ctx: Context) -> Reply:
 @ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, model="[Label]")
 def list_of_issue(ctx: Context) -> Reply:
     """An issue's labels."""
-    found = ctx.issue()
-    return ctx.page(found.labels, lambda entry: label(ctx.sim, found.repository, entry))
+    target = ctx.issue()
+    return ctx.page(target.labels, lambda entry: label(ctx.sim, target.repository, entry))
 
 
 @ROUTES.add("POST", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def add(ctx: Context) -> list[Json]:
     """Add labels to the issue; a label may be sent as a suggestion."""
-    found = ctx.issue()
-    names, _ = suggestions.split(ctx, found, _labels(ctx))
-    ctx.sim.set_labels(found, [*(entry.name for entry in found.labels), *names], ctx.actor)
-    return _shown(ctx, found)
+    target = ctx.issue()
+    names, _ = suggestions.split(ctx, target, _labels(ctx))
+    ctx.sim.set_labels(target, [*(entry.name for entry in target.labels), *names], ctx.actor)
+    return _shown(ctx, target)
 
 
 @ROUTES.add("PUT", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def replace(ctx: Context) -> list[Json]:
     """Give the issue exactly these labels."""
-    found = ctx.issue()
-    ctx.sim.set_labels(found, label_names(_labels(ctx)), ctx.actor)
-    return _shown(ctx, found)
+    target = ctx.issue()
+    ctx.sim.set_labels(target, label_names(_labels(ctx)), ctx.actor)
+    return _shown(ctx, target)
 
 
 @ROUTES.add("DELETE", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage")
@@ -118,23 +118,23 @@ def remove_all(ctx: Context) -> Reply:
 @ROUTES.add("DELETE", _ON_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def remove(ctx: Context) -> list[Json]:
     """Remove a label from the issue and show the rest; 404 if the issue does not have the label."""
-    found = ctx.issue()
+    target = ctx.issue()
     name = ctx.params["name"].lower()
-    if all(entry.name.lower() != name for entry in found.labels):
+    if all(entry.name.lower() != name for entry in target.labels):
         raise ApiError(404, "Label does not exist")
-    ctx.sim.remove_label(found.repository, found.number, name, ctx.actor)
-    return _shown(ctx, found)
+    ctx.sim.remove_label(target.repository, target.number, name, ctx.actor)
+    return _shown(ctx, target)
 
 
-def _shown(ctx: Context, found: Issue) -> list[Json]:
-    return [label(ctx.sim, found.repository, entry) for entry in found.labels]
+def _shown(ctx: Context, target: Issue) -> list[Json]:
+    return [label(ctx.sim, target.repository, entry) for entry in target.labels]
 
 
 def _label(ctx: Context, repo: Repository) -> Label:
-    found = repo.labels.get(ctx.params["name"].lower())
-    if found is None:
+    record = repo.labels.get(ctx.params["name"].lower())
+    if record is None:
         raise not_found()
-    return found
+    return record
 
 
 def _labels(ctx: Context) -> list[Any]:

@@ -72,16 +72,16 @@ def _list(ctx: Context, subject: Issue | Comment) -> Reply:
 
 
 def _react(ctx: Context, subject: Issue | Comment) -> Reply:
-    made, new = ctx.sim.react(subject, ctx.actor, str(ctx.data.get("content")))
-    return Reply(reaction(ctx.sim, made), 201 if new else 200)
+    record, new = ctx.sim.react(subject, ctx.actor, str(ctx.data.get("content")))
+    return Reply(reaction(ctx.sim, record), 201 if new else 200)
 
 
 def _unreact(ctx: Context, subject: Issue | Comment) -> Reply:
     key = ctx.params["reaction_id"]
-    found = next((entry for entry in subject.reactions if entry.id == key), None)
-    if found is None:
+    target = next((entry for entry in subject.reactions if entry.id == key), None)
+    if target is None:
         raise not_found()
-    if found.user is not ctx.actor and not isinstance(ctx.caller, InstallationCaller):
+    if target.user is not ctx.actor and not isinstance(ctx.caller, InstallationCaller):
         raise ctx.lacks_role()
     ctx.sim.unreact(subject, key)
     return Reply(None, 204)

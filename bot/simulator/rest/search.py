@@ -75,7 +75,7 @@ def search_issues(ctx: Context) -> Reply:
     if search_type is not None and isinstance(ctx.caller, Anonymous):
         raise unauthorized("Requires authentication")
     page, per_page = ctx.paging()
-    found = find(
+    results = find(
         ctx,
         ctx.query.get("q", ""),
         page=page,
@@ -87,15 +87,15 @@ def search_issues(ctx: Context) -> Reply:
     items = [
         # The published description allows a null body for a single issue, but not in search results.
         (shown := issue(ctx.sim, ctx.sim.issues_by_id[key])) | {"score": score, "body": shown["body"] or ""}
-        for key, score in zip(found.ids, found.scores, strict=True)
+        for key, score in zip(results.ids, results.scores, strict=True)
     ]
     body = {
-        "total_count": found.total_count,
-        "incomplete_results": found.incomplete_results,
+        "total_count": results.total_count,
+        "incomplete_results": results.incomplete_results,
         "items": items,
-        "search_type": found.search_type,
+        "search_type": results.search_type,
     }
-    if found.fallback_reasons:
-        body["lexical_fallback_reason"] = list(found.fallback_reasons)
-    last = max(1, -(-min(found.total_count, 1_000) // per_page))
+    if results.fallback_reasons:
+        body["lexical_fallback_reason"] = list(results.fallback_reasons)
+    last = max(1, -(-min(results.total_count, 1_000) // per_page))
     return Reply(body, headers=ctx.links(page, last))

@@ -23,12 +23,12 @@ VERSION = "2026-03-10"
 @ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, role="triage", model="[IssueSuggestion]")
 def list_suggestions(ctx: Context) -> Reply:
     """The suggestions on an issue; 404 if the repository does not have the feature."""
-    found = _issue(ctx)
+    target = _issue(ctx)
     state = ctx.word("state", "pending", _STATES)
-    chosen = [entry for entry in found.suggestions if state in ("all", entry.state)]
+    chosen = [entry for entry in target.suggestions if state in ("all", entry.state)]
     if action := ctx.query.get("action"):
         chosen = [entry for entry in chosen if action == ("add_label" if entry.label else "close_issue")]
-    return ctx.page(chosen, lambda entry: suggestion(entry, found))
+    return ctx.page(chosen, lambda entry: suggestion(entry, target))
 
 
 @ROUTES.add(
@@ -47,13 +47,13 @@ def dismiss(ctx: Context) -> Json:
     return _resolve(ctx, approve=False)
 
 
-def split(ctx: Context, found: Issue, labels: list[Any]) -> tuple[list[str], list[Json]]:
+def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], list[Json]]:
     """Split the labels of a request into labels to set and suggestions, and store the suggestions.
 
     If the repository lacks the feature, or the client uses an older API version, a label's other keys are ignored, and
     it is set like any other label.
     """
-    known = found.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == VERSION
+    known = target.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == VERSION
     names: list[str] = []
     proposed: list[Json] = []
     for entry in labels if known else ():
@@ -65,13 +65,13 @@ def split(ctx: Context, found: Issue, labels: list[Any]) -> tuple[list[str], lis
         if isinstance(entry, str) or not known or not entry.get("suggest"):
             names.append(name)
             continue
-        made = ctx.sim.suggest_label(found, name, ctx.actor, entry.get("rationale"), entry.get("confidence"))
+        stored = ctx.sim.suggest_label(target, name, ctx.actor, entry.get("rationale"), entry.get("confidence"))
         shown = {key: value for key, value in entry.items() if key in ("name", "rationale", "suggest", "confidence")}
-        proposed.append(shown if made else shown | {"ignored": True, "ignored_reason": "already_applied"})
+        proposed.append(shown if stored else shown | {"ignored": True, "ignored_reason": "already_applied"})
     return names, proposed
 
 
-def closing(ctx: Context, found: Issue, state: dict[str, Any]) -> bool:
+def closing(ctx: Context, target: Issue, state: dict[str, Any]) -> bool:
     """Whether a state that was sent as an object is only a suggestion, which is stored here (SPEC G).
 
     If the repository lacks the feature, GitHub answers 200 and does nothing.
@@ -79,23 +79,23 @@ def closing(ctx: Context, found: Issue, state: dict[str, Any]) -> bool:
     if not state.get("suggest"):
         return False
     original = ctx.sim.issues_by_id.get(ctx.data.get("duplicate_issue_id") or 0)
-    if state.get("value") != "closed" or ctx.data.get("state_reason") != "duplicate" or original in (None, found):
+    if state.get("value") != "closed" or ctx.data.get("state_reason") != "duplicate" or original in (None, target):
         raise invalid("Issue", "state", "invalid", value=state)
-    if found.repository.suggestions and original is not None:
-        ctx.sim.suggest_closing(found, original, ctx.actor, state.get("rationale"), state.get("confidence"))
+    if target.repository.suggestions and original is not None:
+        ctx.sim.suggest_closing(target, original, ctx.actor, state.get("rationale"), state.get("confidence"))
     return True
 
 
 def _issue(ctx: Context) -> Issue:
-    found = ctx.issue()
-    if not found.repository.suggestions or found.is_pull_request:
+    target = ctx.issue()
+    if not target.repository.suggestions or target.is_pull_request:
         raise not_found()
-    return found
+    return target
 
 
 def _resolve(ctx: Context, *, approve: bool) -> Json:
-    found = _issue(ctx)
+    target = _issue(ctx)
     key = ctx.params["suggestion_id"]
-    if all(entry.id != key for entry in found.suggestions):
+    if all(entry.id != key for entry in target.suggestions):
         raise not_found()
-    return suggestion(ctx.sim.resolve_suggestion(found, key, approve, ctx.actor), found)
+    return suggestion(ctx.sim.resolve_suggestion(target, key, approve, ctx.actor), target)

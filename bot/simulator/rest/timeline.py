@@ -24,23 +24,23 @@ _TIMELINE_ONLY = frozenset({"commented", "cross-referenced"})
 )
 def list_timeline(ctx: Context) -> Reply:
     """Events and comments in order of time, without references from issues that the caller must not see."""
-    found = ctx.issue()
+    target = ctx.issue()
     sources = {
         entry.id: in_sight(ctx.sim, ctx.caller, entry.data["source"])
-        for entry in found.events
+        for entry in target.events
         if entry.event == "cross-referenced"
     }
     # The sort is stable, so entries of the same second keep their order.
     entries = sorted(
-        (entry for entry in found.events if sources.get(entry.id, found) is not None),
+        (entry for entry in target.events if sources.get(entry.id, target) is not None),
         key=lambda entry: entry.created_at,
     )
-    return ctx.page(entries, lambda entry: timeline.event(ctx.sim, found, entry, sources.get(entry.id)))
+    return ctx.page(entries, lambda entry: timeline.event(ctx.sim, target, entry, sources.get(entry.id)))
 
 
 @ROUTES.add("GET", "/repos/<owner>/<repo>/issues/<int:number>/events", permissions=READ_ISSUES, model=f"[{_EVENTS}]")
 def list_events(ctx: Context) -> Reply:
     """The issue's events."""
-    found = ctx.issue()
-    entries = [entry for entry in found.events if entry.event not in _TIMELINE_ONLY]
-    return ctx.page(entries, lambda entry: timeline.event(ctx.sim, found, entry))
+    target = ctx.issue()
+    entries = [entry for entry in target.events if entry.event not in _TIMELINE_ONLY]
+    return ctx.page(entries, lambda entry: timeline.event(ctx.sim, target, entry))

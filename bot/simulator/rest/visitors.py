@@ -33,8 +33,8 @@ def list_installations(ctx: Context) -> Reply:
 def list_repositories(ctx: Context) -> Reply:
     """The repositories of an installation that the person can see, with the person's permissions."""
     person, app = _visitor(ctx)
-    found = ctx.sim.installations.get(ctx.params["installation_id"])
-    mine = _reached(ctx, found, person) if found is not None and found.app is app else []
+    record = ctx.sim.installations.get(ctx.params["installation_id"])
+    mine = _reached(ctx, record, person) if record is not None and record.app is app else []
     if not mine:
         raise not_found()
     page = ctx.page(mine, lambda repo: repository(ctx.sim, repo, ctx.sim.role(repo, person)))

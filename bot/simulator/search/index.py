@@ -110,10 +110,10 @@ class SearchIndex:
         view = View(self._repositories, self._in_repository, visible, query.scopes, surroundings.login)
         search = Search(self._vocabulary, self._fields, self._documents, query, view, surroundings)
 
-        wanted = search_type if search_type in ("semantic", "hybrid") else None
-        reasons = fallback_reasons(query, anything_visible=bool(view.repositories), outage=outage) if wanted else ()
-        if wanted and not reasons:
-            ran: SearchType = "hybrid" if wanted == "hybrid" else "semantic"
+        likeness = search_type if search_type in ("semantic", "hybrid") else None
+        reasons = fallback_reasons(query, anything_visible=bool(view.repositories), outage=outage) if likeness else ()
+        if likeness and not reasons:
+            ran: SearchType = "hybrid" if likeness == "hybrid" else "semantic"
             scores = search.similar(with_exact=ran == "hybrid")
             by = None
         else:

@@ -105,15 +105,15 @@ def _balanced(lexemes: Sequence[Lexeme]) -> list[Lexeme]:
             opened.append(place)
         elif lexeme.kind is Kind.CLOSE and opened:
             partners |= {opened.pop(), place}
-    kept = [
+    balanced = [
         lexeme
         for place, lexeme in enumerate(lexemes)
         if lexeme.kind not in (Kind.OPEN, Kind.CLOSE) or place in partners
     ]
-    steps = ((lexeme.kind is Kind.OPEN) - (lexeme.kind is Kind.CLOSE) for lexeme in kept)
+    steps = ((lexeme.kind is Kind.OPEN) - (lexeme.kind is Kind.CLOSE) for lexeme in balanced)
     if max(accumulate(steps), default=0) > DEEPEST_NESTING:
         raise errors.invalid("Parentheses can be nested up to five levels deep.")
-    return kept
+    return balanced
 
 
 def _demanded(node: Node) -> Iterator[Text | Qualifier]:

@@ -54,8 +54,10 @@ def similar(
     """
     limit = _COMMON * max(1, len(documents))
     distinctive = [term for term in terms if max(len(field.postings.get(term, ())) for field in fields) <= limit]
-    found = {document for term in distinctive or terms for field in fields for document in field.postings.get(term, ())}
-    scores = bm25(distinctive or terms, [(field, 1.0) for field in fields], allowed(found))
+    candidates = {
+        document for term in distinctive or terms for field in fields for document in field.postings.get(term, ())
+    }
+    scores = bm25(distinctive or terms, [(field, 1.0) for field in fields], allowed(candidates))
     pool = heapq.nsmallest(_POOL, scores, key=lambda document: (-scores[document], -document))
     best = max((scores[document] for document in pool), default=1.0) or 1.0
     wanted = _trigrams(text)

@@ -47,8 +47,8 @@ def new_app(organization: str = "") -> Page:
     with sim.lock:
         name = request.form.get("name") or (str(manifest.get("name") or "") if not problem else "")
         slug = manifests.slug_of(name)
-        taken = not slug or any(app.slug == slug for app in sim.apps.values())
-        problem = problem or ("Name is already in use" if taken and "login" in request.form else "")
+        unavailable = not slug or any(app.slug == slug for app in sim.apps.values())
+        problem = problem or ("Name is already in use" if unavailable and "login" in request.form else "")
         if problem or "login" not in request.form:
             page = render_template(
                 "site/new_app.html",
@@ -142,10 +142,10 @@ def _people(sim: Simulator) -> list[str]:
 
 
 def _app(sim: Simulator, client_id: str) -> App:
-    found = next((app for app in sim.apps.values() if app.client_id == client_id), None)
-    if found is None:
+    record = next((app for app in sim.apps.values() if app.client_id == client_id), None)
+    if record is None:
         abort(404)
-    return found
+    return record
 
 
 def _with(url: str, **query: str) -> str:

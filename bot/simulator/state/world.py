@@ -75,10 +75,10 @@ class World:
 
     def repository(self, full_name: str) -> Repository:
         """The repository that has, or once had, this name; KeyError without one."""
-        found = self.named(full_name)
-        if found is None:
+        record = self.named(full_name)
+        if record is None:
             raise KeyError(f"the simulated GitHub has no repository {full_name}")
-        return found
+        return record
 
     def named(self, full_name: str) -> Repository | None:
         """Like `repository`, but None without one."""
@@ -91,10 +91,10 @@ class World:
     def issue(self, repository: str | Repository, number: int) -> Issue:
         """An issue that exists; KeyError if it never did, was deleted, or was transferred."""
         repo = self.repo(repository)
-        found = self.issues[repo.id].get(number)
-        if not isinstance(found, Issue):
+        record = self.issues[repo.id].get(number)
+        if not isinstance(record, Issue):
             raise KeyError(f"{repo.full_name} has no issue {number}")
-        return found
+        return record
 
     def comments(self, repository: str | Repository, number: int) -> list[Comment]:
         """The comments of an issue, oldest first."""
@@ -104,10 +104,10 @@ class World:
     def present(self, issue: Issue) -> Issue | None:
         """The issue today: itself, the issue that it became by a transfer, or None if it was deleted."""
         while self.issues_by_id.get(issue.id) is not issue:
-            left = self.issues.get(issue.repository.id, {}).get(issue.number)
-            if not isinstance(left, Tombstone) or left.moved_to is None:
+            record = self.issues.get(issue.repository.id, {}).get(issue.number)
+            if not isinstance(record, Tombstone) or record.moved_to is None:
                 return None
-            issue = left.moved_to
+            issue = record.moved_to
         return issue
 
     def issues_of(self, repository: Repository) -> Iterator[Issue]:
