@@ -46,7 +46,7 @@ def index_step(event: IndexEvent, services: Services) -> None:
     if known.suspended or known.archived:
         begun = services.store.backfills.get(known.id)
         if begun is not None and not begun.done:
-            # Otherwise the repository would look for hours as if a step were running.
+            # Otherwise its index would seem to be in progress for hours.
             services.indexing.stop(known.id, "access is suspended" if known.suspended else "it is archived")
         return
     repository = known.summary

@@ -28,7 +28,7 @@ def make_file(path: Path) -> None:
     close_to_others(path)
 
 
-def is_no_file(path: Path) -> bool:
+def is_pipe_or_device(path: Path) -> bool:
     """Whether this is a pipe or device, which can be written to, but must not be replaced by a file."""
     return path.exists() and not path.is_file()
 
@@ -40,14 +40,14 @@ def refuse_links(path: Path) -> None:
         return
     if path.is_symlink():
         raise OSError(errno.ELOOP, "this is a link, which is not followed; name the file itself")
-    if is_no_file(path) and path.stat().st_uid not in (0, os.geteuid()):
+    if is_pipe_or_device(path) and path.stat().st_uid not in (0, os.geteuid()):
         raise PermissionError(errno.EACCES, "this is another user's")
 
 
 def open_new(path: Path) -> TextIO:
     """Open a new file with mode 0600 in place of an existing one; a pipe stays. Raises OSError, also for links."""
     refuse_links(path)
-    if is_no_file(path):
+    if is_pipe_or_device(path):
         return path.open("w", encoding="utf-8")
     path.unlink(missing_ok=True)
     # Fails if somebody has created a file of this name meanwhile.
@@ -62,7 +62,7 @@ def open_kept(path: Path) -> TextIO:
 def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
     """Write a file with this mode, completely or not at all; a pipe stays. Raises OSError, also for links."""
     refuse_links(path)
-    if is_no_file(path):
+    if is_pipe_or_device(path):
         with path.open("w", encoding="utf-8") as stream:
             stream.writelines(pieces)
         return

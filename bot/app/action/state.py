@@ -61,7 +61,7 @@ def create_indexes(engine: sa.Engine) -> None:
 
 
 def pack(database: Path, packed: Path) -> int:
-    """Write the database into the cache's folder, whole or not at all; return its size in bytes."""
+    """Write the database into the cache's folder, whole or not at all; return the packed size in bytes."""
     copy, unfinished = database.with_suffix(".copy"), packed.with_suffix(".new")
     make_folder(packed.parent)
     for path in (copy, unfinished):

@@ -19,7 +19,7 @@ from bot.app.cli.shared.console import (
 from bot.app.cli.shared.parameters import ONE_OR_MORE, READ_FILE, WrittenFile
 from bot.domain.errors import UserError
 from bot.platform.local import pip_install
-from bot.platform.private_files import is_no_file
+from bot.platform.private_files import is_pipe_or_device
 
 if TYPE_CHECKING:
     from bot.quality.training.arrivals import TrainingFile
@@ -56,7 +56,7 @@ def train(
     The weights are a few kB of JSON. `doppel replay --weights` and `doppel evaluate --weights` try them out. Doppel's
     own weights are in bot/search/matching/weights.json. With --text-model the text model is tuned instead.
     """
-    if pipe := next((path for path in (*files, *readings) if is_no_file(path)), None):
+    if pipe := next((path for path in (*files, *readings) if is_pipe_or_device(path)), None):
         # Each file is read twice.
         raise UserError(
             f"{pipe} is a pipe or a device, and training reads files alone; gzipped files are read as they are"

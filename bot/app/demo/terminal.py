@@ -1,4 +1,4 @@
-"""Prints the events of the show: for people with rich, also in 80 columns or a log; for programs as JSON."""
+"""Prints the demo's events: formatted with rich for people, in 80 columns and in logs too, or as JSON for programs."""
 
 from __future__ import annotations
 

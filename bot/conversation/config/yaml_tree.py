@@ -132,7 +132,7 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigE
 
 
 class _RefusedYaml(Exception):
-    """The file uses a feature of YAML that settings do not need."""
+    """The file is too long or too deep, is no mapping, or uses YAML that settings do not need."""
 
     def __init__(self, line: int, column: int, wording: Callable[[Messages], str]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The variables of messages with their types, so that mypy can check each call of a message."""
+"""Signatures of messages, never called: the parameters of each function are the variables of a message, for mypy."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _UNSAFE = re.compile("[\x7f-\x9f\ud800-\udfff]")
 
 
 def in_json(value: Any, indent: int | None = None) -> str:
-    """JSON with readable text of strangers; control characters and half characters are escaped."""
+    """JSON in which other people's text stays readable; control characters and half characters are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 

@@ -17,7 +17,7 @@ from bot.domain.entities import RepoRef, name_key
 from bot.domain.errors import InvalidArgument, UserError
 from bot.platform import settings as host
 from bot.platform.addresses import hosts_of, is_web, repository_at
-from bot.platform.private_files import is_no_file, refuse_links
+from bot.platform.private_files import is_pipe_or_device, refuse_links
 from bot.platform.settings import Settings, database_url
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 
@@ -62,7 +62,7 @@ class WrittenFile(click.Path):
         folder = path.absolute().parent
         if not folder.is_dir():
             self.fail(f"there is no folder {path.parent}", param, ctx)
-        if not is_no_file(path) and not os.access(folder, os.W_OK | os.X_OK):
+        if not is_pipe_or_device(path) and not os.access(folder, os.W_OK | os.X_OK):
             self.fail(f"the folder {path.parent} cannot be written to", param, ctx)
         try:
             refuse_links(path)
