@@ -58,7 +58,7 @@ def a_step_dies(host: Host, chance: random.Random, monkeypatch: pytest.MonkeyPat
     if taken is None:
         return
     host.queue.back(*taken)
-    target, name = chance.choice([(host.services.index, "put"), (host.services.indexing, "_note")])
+    target, name = chance.choice([(host.services.index, "put"), (host.services.indexing, "_save_progress")])
     with monkeypatch.context() as patch:
         patch.setattr(target, name, die)
         try:

@@ -176,7 +176,7 @@ def test_a_step_that_dies_in_the_middle_is_done_again_and_no_other(
     assert len(host.indexed()) == pytest.approx(500, abs=10)
     target, name = {
         "before the issues": (host.services.index, "put"),
-        "before the note": (host.services.indexing, "_note"),
+        "before the note": (host.services.indexing, "_save_progress"),
     }[moment]
     event = host.queue.take()
     assert event is not None
