@@ -113,7 +113,8 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
 @pytest.mark.slow
 @pytest.mark.parametrize("steps", [0, 1])
 @pytest.mark.parametrize(
-    ("where", "before"), [(indexing, "read_pages"), (IndexWriter, "put"), (Indexer, "_surplus"), (Indexer, "_save_progress")]
+    ("where", "before"),
+    [(indexing, "read_pages"), (IndexWriter, "put"), (Indexer, "_surplus"), (Indexer, "_save_progress")],
 )
 def test_what_is_erased_and_ours_again_during_a_step_is_read_from_the_start(
     host: Host, steps: int, where: object, before: str, monkeypatch: pytest.MonkeyPatch
