@@ -102,14 +102,11 @@ class _ThreadRecovery:
         return self._services.comments.ours(author, None) or same_login(author.login, self._services.github.login())
 
     def _were_carried_out(self, comment: Comment, commands: int) -> bool:
-        """Whether the bot carried out the comment's commands, judged by its reaction.
+        """Whether the bot carried out the comment's commands: yes, unless it refused the only one with a 👎.
 
-        The bot reacts with 👍, with 👎 if a command failed, and not at all to a person over a limit. If another account
-        replied, its reaction is unknown: assume success.
+        A 👎 on several commands does not tell which one failed, and another account's thumbs are unknown.
         """
-        ours = same_login(self._own[comment.id].author.login, self._services.github.login())
-        thumb = self._thread.thumbs.get(comment.id, "+1")
-        return not ours or thumb == "+1" or (thumb == "-1" and commands > 1)
+        return commands > 1 or self._thread.thumbs.get(comment.id) != "-1"
 
     def _recover_commands(self, comment: Comment) -> None:
         app = self._services.github.login().removesuffix("[bot]")

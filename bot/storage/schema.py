@@ -163,7 +163,7 @@ def tables_of_repositories() -> list[sa.Table]:
     return [table for table in metadata.sorted_tables if "repo_id" in table.c]
 
 
-# The bot's decisions about issues (`bot/domain/decisions`): `evidence` is JSON without any text of an issue.
+# The bot's decisions about issues (`bot/domain/decisions.py`): `evidence` is JSON without any text of an issue.
 decisions = _table(
     "decisions",
     *_row_id(),

@@ -40,7 +40,7 @@ class FindOptions:
     - `explained`: find reasons, for which each candidate's text must be read.
     - `related`: if `min_confidence` is set, show a candidate that the judge calls related, whatever its probability.
 
-    Options that a command overrides are in `bot.conversation.commands.Options`.
+    Options that a command overrides are in `bot.conversation.commands.table`.
     """
 
     threshold: float = 0.3

@@ -1,4 +1,4 @@
-"""The first schema. A new database gets its tables as `bot/storage/schema` has them; each later step changes these."""
+"""The first schema. A new database gets its tables from `bot/storage/schema.py`; each later step changes these."""
 
 from __future__ import annotations
 
