@@ -65,8 +65,8 @@ class IssueContext:
         return self._issue[0]
 
     def reload(self) -> None:
-        """Read the issue again on next use, because a command may have changed the issue."""
-        self._issue.clear()
+        """Read the issue again, because a command may have changed it. Raises what `RepoClient.issue` raises."""
+        self._issue[:] = [self.github.issue(self.repo, self.number)]
         self._finders.clear()
 
     @property

@@ -104,9 +104,11 @@ class _ThreadRecovery:
     def _were_carried_out(self, comment: Comment, commands: int) -> bool:
         """Whether the bot carried out the comment's commands: yes, unless it refused the only one with a 👎.
 
-        A 👎 on several commands does not tell which one failed, and another account's thumbs are unknown.
+        A 👎 on several commands, or from before an edit, does not tell which one failed. Another account's thumbs are
+        unknown.
         """
-        return commands > 1 or self._thread.thumbs.get(comment.id) != "-1"
+        edited = comment.updated_at > comment.created_at
+        return commands > 1 or edited or self._thread.thumbs.get(comment.id) != "-1"
 
     def _recover_commands(self, comment: Comment) -> None:
         app = self._services.github.login().removesuffix("[bot]")

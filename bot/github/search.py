@@ -225,16 +225,16 @@ class Thread:
 
 
 def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
-    """The threads with commands that were changed at `since` (ISO 8601, empty: ever) or later, earliest change first.
+    """The threads with commands that were changed at `since` (ISO 8601, empty: ever) or later, latest change first.
 
     Raises GitHubError, RateLimited, Unavailable.
     """
     operation = f"search the comments of {repo} for commands"
     phrases = {f"s{i}": phrase for i, phrase in enumerate(PHRASES)}
-    begin, after = dict.fromkeys(phrases, since), dict[str, str | None].fromkeys(phrases)
+    until, after = dict.fromkeys(phrases, ""), dict[str, str | None].fromkeys(phrases)
     seen: set[int] = set()
     while after:
-        wanted = {name: _search(repo, phrases[name], begin[name]) for name in after}
+        wanted = {name: _search(repo, phrases[name], since, until[name]) for name in after}
         data, errors = api.graphql(operation, _query(after), {**_named("q", wanted), **_named("a", after)})
         if not data:
             raise GitHubError(operation, 200, errors[0].message if errors else "the answer is empty")
@@ -245,19 +245,19 @@ def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
                 if node["number"] not in seen:
                     seen.add(node["number"])
                     yield _thread(node, repo)
-            page = found.get("pageInfo") or {}
-            after[name] = page.get("endCursor")
-            if not page.get("hasNextPage"):
-                last = nodes[-1]["updatedAt"] if nodes else ""
-                if found.get("issueCount", 0) > _REACHABLE and last > begin[name]:
-                    begin[name], after[name] = last, None
-                else:
-                    del after[name]
+            page, last = found.get("pageInfo") or {}, nodes[-1]["updatedAt"] if nodes else ""
+            if page.get("hasNextPage") and page.get("endCursor") not in (None, after[name]):
+                after[name] = page["endCursor"]
+            elif found.get("issueCount", 0) > _REACHABLE and last and last != until[name]:
+                until[name], after[name] = last, None
+            else:
+                del after[name]
 
 
-def _search(repo: RepoRef, phrase: str, since: str) -> str:
-    changed = f" updated:>={since}" if since else ""
-    return f'repo:{repo} is:issue in:comments "{phrase}"{changed} sort:updated-asc'
+def _search(repo: RepoRef, phrase: str, since: str, until: str) -> str:
+    # An issue that changes meanwhile moves to the front, so that it pushes no other one over the edge of a page.
+    changed = f" updated:{since or '*'}..{until or '*'}" if since or until else ""
+    return f'repo:{repo} is:issue in:comments "{phrase}"{changed} sort:updated-desc'
 
 
 def _query(after: Mapping[str, object]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from bot.conversation.commands.table import Command, Requirement, allowed
 from bot.conversation.messages.catalogue import Messages
@@ -31,7 +30,9 @@ class CommandRequest:
         self.command_id = event.comment_id
         self.edited = event.action == "edited"
         self.login = event.sender.login
+        # No cached_property, like `IssueContext.issue`: both ask GitHub.
         self._permission: Permission | None = None
+        self._say: Messages | None = None
 
     @property
     def issue(self) -> Issue:
@@ -41,15 +42,16 @@ class CommandRequest:
     @property
     def permission(self) -> Permission:
         """The person's access to the repository; read from GitHub on first use."""
-        # Like `IssueContext.issue` no cached_property, since it asks GitHub.
         if self._permission is None:
             self._permission = self.context.github.permission(self.context.repo, self.login)
         return self._permission
 
-    @cached_property
+    @property
     def say(self) -> Messages:
         """The messages in the issue's language and the repository's own words."""
-        return self.context.messages
+        if self._say is None:
+            self._say = self.context.messages
+        return self._say
 
     @property
     def replies(self) -> Replies:

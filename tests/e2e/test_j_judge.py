@@ -59,7 +59,7 @@ def test_j1_what_the_judge_calls_the_same_is_named_with_its_cause(doppel: Doppel
     assert "- The same cause, as a language model " in advice
     assert "read both texts: “the export of page 7 fails alice 12”\n" in advice, "no mention, no address, no reference"
     (evidence,) = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)[-1].evidence
-    assert (evidence.verdict, evidence.judged_by) == ("same", "reader-1 judge-1")
+    assert (evidence.verdict, evidence.judged_by) == ("same", "reader-1 judge-2")
     assert evidence.unjudged is not None
 
 

@@ -24,7 +24,7 @@ from bot.domain.errors import DoppelError, Retryable
 from bot.domain.judge_protocol import JudgedPair, JudgeIssue, JudgeQuestion, JudgeVerdict
 from bot.text.invisible import without_invisible
 
-PROMPT, CRITIC = "judge-1", "critic-1"
+PROMPT, CRITIC = "judge-2", "critic-2"
 """Files in `prompts/`. A new wording needs a new file and number, because verdicts are stored under these names."""
 
 TARGET_MAX, CANDIDATE_MAX, TITLE_MAX = 1_600, 1_100, 200
