@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.app.cli import main
+from tests.waiting import wait_until
 
 
 def ended(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object], *options: str) -> int:
@@ -54,6 +55,20 @@ def test_a_second_signal_does_not_break_off_what_the_first_one_ends(monkeypatch:
     finally:
         signal.signal(signal.SIGHUP, before)
     assert put_away == ["everything"]
+
+
+def test_a_signal_while_an_object_is_finalized_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python ignores what a finalizer raises; the demo then went on for ever, deaf to every later signal."""
+
+    class Closed:
+        def __del__(self) -> None:
+            signal.raise_signal(signal.SIGTERM)
+
+    def closes() -> None:
+        Closed()
+        wait_until(lambda: False)
+
+    assert ended(monkeypatch, closes) == 128 + signal.SIGTERM
 
 
 def test_nohup_keeps_its_meaning(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,8 +85,13 @@ def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: 
 
 
 INTERRUPTED_AMID_AN_IMPORT = """
+import signal
+
 import bot.app.cli.demo
 from bot.app.cli import main
+
+# A shell that starts the tests in the background lets them ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def perform(*_, **__):
     # As the making of a dataclass does.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import signal
 import sys
@@ -86,7 +87,8 @@ def cleanup_on_signal() -> Iterator[None]:
     """In this block, Ctrl-C, SIGTERM and a closed terminal raise EndedBySignal, so that the command cleans up.
 
     The first signal decides, even if a library replaces the exception by its own; later signals do not interrupt the
-    cleaning up. A signal that is ignored, as by `nohup`, stays ignored.
+    cleaning up. Python loses what is raised while an object is finalized (`sys.unraisablehook`): then it is raised
+    again. A signal that is ignored, as by `nohup`, stays ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -101,6 +103,15 @@ def cleanup_on_signal() -> Iterator[None]:
             signal.signal(one, signal.SIG_IGN)
         raise EndedBySignal(number)
 
+    def raise_again(lost: sys.UnraisableHookArgs) -> None:
+        if isinstance(lost.exc_value, EndedBySignal):
+            signal.signal(lost.exc_value.number, end)
+            # A moment later, when the object is gone and this function has returned.
+            threading.Timer(0.1, os.kill, (os.getpid(), lost.exc_value.number)).start()
+        else:
+            hook(lost)
+
+    hook, sys.unraisablehook = sys.unraisablehook, raise_again
     for number in usual:
         signal.signal(number, end)
     try:
@@ -110,6 +121,7 @@ def cleanup_on_signal() -> Iterator[None]:
             raise EndedBySignal(received[0]) from failure
         raise
     finally:
+        sys.unraisablehook = hook
         for number, handler in usual.items():
             signal.signal(number, handler)
 
