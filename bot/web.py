@@ -11,8 +11,8 @@ from flask import Blueprint, Flask, Response, abort, current_app, jsonify, redir
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from bot.deliveries.database import QueueUnavailable
-from bot.deliveries.events import EVENT_NAMES, Ignored
-from bot.deliveries.inbox import Inbox, debounce
+from bot.deliveries.events import EVENT_NAMES, Ignored, IssueEvent
+from bot.deliveries.inbox import Inbox
 from bot.deliveries.webhook import LARGEST_PAYLOAD, Accepted, BodySlots, Ping, Refused, limit_forms, read, read_body
 from bot.domain.errors import SettingsError
 from bot.interfaces.monitoring import health
@@ -141,7 +141,9 @@ class _Receiver:
                     UNKNOWN_EVENTS.labels(delivery.name if delivery.name in EVENT_NAMES else "other").inc()
                 return {"status": "ignored", "reason": reason}
             case event:
-                delay = debounce(event, self.settings.debounce_seconds)
+                # Edits of an issue often come in quick succession, and one answer is enough.
+                edited = isinstance(event, IssueEvent) and event.action == "edited"
+                delay = self.settings.debounce_seconds if edited else 0.0
                 new = self.inbox.put(delivery.delivery_id, event, delay)
                 return {"status": "queued"} if new else {"status": "known", "reason": "this delivery was taken before"}
 

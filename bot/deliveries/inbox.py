@@ -19,7 +19,7 @@ from bot.deliveries.database import (
     queue_of,
     read_jobs,
 )
-from bot.deliveries.events import Event, InstallationEvent, IssueEvent, to_json
+from bot.deliveries.events import Event, InstallationEvent, to_json
 from bot.deliveries.queue import NewJob, Queue
 from bot.platform.settings import Settings
 from bot.storage.engine import write
@@ -36,11 +36,6 @@ _BUSY = "the queue's database is busy"
 _REFUSES_WRITES = sa.text(
     "SELECT current_setting('transaction_read_only') = 'on' OR NOT has_table_privilege('jobs', 'INSERT')"
 )
-
-
-def debounce(event: Event, seconds: float) -> float:
-    """How many seconds a delivery waits. Edits of an issue often come in quick succession, and one answer is enough."""
-    return seconds if isinstance(event, IssueEvent) and event.action == "edited" else 0.0
 
 
 def new_job(delivery_id: str, event: Event, delay: float = 0.0) -> NewJob:

@@ -127,7 +127,6 @@ UPDATE jobs SET lease_until = now() + :lease
 WHERE state = 'running' AND lease_token IN :tokens RETURNING lease_token"""
 
 EXPIRED = f"state = 'running' AND (lease_until < now() OR lease_until > now() + :lease + {_AHEAD})"
-UNREGISTER = f"DELETE FROM jobs WHERE queue = '{WORKERS}' AND lease_token = :worker"
 EXPIRE_WORKERS = f"DELETE FROM jobs WHERE {EXPIRED} AND queue = '{WORKERS}'"
 EXPIRE = f"""
 UPDATE jobs SET state = CASE WHEN crashes + 1 < {POISON} THEN 'waiting' ELSE 'dead' END,
@@ -218,7 +217,7 @@ class Queue:
             connection.execute(sa.insert(jobs).values(**row, **times, lease_token=worker))
 
     def unregister(self, worker: str) -> None:
-        self._change(UNREGISTER, worker=worker)
+        self._change(f"DELETE FROM jobs WHERE queue = '{WORKERS}' AND lease_token = :worker", worker=worker)
 
     def due(self) -> tuple[set[str], set[str]]:
         """The queues with due jobs that are not suspect, and the queues with suspect jobs that can be claimed."""

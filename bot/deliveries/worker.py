@@ -93,10 +93,11 @@ class Worker:
         self._handle = handle
         self._on_overdue = on_overdue
         self._most = settings.worker_threads
-        self._free = {QUEUE: self._most + 1, BACKGROUND_QUEUE: 1, REPLAY_QUEUE: 1, SCHEDULE: len(tasks)}
         self._engine = database.queue_engine(settings, pool_size=self._most + 12)
         self._queue = Queue(self._engine)
+        tasks = [*tasks, ScheduledTask("queue", CLEAN_EVERY, self._queue.clean)]
         self._schedule = Schedule(self._queue, tasks)
+        self._free = {QUEUE: self._most + 1, BACKGROUND_QUEUE: 1, REPLAY_QUEUE: 1, SCHEDULE: len(tasks)}
         self._id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._changed = threading.Condition()
         self._running: set[_RunningJob] = set()
@@ -113,7 +114,7 @@ class Worker:
             (self._settings.database_url, database.queue_url(self._settings)), self._engine
         )
         listening = partial(listen, self._engine, self._wake, self._ended)
-        for work in (self._claim, self._heartbeat, self._clean, listening):
+        for work in (self._claim, self._heartbeat, listening):
             self._threads.append(threading.Thread(target=work, name="queue", daemon=True))
             self._threads[-1].start()
 
@@ -285,14 +286,6 @@ class Worker:
                 self._schedule.keep()
             except Exception as error:
                 log.warning("the queue's upkeep failed and will be tried again: %s", describe(error), extra=OFTEN)
-
-    def _clean(self) -> None:
-        # Not in the heartbeat's thread: leases would expire while many rows are deleted.
-        while not self._ended.wait(CLEAN_EVERY):
-            try:
-                self._queue.clean()
-            except Exception as error:
-                log.warning("the queue could not be cleaned, and is later: %s", describe(error), extra=OFTEN)
 
     def _renew(self, now: float) -> None:
         """Renew the leases of this worker and its jobs, and give up hung jobs."""
