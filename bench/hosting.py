@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import sqlalchemy as sa
 
 KINDS = ("sqlite", "postgres")
@@ -43,24 +43,16 @@ def database(kind: str, home: Path, *, durable: bool = True) -> Iterator[str]:
 
 
 def memory_mb(pid: int) -> float:
-    """The resident memory of a process and its children, in MB; Linux."""
-    pages = sum(int(Path(f"/proc/{one}/statm").read_text().split()[1]) for one in family(pid))
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    """The resident memory of a process and its children, in MB."""
+    return sum(one.memory_info().rss for one in family(pid)) / 1e6
 
 
 def cpu_seconds(pid: int) -> float:
-    """The processor time that a process and its children have used so far; Linux."""
-    ticks = 0
-    for one in family(pid):
-        # The fields are counted from after the command's name, which may hold anything.
-        fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
+    """The processor time that a process and its children have used so far."""
+    return sum(sum(one.cpu_times()[:2]) for one in family(pid))
 
 
-def family(pid: int) -> list[int]:
-    """A process and its living descendants; Linux."""
-    children: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        children += map(int, task.read_text().split())
-    return [pid, *(one for child in children for one in family(child))]
+def family(pid: int) -> list[psutil.Process]:
+    """A process and its living descendants."""
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
