@@ -59,7 +59,7 @@ def test_j1_what_the_judge_calls_the_same_is_named_with_its_cause(doppel: Doppel
     assert "- The same cause, as a language model " in advice
     assert "read both texts: “the export of page 7 fails alice 12”\n" in advice, "no mention, no address, no reference"
     (evidence,) = doppel.services.store.decisions.of_issue(doppel.repository.id, 2)[-1].evidence
-    assert (evidence.verdict, evidence.judged_by) == ("same", "reader-1 judge-2")
+    assert (evidence.verdict, evidence.judged_by) == ("same", "reader-1 judge-3")
     assert evidence.unjudged is not None
 
 
@@ -73,14 +73,16 @@ def test_j6_the_digest_says_what_the_weeks_questions_cost(doppel: Doppel) -> Non
     assert "cost 0.00" not in body and len(doppel.said(2)) == 1
 
 
-def test_j2_of_a_long_text_the_end_is_asked_about_too(doppel: Doppel) -> None:
-    log = "".join(f"step {n} is done\n" for n in range(300))
+def test_j2_of_a_long_text_the_end_and_its_error_are_asked_about_too(doppel: Doppel) -> None:
+    steps = "".join(f"step {n} is done\n" for n in range(150))
+    error = "fatal: the index of page 7 is out of range"
+    log = f"{steps}{error}\n{steps}"
     with judged(doppel, saying("same")) as model:
         doppel.open(FIRST[0], f"{log}{FIRST[1]}", author="ann")
         doppel.open(AGAIN[0], f"{log}{AGAIN[1]}")
     new, earlier = read(model.heard[0])
-    assert new.endswith(AGAIN[1]) and "[…]" in new and len(new) < 1_800
-    assert any(text.endswith(FIRST[1]) for text in earlier.values()) and len(doppel.said(2)) == 1
+    assert new.endswith(AGAIN[1]) and f"\n[…]\n{error}\n[…]\n" in new and len(new) < 1_800
+    assert any(text.endswith(FIRST[1]) and error in text for text in earlier.values()) and len(doppel.said(2)) == 1
 
 
 @pytest.mark.parametrize("verdict", ["different", "related"])

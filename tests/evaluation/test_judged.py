@@ -37,7 +37,7 @@ def test_j7_questions_go_out_word_for_word_and_answers_come_back(file: Path, tmp
     said = []
     for one in asked:
         system, user = (message["content"] for message in one["messages"])
-        assert one["prompt"] == "judge-2" and one["schema"]["required"] == ["candidates"]
+        assert one["prompt"] == "judge-3" and one["schema"]["required"] == ["candidates"]
         said.append({"question": one["question"], "answer": json.loads(saying_right(Heard(system, user, {}, {})))})
     said[0]["answer"] = "They are the same."
     answers.write_text("".join(json.dumps(one) + "\n" for one in said), encoding="utf-8")

@@ -15,7 +15,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
 from typing import Any, Protocol
@@ -23,9 +23,11 @@ from typing import Any, Protocol
 from bot.domain.errors import DoppelError, Retryable
 from bot.domain.judge_protocol import JudgedPair, JudgeIssue, JudgeQuestion, JudgeVerdict
 from bot.text.invisible import without_invisible
+from bot.text.messages import error_messages
 
-PROMPT, CRITIC = "judge-2", "critic-2"
-"""Files in `prompts/`. A new wording needs a new file and number, because verdicts are stored under these names."""
+PROMPT, CRITIC = "judge-3", "critic-3"
+"""Files in `prompts/`. Verdicts are stored under these names: a change of their words, or of how texts are cut, needs a
+new number."""
 
 TARGET_MAX, CANDIDATE_MAX, TITLE_MAX = 1_600, 1_100, 200
 """The most characters of the new issue's text, of an earlier issue's text, and of a title."""
@@ -107,6 +109,15 @@ def build_critic_prompt(target: JudgeIssue, candidate: JudgeIssue, secret: bytes
     return _build_prompt(CRITIC, target, [(order, number, candidate)], seed, {number: candidate.number})
 
 
+def sample_question() -> Prompt:
+    """A question about made-up issues: number 1 is the same, number 2 is different."""
+    day = datetime(2026, 1, 1, tzinfo=UTC)
+    new = JudgeIssue(3, "Export to PDF stops at page 7", "It raises PdfRenderError.", "open", day)
+    same = JudgeIssue(1, "PDF export ends early", "PdfRenderError when page 7 is exported.", "open", day)
+    other = JudgeIssue(2, "Please add a dark mode", "The settings are too bright at night.", "open", day)
+    return question(JudgeQuestion(new, (same, other)))
+
+
 def estimated_tokens(text: str) -> int:
     """About how many tokens a text has; for logs and code, the error is within a tenth."""
     signs = sum(char > "\u2e7f" for char in text)
@@ -141,12 +152,24 @@ def _prompt_number(seed: bytes, at: int) -> tuple[bytes, int]:
 
 def _fenced(head: str, text: JudgeIssue, most: int, boundary: str) -> str:
     title = " ".join(without_invisible(text.title).split())[:TITLE_MAX]
-    body = without_invisible(text.body)
-    if len(body) > most:
-        # The error often stands at the end of a long log.
-        begin = most * 2 // 3
-        body = f"{body[:begin].rstrip()}\n[…]\n{body[begin - most :].lstrip()}"
+    body = _shortened(without_invisible(text.body), most)
     return f"{head}\n<<< {boundary}\n{title}\n\n{body or '(no text)'}\n{boundary} >>>"
+
+
+def _shortened(body: str, most: int) -> str:
+    """About `most` characters of a longer body: its beginning, error messages from the middle, and its end."""
+    if len(body) <= most:
+        return body
+    end = most // 3
+    head, tail = body[: most - end], body[-end:]
+    middle = head.rpartition("\n")[2] + body[most - end : -end] + tail.partition("\n")[0]
+    errors = ""
+    # The one line that says what went wrong often stands in the middle of a long log.
+    for line in error_messages(middle).values():
+        if len(errors) + len(line) < end:
+            errors += f"{without_invisible(line)}\n"
+    parts = (head[: len(head) - len(errors)].strip(), errors.strip(), tail.strip())
+    return "\n[…]\n".join(part for part in parts if part)
 
 
 def _content(text: JudgeIssue) -> str:
