@@ -13,12 +13,14 @@ from typing import Any
 import pytest
 
 from bot.app.wiring.clients import build_judge
+from bot.search.judge.judge import Breaker
 from bot.simulator.language_model import Heard, LanguageModel, Reply, start_model
+from tests.calling import free_port
 from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST, OTHER
 from tests.e2e.test_c7_digest import keep
 from tests.judge.models import answer, entry, read, saying
-from tests.waiting import LONGEST
+from tests.waiting import LONGEST, wait_until
 
 pytest.importorskip("openai")
 pytest.importorskip("anthropic")
@@ -28,8 +30,10 @@ SIBLING = ("Crash while exporting to PNG", "Exporting raises `PngRenderError: pa
 
 
 @contextmanager
-def judged(doppel: Doppel, script: Callable[[Heard], Reply | str], **settings: Any) -> Iterator[LanguageModel]:
-    """The host has a judge."""
+def judged(
+    doppel: Doppel, script: Callable[[Heard], Reply | str], pause: float = LONGEST, **settings: Any
+) -> Iterator[LanguageModel]:
+    """The host has a judge, and waits for `pause` before it probes one that failed."""
     running = doppel.world.services
     with start_model(script) as model:
         # All tests of this file share a reporter.
@@ -37,10 +41,12 @@ def judged(doppel: Doppel, script: Callable[[Heard], Reply | str], **settings: A
         named = {"judge_url": model.url, "judge_model": "reader-1", "judge_key": "a-key", **patient, **settings}
         judge = build_judge(running.settings.model_copy(update=named), running.store)
         assert judge is not None
-        doppel.world.services = replace(running, judge=replace(judge, now=running.now))
+        breaker = Breaker(judge.endpoint, judge.seconds, pause)
+        doppel.world.services = replace(running, judge=replace(judge, now=running.now, breaker=breaker))
         try:
             yield model
         finally:
+            breaker.is_open = False
             doppel.world.services = running
 
 
@@ -147,6 +153,7 @@ USELESS: dict[str, str | Reply | Callable[[Heard], Reply | str]] = {
     "500": Reply("down", 500),
     "429 for an hour": Reply("too many", 429, {"retry-after": "3600"}),
     "401": Reply("wrong key", 401),
+    "down": "Nobody hears this.",
 }
 
 
@@ -156,7 +163,8 @@ def test_j3_without_a_proper_answer_the_probability_decides_and_the_comment_says
     doppel: Doppel, problem: str, api: str
 ) -> None:
     reply = USELESS[problem]
-    with judged(doppel, reply if callable(reply) else lambda heard: reply, judge_api=api):
+    where: dict[str, Any] = {"judge_url": f"http://127.0.0.1:{free_port()}/v1"} if problem == "down" else {}
+    with judged(doppel, reply if callable(reply) else lambda heard: reply, judge_api=api, **where):
         doppel.open(*FIRST, author="ann")
         doppel.open(*AGAIN)
     (comment,) = doppel.said(2)
@@ -200,7 +208,33 @@ def test_j3_who_is_late_is_not_waited_for_and_left_alone_for_a_while(doppel: Dop
         doppel.open(AGAIN[0], AGAIN[1] + " Today.")
         assert "left alone for a while" in doppel.said(3)[0]
         over.set()
-    assert len(model.heard) <= 2
+    assert not any("Today" in one.user for one in model.heard)
+
+
+def test_j3_no_issue_waits_for_an_endpoint_that_failed_until_it_answers_again(doppel: Doppel) -> None:
+    down = threading.Event()
+    down.set()
+
+    def script(heard: Heard) -> Reply | str:
+        return Reply("busy", 503) if down.is_set() else saying("same")(heard)
+
+    def asked_about(body: str) -> int:
+        return sum(body in one.user for one in model.heard)
+
+    with judged(doppel, script, pause=0.01) as model:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+        assert "`degraded: judge`: it did not answer" in doppel.said(2)[0]
+        wait_until(lambda: len(model.heard) > asked_about(AGAIN[1]) + 2, "a probe")
+        doppel.open(AGAIN[0], AGAIN[1] + " Today.")
+        assert asked_about("Today") == 0 and "left alone for a while" in doppel.said(3)[0]
+        down.clear()
+        judge = doppel.services.judge
+        assert judge is not None
+        breaker = judge.breaker
+        wait_until(lambda: breaker is None or not breaker.is_open, "the end of it")
+        doppel.open(AGAIN[0], AGAIN[1] + " Again.")
+    assert asked_about("Again.") == 1 and "degraded: judge" not in doppel.said(4)[0]
 
 
 def test_j6_what_is_over_a_budget_is_not_asked(doppel: Doppel) -> None:

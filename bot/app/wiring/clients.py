@@ -77,13 +77,18 @@ def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
     return endpoint(*where, retries=retries)
 
 
-def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -> HostJudge | None:
-    """The judge; None if none is configured. `store` counts its calls, and with `keep` stores its answers."""
+def build_judge(
+    settings: Settings, store: Store | None, *, keep: bool = True, breaker: bool = False
+) -> HostJudge | None:
+    """The judge; None if none is configured. `store` counts its calls, and with `keep` stores its answers.
+
+    With a `breaker`, an endpoint that failed is left alone until it answers again.
+    """
     endpoint = build_endpoint(settings)
     if endpoint is None:
         return None
     from bot.domain.judge_protocol import JudgeLimits
-    from bot.search.judge.judge import HostJudge, InMemoryRecord
+    from bot.search.judge.judge import Breaker, HostJudge, InMemoryRecord
     from bot.search.judge.prompt import Price
 
     return HostJudge(
@@ -100,4 +105,5 @@ def build_judge(settings: Settings, store: Store | None, *, keep: bool = True) -
         settings.judge_seconds,
         lambda: now().timestamp(),
         private_too=settings.remote_text == "all",
+        breaker=Breaker(endpoint, settings.judge_seconds) if breaker else None,
     )

@@ -67,7 +67,7 @@ def build_services(settings: Settings) -> Services:
         matcher=Matcher(index),
         clock=now,
         evaluate=evaluate_in_child_process,
-        judge=build_judge(settings, store),
+        judge=build_judge(settings, store, breaker=True),
     )
 
 

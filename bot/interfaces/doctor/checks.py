@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from bot.domain.errors import SettingsError
-from bot.domain.judge_protocol import JudgeIssue, JudgeQuestion, JudgeVerdict
+from bot.domain.judge_protocol import JudgeVerdict
 from bot.platform.settings import Settings, misspelt, parts_of_an_app, unread_lines
 from bot.platform.settings.loading import credentials_file
 from bot.search.embedding import Embedder, EmbeddingError
@@ -114,10 +114,6 @@ def model(settings: Settings, chosen: Embedder | None) -> Finding:
     return well("model", f"{chosen.name} answers with {dimensions} dimensions{goes}")
 
 
-_DAY = datetime(2026, 1, 1, tzinfo=UTC)
-_NEW = JudgeIssue(3, "Export to PDF stops at page 7", "It raises PdfRenderError.", "open", _DAY)
-_SAME = JudgeIssue(1, "PDF export ends early", "PdfRenderError when page 7 is exported.", "open", _DAY)
-_OTHER = JudgeIssue(2, "Please add a dark mode", "The settings are too bright at night.", "open", _DAY)
 # A typical question has _IN tokens and its answer _OUT. At the default floor, the judge is asked about _ASKED of a
 # hundred issues (docs/guides/judge.md).
 _IN, _OUT, _ASKED = 1_300, 160, 30
@@ -134,9 +130,9 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
         yield warning("judge", str(problem), mend)
         return
     assert chosen is not None
-    from bot.search.judge.prompt import EndpointError, Price, UnusableAnswer, question, read_answer
+    from bot.search.judge.prompt import EndpointError, Price, UnusableAnswer, read_answer, sample_question
 
-    query = question(JudgeQuestion(_NEW, (_SAME, _OTHER)))
+    query, began = sample_question(), time.monotonic()
     try:
         answer = chosen.ask(query, max(settings.judge_seconds, 30.0))
         verdicts = read_answer(answer.text, query)
@@ -146,13 +142,18 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
     except UnusableAnswer as useless:
         yield warning("judge", f"{chosen.model} answers, but {useless}", "Take a model that writes JSON. " + mend)
         return
+    took = time.monotonic() - began
     price = Price(settings.judge_price_in, settings.judge_price_out)
     cost = _ASKED * price.of(_IN, _OUT)
     costs = f"a hundred issues cost about {cost:.2f}" if cost else "DOPPEL_JUDGE_PRICE_IN and _OUT are not set"
     correct = verdicts[1].verdict is JudgeVerdict.SAME and verdicts[2].verdict is JudgeVerdict.DIFFERENT
     texts = f"texts of {settings.remote_text} repositories may go there"
-    if correct:
-        yield well("judge", f"{settings.judge_url}: {answer.model} answers in the form asked for; {costs}; {texts}")
+    if correct and took > settings.judge_seconds:
+        says = f"{answer.model} took {took:.1f} s, and an issue waits {settings.judge_seconds:g} s"
+        yield warning("judge", says, "Raise DOPPEL_JUDGE_SECONDS, or take a faster model.")
+    elif correct:
+        form = f"{answer.model} answers in the form asked for, in {took:.1f} s"
+        yield well("judge", f"{settings.judge_url}: {form}; {costs}; {texts}")
     else:
         says = f"{answer.model} answers, but takes two reports of one error for different, or others for the same"
         yield warning("judge", says, "Take a larger model: see docs/guides/judge.md.")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import secrets
+import threading
 import time
 from bisect import bisect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Protocol
@@ -32,11 +34,12 @@ from bot.search.judge.prompt import (
     pair_key,
     question,
     read_answer,
+    sample_question,
 )
 
 log = logging.getLogger(__name__)
 
-#: Seconds of backoff: after the first failure, and at most. Each further failure in a row doubles the backoff.
+#: Seconds until a failed endpoint is probed, and the most between two probes: each failed probe doubles them.
 PAUSE, LONGEST = 30.0, 600.0
 #: Tokens that are reserved for an answer, and the highest token count that is believed.
 _ANSWER_TOKENS, _MOST_TOKENS = 250, 1_000_000
@@ -81,27 +84,52 @@ class InMemoryRecord:
             self._counted.end(call, tokens_in, tokens_out, cost, seconds)
 
 
-@dataclass(slots=True)
-class Backoff:
-    """Says when the endpoint may be asked again after failures. Each process has one `Backoff`."""
+class Breaker:
+    """Keeps issues from waiting for an endpoint that failed. For processes that judge many issues, one in each.
 
-    until: float = 0.0
-    failures: int = 0
+    A failure opens the breaker, and then no issue asks. A thread asks a made-up question after a pause, and again,
+    until the endpoint answers in time; that closes the breaker.
+    """
 
-    def failed(self, now: float, after: float | None) -> None:
-        """Record a failure. `after` is the pause in seconds that the endpoint asked for, if any."""
-        self.failures += 1
-        self.until = now + (min(LONGEST, PAUSE * 2 ** min(self.failures - 1, 10)) if after is None else after)
+    def __init__(self, endpoint: Endpoint, seconds: float, pause: float = PAUSE) -> None:
+        self.is_open = False
+        self._endpoint, self._seconds, self._pause = endpoint, seconds, pause
+        self._lock = threading.Lock()
 
-    def worked(self) -> None:
-        self.until, self.failures = 0.0, 0
+    def trip(self, after: float | None) -> None:
+        """Open the breaker. `after` is the pause in seconds that the endpoint asked for, if any."""
+        with self._lock:
+            if self.is_open:
+                return
+            self.is_open = True
+        threading.Thread(target=self._probe, args=(after,), name="judge-probe", daemon=True).start()
+
+    def _probe(self, after: float | None) -> None:
+        pause = self._pause
+        try:
+            while self.is_open:
+                time.sleep(max(pause, after or 0.0))
+                pause = min(2 * pause, LONGEST)
+                try:
+                    # Whatever it says, it answers.
+                    with suppress(UnusableAnswer):
+                        self._endpoint.ask(sample_question(), self._seconds)
+                except EndpointError as failure:
+                    after = failure.after
+                else:
+                    return
+        finally:
+            # If the probe itself is faulty, issues ask again.
+            self.is_open = False
+            log.info("the judge is asked again")
 
 
 @dataclass(frozen=True, slots=True)
 class HostJudge:
     """The host's judge. A search waits `seconds` for an answer. `now` is the store's time, in seconds since 1970.
 
-    With `private_too`, the judge may read private repositories whose settings allow this.
+    With `private_too`, the judge may read private repositories whose settings allow this. Without a `breaker`, every
+    issue waits for an endpoint that failed.
     """
 
     endpoint: Endpoint
@@ -111,8 +139,7 @@ class HostJudge:
     seconds: float
     now: Callable[[], float]
     private_too: bool = False
-    monotonic: Callable[[], float] = time.monotonic
-    backoff: Backoff = field(default_factory=Backoff)
+    breaker: Breaker | None = None
 
     def of(self, repo_id: int, config: JudgeConfig, *, private: bool) -> RepositoryJudge | None:
         """The judge for a repository; None if the repository has none, or its texts must not leave the host (C6a)."""
@@ -158,7 +185,7 @@ class RepositoryJudge:
 
     def _ask(self, pairs: JudgeQuestion, author: str) -> tuple[dict[int, JudgedPair], Remark | None]:
         """Ask about candidates without a stored verdict. A critic, if configured, must confirm each "same"."""
-        until = self.judge.monotonic() + self.judge.seconds
+        until = time.monotonic() + self.judge.seconds
         target, secret = pairs.target, secrets.token_bytes(32)
         verdicts, problem = self._ask_once(target.number, question(pairs, secret), author, until)
         if self.config.critic:
@@ -175,12 +202,12 @@ class RepositoryJudge:
     def _ask_once(
         self, number: int, asked: Prompt, author: str, until: float
     ) -> tuple[dict[int, JudgedPair], Remark | None]:
-        judge, began = self.judge, self.judge.monotonic()
-        if began < judge.backoff.until:
+        judge, began = self.judge, time.monotonic()
+        if judge.breaker and judge.breaker.is_open:
             JUDGE_CALLS.labels("paused").inc()
             return {}, RemarkCode.JUDGE_PAUSED.of()
         if until - began < _LEAST_SECONDS < judge.seconds:
-            # An earlier question used up the time. The endpoint has not failed, so there is no backoff.
+            # An earlier question used up the time. The endpoint has not failed, so the breaker stays closed.
             JUDGE_CALLS.labels("unreached").inc()
             return {}, RemarkCode.JUDGE_UNREACHED.of()
         estimate = estimated_tokens(asked.system) + estimated_tokens(asked.user)
@@ -192,7 +219,6 @@ class RepositoryJudge:
         verdicts: dict[int, JudgedPair] = {}
         try:
             completion = judge.endpoint.ask(asked, max(until - began, 0.1))
-            judge.backoff.worked()
             used = _used_tokens(completion, estimate)
             if completion.cut:
                 raise UnusableAnswer("it was cut off")
@@ -203,9 +229,10 @@ class RepositoryJudge:
             log.warning("the judge's answer is none: %s", useless)
         except EndpointError as failure:
             result, problem = "unreached", RemarkCode.JUDGE_UNREACHED.of()
-            judge.backoff.failed(judge.monotonic(), failure.after)
+            if judge.breaker:
+                judge.breaker.trip(failure.after)
             log.warning("the judge: %s", failure)
-        took, cost = judge.monotonic() - began, judge.price.of(*used)
+        took, cost = time.monotonic() - began, judge.price.of(*used)
         judge.record.end(call, *used, cost, took)
         JUDGE_CALLS.labels(result).inc()
         JUDGE_SECONDS.observe(took)

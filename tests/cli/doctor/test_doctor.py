@@ -274,10 +274,19 @@ def test_j1_the_judge_is_asked_and_what_it_costs_is_told(examine: Callable[..., 
     def reader(heard: Heard) -> str:
         return saying(lambda text: "same" if "PDF" in text else "different")(heard)
 
+    def slow_reader(heard: Heard) -> str:
+        time.sleep(1.01)
+        return reader(heard)
+
     with start_model(reader) as model:
         named = {"DOPPEL_JUDGE_URL": model.url, "DOPPEL_JUDGE_MODEL": "reader-1", "DOPPEL_JUDGE_PRICE_IN": "1"}
+        named["DOPPEL_JUDGE_SECONDS"] = "120"
         health, says, _ = examine(**named)["judge"]
-        assert health == "ok" and "reader-1 answers in the form asked for; a hundred issues cost about 0.04" in says
+        assert health == "ok" and "reader-1 answers in the form asked for, in " in says
+        assert "; a hundred issues cost about 0.04; " in says
+        model.script = slow_reader
+        health, says, _ = examine(**named | {"DOPPEL_JUDGE_SECONDS": "1"})["judge"]
+        assert health == "warning" and says.endswith(" s, and an issue waits 1 s")
         model.script = lambda heard: "They are the same."
         assert examine(**named)["judge"][:2] == ("warning", "reader-1 answers, but it is not JSON")
         model.script = saying("different")
