@@ -14,6 +14,7 @@ import pytest
 
 from bot.app.wiring.clients import build_judge
 from bot.search.judge.judge import Breaker
+from bot.search.judge.prompt import SCHEMA
 from bot.simulator.language_model import Heard, LanguageModel, Reply, start_model
 from tests.calling import free_port
 from tests.e2e.harness import Doppel
@@ -182,6 +183,26 @@ def test_j1_what_may_pass_is_tried_once_more(doppel: Doppel, api: str) -> None:
         doppel.open(*AGAIN)
     assert len(model.heard) == 2
     assert "degraded: judge" not in doppel.said(2)[0]
+
+
+@pytest.mark.parametrize("status", [400, 500])
+@pytest.mark.parametrize("api", ["openai", "anthropic"])
+def test_j2_a_server_that_cannot_force_the_form_is_asked_without(doppel: Doppel, api: str, status: int) -> None:
+    """llama-cpp-python's server answers a form that it does not know with 500."""
+
+    def script(heard: Heard) -> Reply | str:
+        knows = "json_schema" not in json.dumps(heard.request)
+        return saying("same")(heard) if knows else Reply("no such form", status)
+
+    with judged(doppel, script, judge_api=api) as model:
+        doppel.open(*FIRST, author="ann")
+        doppel.open(*AGAIN)
+        assert "degraded: judge" not in doppel.said(2)[0]
+        tries = len(model.heard)
+        doppel.open(AGAIN[0], AGAIN[1] + " Today.")
+    assert len(model.heard) == tries + 1 and len(doppel.said(3)) == 1, "what it takes is remembered"
+    if api == "openai":
+        assert model.heard[-1].request["response_format"]["schema"] == SCHEMA
 
 
 def test_j4_a_verdict_alone_suggests_nothing(doppel: Doppel) -> None:

@@ -32,6 +32,7 @@ LONGEST_PAUSE = 3_600.0
 
 _REFUSED = (400, 404, 422)
 _TEMPORARY = (408, 409, 429)
+_CRASHED = 500
 #: Seconds before a retry if the server sends no `retry-after`.
 _RETRY_PAUSE = 0.25
 
@@ -82,6 +83,11 @@ class _Client:
                         raise EndpointError(f"{self._url}: {refused}") from None
                     log.info("%s does not take %s: %s", self._url, ", ".join(self.forms[at]) or "it", refused)
                     continue
+                except _CrashedError:
+                    # Some servers answer an unknown parameter with HTTP 500.
+                    if self._works or at + 1 == len(self.forms):
+                        raise
+                    continue
                 with self._lock:
                     if not self._works:
                         self._form, self._works = at, True
@@ -117,6 +123,7 @@ class _Client:
             if status in _REFUSED:
                 raise _RefusedError(f"HTTP {status}") from None
             kind = _TemporaryError if status in _TEMPORARY or status >= 500 else EndpointError
+            kind = _CrashedError if status == _CRASHED else kind
             raise kind(f"{self._url}: HTTP {status}", _pause(failure.response.headers)) from None
         except library.APIResponseValidationError:
             raise UnusableAnswer("what came is no message of a model") from None
@@ -155,6 +162,10 @@ class _TemporaryError(EndpointError):
     """A temporary failure, worth a retry."""
 
 
+class _CrashedError(_TemporaryError):
+    """The server failed, perhaps because of these parameters."""
+
+
 class _RefusedError(Exception):
     """The server refuses these parameters; it may accept others."""
 
@@ -170,10 +181,12 @@ class OpenAIClient(_Client):
             "json_schema": {"name": "verdicts", "strict": True, "schema": SCHEMA},
         }
     }
-    # Reasoning models refuse `temperature`; older servers know only `max_tokens`.
+    # Reasoning models refuse `temperature`, older servers know only `max_tokens`, and llama-cpp-python's server takes a
+    # schema only in the third form.
     forms = (
         {**_SCHEMA, "max_tokens": MOST_TOKENS, "temperature": 0},
         {**_SCHEMA, "max_completion_tokens": MOST_TOKENS},
+        {"response_format": {"type": "json_object", "schema": SCHEMA}, "max_tokens": MOST_TOKENS, "temperature": 0},
         {"max_tokens": MOST_TOKENS, "temperature": 0},
         {},
     )
