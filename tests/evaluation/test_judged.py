@@ -12,7 +12,7 @@ from bot.simulator.language_model import Heard, start_model
 from tests.calling import call
 from tests.evaluation.evaluating import figures
 from tests.evaluation.made_up import BEGINS, rows
-from tests.judge.models import read, saying
+from tests.judge.models import answer, entry, read, saying
 
 pytestmark = pytest.mark.slow
 
@@ -74,3 +74,38 @@ def test_j7_it_says_what_is_missing(file: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl").write_text('{"id": 1, "candidates": []}\n', encoding="utf-8")
     told = call("evaluate", file, "--from", "0", "--judge", "--answers", tmp_path / "bad.jsonl")
     assert told.exit_code == 2 and "line 1: a judge's answer has the form" in told.stderr
+
+
+def test_j7_a_critic_is_asked_what_follows_from_the_answers(file: Path, tmp_path: Path) -> None:
+    """By hand, with files, and from an endpoint, which comes to the same."""
+    pytest.importorskip("openai")
+
+    def opposing(heard: Heard) -> str:
+        if heard.system.startswith("A colleague"):
+            (number,) = read(heard).earlier
+            return answer(entry(number, "related"))
+        return saying_right(heard)
+
+    questions, answers, record = (tmp_path / f"{name}.jsonl" for name in ("questions", "answers", "record"))
+    judge = ("--from", "0", "--judge", "--floor", "0.01", "--critic")
+    count = {}
+    answers.touch()
+    for prompt in ("judge-3", "critic-3"):
+        told = call("evaluate", file, *judge, "--answers", answers, "--export-questions", questions)
+        assert "The critic: at most " in told.stderr and "follow from answers" in told.stderr
+        asked = lines(questions)
+        assert {one["prompt"] for one in asked} == {prompt}
+        count[prompt] = len(asked)
+        with answers.open("a", encoding="utf-8") as file_of_answers:
+            for one in asked:
+                system, user = (message["content"] for message in one["messages"])
+                said = {"question": one["question"], "answer": opposing(Heard(system, user, {}, {}))}
+                file_of_answers.write(json.dumps(said) + "\n")
+    by_hand = figures(file, *judge, "--answers", answers)["judge"]
+    assert by_hand["verdicts"]["same"] == 0 < by_hand["verdicts"]["related"]
+    assert by_hand["answered"] == sum(count.values()) and by_hand["prompt"] == "judge-3 critic-3"
+    with start_model(opposing) as model:
+        env = {"DOPPEL_JUDGE_URL": model.url, "DOPPEL_JUDGE_MODEL": "reader-1"}
+        assert figures(file, *judge, "--record", record, "--yes", env=env)["judge"] == by_hand
+    alone = figures(file, *(one for one in judge if one != "--critic"), "--answers", answers)["judge"]
+    assert alone["verdicts"]["same"] > 0 and alone["with"]["comments"] > by_hand["with"]["comments"]

@@ -110,6 +110,8 @@ def evaluate(
 
     judge_options_given = JudgeOptions(**judging_options)
     judge_options_given.check(answers)
+    if judge_options_given.judge and answered_only:
+        raise UserError("--answered-only: with --judge, --sample says which arrivals to ask about")
     _check(picture, None if judge_options_given.judge else answers, answered_only, sample)
     refuse_overwriting("--picture", picture, Path(source), answers, weights)
     refuse_overwriting("--export", export, Path(source), answers, weights)
@@ -156,8 +158,11 @@ def evaluate(
         values = {"source": source} | result.to_json() | {"says": summary_sentences(result)}
         click.echo(json.dumps(values | ({"judge": judgement.summary | compared} if judgement else {}), indent=2))
     else:
-        if compared:
-            Console(highlight=False).print(_judged_table(compared))
+        if judgement:
+            same, related, different = judgement.summary["verdicts"].values()
+            console = Console(highlight=False)
+            console.print(f"The judge called {same:,} pairs the same, {related:,} related and {different:,} different.")
+            console.print(_judged_table(compared))
         show(result, {issue.id: issue.title for issue in trial.issues}, of_file=repo is None)
 
 

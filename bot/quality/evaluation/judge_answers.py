@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
+from bot.domain import judge_protocol
 from bot.domain.errors import UserError
-from bot.domain.judge_protocol import JudgedPair, JudgeVerdict
+from bot.domain.judge_protocol import JudgedPair, JudgeIssue, JudgeVerdict
 from bot.quality.evaluation.measures import Id, JudgedArrival, ThresholdOutcome, outcome_at
 from bot.quality.replay.replay import ReplayAnswer
 from bot.search.judge.judge import probability
 from bot.search.judge.prompt import (
+    CRITIC,
     SCHEMA,
     Prompt,
     UnusableAnswer,
+    build_critic_prompt,
     check_answer,
     estimated_tokens,
     question,
     question_key,
+    read_answer,
 )
 
 Found = tuple[tuple[Id, float], ...]
@@ -31,11 +35,15 @@ TOKENS_OUT = 40
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuestion:
-    """One arrival's question; `ids` maps the candidates' numbers in the replay to ids in the file."""
+    """A question about the arrival `id`, to the judge or to the critic.
+
+    `pairs` has the issues by their numbers in the replay; `ids` maps the candidates' numbers to ids in the file.
+    """
 
     id: Id
     key: str
     question: Prompt
+    pairs: judge_protocol.JudgeQuestion
     ids: Mapping[int, Id]
 
     @property
@@ -64,6 +72,7 @@ def questions(answered: Iterable[ReplayAnswer]) -> list[JudgeQuestion]:
             one.id,
             question_key(one.pairs),
             question(one.pairs),
+            one.pairs,
             {text.number: id for text, id in zip(one.pairs.candidates, one.ids, strict=True)},
         )
         for one in answered
@@ -71,26 +80,64 @@ def questions(answered: Iterable[ReplayAnswer]) -> list[JudgeQuestion]:
     ]
 
 
+def critic_question(asked: JudgeQuestion, candidate: JudgeIssue) -> JudgeQuestion:
+    """The question to the critic (J2) about one of a question's candidates."""
+    pairs = replace(asked.pairs, candidates=(candidate,))
+    prompt = build_critic_prompt(pairs.target, candidate)
+    return JudgeQuestion(asked.id, question_key(pairs, CRITIC), prompt, pairs, asked.ids)
+
+
+def _called_same(asked: JudgeQuestion, said: Answers) -> list[JudgeIssue]:
+    same = {number for number, pair in said.get(asked.key, {}).items() if pair.verdict is JudgeVerdict.SAME}
+    return [one for one in asked.pairs.candidates if one.number in same]
+
+
+def verdicts(asked: JudgeQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
+    """The verdicts about a question's candidates. The critic's verdict, or none, replaces each "same"."""
+    judged = dict(said.get(asked.key, {}))
+    for candidate in _called_same(asked, said) if critic else ():
+        del judged[candidate.number]
+        # Equal texts make one question, perhaps about another candidate's number.
+        for pair in said.get(critic_question(asked, candidate).key, {}).values():
+            judged[candidate.number] = pair
+    return judged
+
+
 @dataclass(frozen=True, slots=True)
 class RecordedAnswers:
-    """The answers (`said`) by the question's key.
+    """The questions to the judge and the critic (`asked`), and the answers (`said`) by the question's key.
 
-    `unusable` counts unusable answers (J3), and `strange` counts answers to unknown questions.
+    `unusable` has the keys of questions with unusable answers (J3). `strange` counts answers to unknown questions.
+    `seconds` says how long each answer took, where that is known.
     """
 
-    said: dict[str, Mapping[int, JudgedPair]] = field(default_factory=dict)
-    unusable: int = 0
-    strange: int = 0
+    asked: Sequence[JudgeQuestion]
+    said: Answers
+    unusable: frozenset[str]
+    strange: int
+    seconds: Sequence[float]
+
+    @property
+    def unanswered(self) -> list[JudgeQuestion]:
+        """The questions without a usable answer."""
+        return [one for one in self.asked if one.key not in self.said]
 
 
-def read_answers(rows: Iterable[tuple[Any, str]], asked: Sequence[JudgeQuestion]) -> RecordedAnswers:
+def read_answers(
+    rows: Sequence[tuple[Any, str]], asked: Sequence[JudgeQuestion], *, critic: bool = False
+) -> RecordedAnswers:
     """Answers from rows with their places. The last answer to a question counts.
 
-    Raises UserError naming the place of a row that is not an answer.
+    With a `critic`, the questions to the critic follow from the judge's answers. Raises UserError naming the place of
+    a row that is not an answer.
     """
     by_key = {one.key: one for one in asked}
+    if critic:
+        first = read_answers(rows, asked).said
+        followed = [critic_question(one, candidate) for one in asked for candidate in _called_same(one, first)]
+        by_key |= {one.key: one for one in followed}
     answers: dict[str, Mapping[int, JudgedPair]] = {}
-    unusable, strange = set[str](), 0
+    unusable, strange, seconds = set[str](), 0, list[float]()
     for row, place in rows:
         if not isinstance(row, Mapping) or not isinstance(row.get("question"), str) or "answer" not in row:
             shape = '{"question": …, "answer": {"candidates": […]}}'
@@ -99,24 +146,27 @@ def read_answers(rows: Iterable[tuple[Any, str]], asked: Sequence[JudgeQuestion]
         if key not in by_key:
             strange += 1
             continue
+        if isinstance(row.get("seconds"), float):
+            seconds.append(row["seconds"])
+        answer, prompt = row["answer"], by_key[key].question
         try:
-            answers[key] = check_answer(row["answer"], by_key[key].question)
+            answers[key] = read_answer(answer, prompt) if isinstance(answer, str) else check_answer(answer, prompt)
             unusable.discard(key)
         except UnusableAnswer:
             answers.pop(key, None)
             unusable.add(key)
-    return RecordedAnswers(answers, len(unusable), strange)
+    return RecordedAnswers(list(by_key.values()), answers, frozenset(unusable), strange, seconds)
 
 
 def with_verdicts(
-    found: Found, asked: JudgeQuestion, answers: Mapping[int, JudgedPair]
+    found: Found, asked: JudgeQuestion, judged: Mapping[int, JudgedPair]
 ) -> tuple[tuple[Id, float, JudgeVerdict | None], ...]:
     """The candidates with their probabilities after the verdicts, best first."""
-    verdicts = {asked.ids[number]: answer.verdict for number, answer in answers.items()}
-    judged = [
-        (id, probability(before, verdict) if (verdict := verdicts.get(id)) else before, verdict) for id, before in found
+    by_id = {asked.ids[number]: pair.verdict for number, pair in judged.items()}
+    rows = [
+        (id, probability(before, verdict) if (verdict := by_id.get(id)) else before, verdict) for id, before in found
     ]
-    return tuple(sorted(judged, key=lambda row: -row[1]))
+    return tuple(sorted(rows, key=lambda row: -row[1]))
 
 
 def named_in_comment(

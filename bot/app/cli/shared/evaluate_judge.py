@@ -19,13 +19,13 @@ from bot.app.cli.shared.parameters import Share, WrittenFile, options
 from bot.conversation.config.schema import JUDGE_FLOOR
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
-from bot.domain.judge_protocol import JudgedPair, JudgeVerdict
+from bot.domain.judge_protocol import JudgeVerdict
 from bot.platform import settings as host
 from bot.platform.private_files import open_kept
 from bot.quality.replay.archive import read_rows
 
 if TYPE_CHECKING:
-    from bot.quality.evaluation.judge_answers import JudgeQuestion
+    from bot.quality.evaluation.judge_answers import JudgeQuestion, RecordedAnswers
     from bot.quality.evaluation.measures import Id
     from bot.quality.evaluation.trial import Found, Trial
     from bot.quality.replay.replay import ReplayAnswer
@@ -40,7 +40,10 @@ judge_options = options(
     click.option("--judge", is_flag=True, help="Also use a judge: DOPPEL_JUDGE_URL, or the answers in --answers."),
     click.option("--floor", type=Share(0, 1), default=JUDGE_FLOOR, show_default=True, help="As in .github/doppel.yml."),
     click.option("--related", is_flag=True, help="Count issues that the judge calls related as named, too."),
-    click.option("--export-questions", type=WrittenFile(), help="Only write the judge's questions to this file."),
+    click.option("--critic", is_flag=True, help="Have what the judge calls the same read again, as in doppel.yml."),
+    click.option(
+        "--export-questions", type=WrittenFile(), help="Only write the questions to this file, less those in --answers."
+    ),
     click.option(
         "--record", type=click.Path(dir_okay=False, path_type=Path), help="Keep the judge's answers in this file."
     ),
@@ -58,6 +61,7 @@ class JudgeOptions:
     judge: bool = False
     floor: float = JUDGE_FLOOR
     related: bool = False
+    critic: bool = False
     export_questions: Path | None = None
     record: Path | None = None
     out: Path | None = None
@@ -65,7 +69,7 @@ class JudgeOptions:
 
     def check(self, answers: Path | None) -> None:
         """Raise UserError if the options exclude each other."""
-        for name in ("related", "export_questions", "record", "out"):
+        for name in ("related", "critic", "export_questions", "record", "out"):
             if getattr(self, name) and not self.judge:
                 raise UserError(f"--{name.replace('_', '-')}: this is for --judge")
         if self.judge and not (self.export_questions or answers) and self.record is None:
@@ -91,50 +95,78 @@ def with_judge(
 ) -> JudgedTrial | None:
     """Judge the trial's candidates; None if only the questions are written."""
     from bot.quality.evaluation import judge_answers
-    from bot.search.judge.prompt import PROMPT
+    from bot.search.judge.prompt import CRITIC, PROMPT
 
     asked = judge_answers.questions(answered)
-    cost = _cost(asked, len(answered))
+    cost = _cost(asked, len(answered), critic=options.critic)
     click.echo(cost["says"], err=True)
     if options.export_questions is not None:
-        write(options.export_questions, "".join(json.dumps(one.row()) + "\n" for one in asked), "--export-questions")
-        click.echo(f"{len(asked):,} questions are in {options.export_questions}; nobody was asked.", err=True)
+        _export(_read(answers, asked, options), options)
         return None
-    if answers is None and options.record is not None:
-        answers = _ask_judge(asked, options.record, repo, yes=options.yes)
-    assert answers is not None
-    read = judge_answers.read_answers(read_rows(answers), asked)
-    if read.unusable or read.strange or len(read.said) < len(asked):
-        click.echo(
-            f"{answers}: {len(read.said):,} of {len(asked):,} questions are answered; {read.unusable:,} answers are "
-            f"none, and {read.strange:,} are to other questions. Without an answer the probability alone decides.",
-            err=True,
-        )
+    if answers is None:
+        assert options.record is not None
+        answers = options.record
+        _ask_judge(asked, options, answers, repo)
+    read = _read(answers, asked, options)
+    _report(answers, read)
     found = {one.id: one.candidates for one in answered}
-    by_id = {one.id: one for one in asked}
-    after = {}
-    for id, candidates in found.items():
-        judged: Mapping[int, JudgedPair] = read.said.get(by_id[id].key, {}) if id in by_id else {}
-        after[id] = candidates
-        if judged:
-            after[id] = judge_answers.named_in_comment(
-                judge_answers.with_verdicts(candidates, by_id[id], judged), threshold, related=options.related
+    verdicts = {one.id: judge_answers.verdicts(one, read.said, critic=options.critic) for one in asked}
+    after = dict(found)
+    for one in asked:
+        if judged := verdicts[one.id]:
+            after[one.id] = judge_answers.named_in_comment(
+                judge_answers.with_verdicts(found[one.id], one, judged), threshold, related=options.related
             )
     if options.out is not None:
         _write_out(options.out, after)
-    verdicts = [pair.verdict for judged in read.said.values() for pair in judged.values()]
+    every = [pair.verdict for judged in verdicts.values() for pair in judged.values()]
     summary = {
-        "prompt": PROMPT,
+        "prompt": f"{PROMPT} {CRITIC}" if options.critic else PROMPT,
         "floor": options.floor,
         "answered": len(read.said),
-        "unusable": read.unusable,
-        "verdicts": {verdict.value: verdicts.count(verdict) for verdict in JudgeVerdict},
+        "unusable": len(read.unusable),
+        "verdicts": {verdict.value: every.count(verdict) for verdict in JudgeVerdict},
     }
     return JudgedTrial(found, after, cost | summary)
 
 
-def _cost(asked: Sequence[JudgeQuestion], arrivals: int) -> dict[str, Any]:
+def _read(answers: Path | None, asked: Sequence[JudgeQuestion], options: JudgeOptions) -> RecordedAnswers:
+    from bot.quality.evaluation.judge_answers import read_answers
+
+    rows = list(read_rows(answers)) if answers is not None and answers.exists() else []
+    return read_answers(rows, asked, critic=options.critic)
+
+
+def _report(answers: Path, read: RecordedAnswers) -> None:
+    """Say what is missing or unusable in the answers, and which of them the bot would not have waited for."""
+    if read.unusable or read.strange or read.unanswered:
+        click.echo(
+            f"{answers}: {len(read.said):,} of {len(read.asked):,} questions are answered; {len(read.unusable):,} "
+            f"answers are none, and {read.strange:,} are to other questions. Without an answer the probability alone "
+            "decides.",
+            err=True,
+        )
+    patience = host.load().judge_seconds
+    if late := sum(took > patience for took in read.seconds):
+        click.echo(
+            f"{answers}: {late:,} answers took longer than the {patience:g} s that an issue waits "
+            "(DOPPEL_JUDGE_SECONDS). The figures count them.",
+            err=True,
+        )
+
+
+def _export(read: RecordedAnswers, options: JudgeOptions) -> None:
+    assert options.export_questions is not None
+    left = read.unanswered
+    write(options.export_questions, "".join(json.dumps(one.row()) + "\n" for one in left), "--export-questions")
+    click.echo(f"{len(left):,} questions are in {options.export_questions}; nobody was asked.", err=True)
+    if options.critic:
+        click.echo("The critic's questions follow from answers that are given with --answers.", err=True)
+
+
+def _cost(asked: Sequence[JudgeQuestion], arrivals: int, *, critic: bool) -> dict[str, Any]:
     """The estimated cost of all questions, before anything is asked."""
+    from bot.quality.evaluation.judge_answers import critic_question
     from bot.search.judge.prompt import Price
 
     settings = host.load()
@@ -142,11 +174,18 @@ def _cost(asked: Sequence[JudgeQuestion], arrivals: int) -> dict[str, Any]:
     into, out = ([one.tokens[way] for one in asked] for way in (0, 1))
     cost = price.of(sum(into), sum(out))
     share = len(asked) / arrivals if arrivals else 0.0
-    money = f"That costs about {cost:.2f}" if cost else "DOPPEL_JUDGE_PRICE_IN and _OUT would say what that costs"
     says = (
         f"The judge: {len(asked):,} questions about {arrivals:,} arrivals ({share:.0%}), about {sum(into):,} tokens in "
-        f"(median {statistics.median(into or [0]):,.0f}) and {sum(out):,} out. {money}."
+        f"(median {statistics.median(into or [0]):,.0f}) and {sum(out):,} out. "
     )
+    says += f"That costs about {cost:.2f}." if cost else "DOPPEL_JUDGE_PRICE_IN and _OUT would say what that costs."
+    if critic:
+        # Which pairs the judge will call the same is not known yet.
+        most = [critic_question(one, candidate).tokens for one in asked for candidate in one.pairs.candidates]
+        more_in, more_out = (sum(tokens[way] for tokens in most) for way in (0, 1))
+        more = price.of(more_in, more_out)
+        says += f" The critic: at most {len(most):,} questions, about {more_in:,} tokens in and {more_out:,} out"
+        says += f", for {more:.2f}." if more else "."
     return {
         "questions": len(asked),
         "arrivals": arrivals,
@@ -165,8 +204,8 @@ def _write_out(path: Path, found: Mapping[Id, Found]) -> None:
             lines.write(json.dumps(row) + "\n")
 
 
-def _ask_judge(asked: Sequence[JudgeQuestion], record: Path, repo: RepoRef | None, *, yes: bool) -> Path:
-    """Ask the questions that the record does not answer, and append the answers; return the record."""
+def _ask_judge(asked: Sequence[JudgeQuestion], options: JudgeOptions, record: Path, repo: RepoRef | None) -> None:
+    """Ask the questions that the record does not answer, and append the answers."""
     from bot.app.wiring.clients import build_endpoint
 
     settings = host.load()
@@ -178,22 +217,31 @@ def _ask_judge(asked: Sequence[JudgeQuestion], record: Path, repo: RepoRef | Non
         )
     if repo is not None:
         _check_consent(repo)
-    known = {row.get("question") for row, _ in read_rows(record)} if record.exists() else set()
-    left = [one for one in asked if one.key not in known]
-    if left and not yes and not click.confirm(f"Ask {endpoint.model} {len(left):,} questions?", err=True):
+    left = _unasked(record, asked, options)
+    if left and not options.yes and not click.confirm(f"Ask {endpoint.model} {len(left):,} questions?", err=True):
         raise click.Abort
     with file_errors(record):
         if not record.exists():
             with opened(record):
                 pass
+    _record_answers(endpoint, left, record, settings.judge_seconds)
+    if options.critic:
+        _record_answers(endpoint, _unasked(record, asked, options), record, settings.judge_seconds)
+
+
+def _unasked(record: Path, asked: Sequence[JudgeQuestion], options: JudgeOptions) -> list[JudgeQuestion]:
+    read = _read(record, asked, options)
+    return [one for one in read.unanswered if one.key not in read.unusable]
+
+
+def _record_answers(endpoint: Endpoint, left: Sequence[JudgeQuestion], record: Path, seconds: float) -> None:
     bar = progress_bar("Questions", len(left))
     with file_errors(record), cleanup_on_signal(), bar as (progress, task), open_kept(record) as file:
         file.seek(0, 2)
-        for row in _rows(endpoint, left, settings.judge_seconds):
+        for row in _rows(endpoint, left, seconds):
             file.write(json.dumps(row) + "\n")
             file.flush()
             progress.advance(task)
-    return record
 
 
 def _rows(endpoint: Endpoint, left: Sequence[JudgeQuestion], seconds: float) -> Iterator[dict[str, Any]]:
@@ -209,12 +257,8 @@ def _rows(endpoint: Endpoint, left: Sequence[JudgeQuestion], seconds: float) -> 
             return {**row, "answer": None, "problem": str(useless)}
         except EndpointError as failure:
             return failure
-        try:
-            answer = json.loads(written.text)
-        except (ValueError, RecursionError):
-            answer = written.text
         took = {"model": written.model, "tokens_in": written.tokens_in, "tokens_out": written.tokens_out}
-        return {**row, **took, "seconds": round(time.monotonic() - began, 2), "answer": answer}
+        return {**row, **took, "seconds": round(time.monotonic() - began, 2), "answer": written.text}
 
     failures = 0
     threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="evaluate")
