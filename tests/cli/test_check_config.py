@@ -70,6 +70,21 @@ def test_p5_a_threshold_of_the_former_scale_is_read_with_a_note() -> None:
     assert json.loads(run("-", "--json", stdin=f"min_confidence: {MIN_CONFIDENCE}\n")[1])["notes"] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        ("judge: {floor: 0.02}\n", "judge: floor: 0.02 is below the default, 0.05: "),
+        ("judge: {enabled: off, related: on}\n", "judge: related is on, and the judge is off; "),
+        ("judge: {enabled: off, critic: on}\n", "judge: critic is on, and the judge is off; "),
+    ],
+)
+def test_j_settings_of_the_judge_that_cost_more_or_do_nothing_have_a_note(text: str, begins: str) -> None:
+    code, output = run("-", "--json", stdin=text)
+    (note,) = json.loads(output)["notes"]
+    assert code == 0 and note.startswith(begins)
+    assert json.loads(run("-", "--json", stdin="judge: {critic: on}\n")[1])["notes"] == []
+
+
 def test_p4_texts_for_a_probability_come_with_where_each_begins_now() -> None:
     text = 'likely: 0.7\ntemplates: {very_likely: "Surely", likely: "Perhaps"}\n'
     (note,) = json.loads(run("-", "--json", stdin=text)[1])["notes"]

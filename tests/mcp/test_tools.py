@@ -15,11 +15,14 @@ from bot.domain.entities import RepoRef, Repository
 from bot.interfaces.mcp.server import build_server
 from bot.platform.settings import Settings
 from bot.simulator import Server, Simulator
+from bot.simulator.language_model import start_model
 from bot.storage import open_store
 from bot.storage.repositories import Progress
 from bot.text.invisible import is_ignorable
+from tests.judge.models import saying
 from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
 from tests.mcp.conftest import READING, TRACE, answer, ask, error, fill_index, run
+from tests.waiting import LONGEST
 
 
 def test_tools_are_listed_with_descriptions_and_schemas(server: Any) -> None:
@@ -74,6 +77,24 @@ def test_f_find_duplicates(server: Any, mode: str) -> None:
     assert found["candidates"][0]["reasons"]
     assert found["search_query"].startswith("repo:acme/app is:issue is:open in:title")
     assert (found["cached"], found["note"]) == (False, "")
+
+
+def test_j_the_judge_reads_only_where_an_agent_asks_for_it(settings: Settings) -> None:
+    pytest.importorskip("openai")
+    with start_model(saying("same", "the table has a hole")) as model:
+        named = settings.model_copy(
+            update={"judge_url": model.url, "judge_model": "reader-1", "judge_seconds": LONGEST}
+        )
+        server = build_server(agent_tools(named))
+        assert "verdict" not in answer(ask(server, "find_duplicates", number=3))["candidates"][0]
+        assert model.heard == []
+        (found,) = answer(ask(server, "find_duplicates", number=3, judge=True))["candidates"]
+        assert len(model.heard) == 1
+    assert (found["number"], found["verdict"]) == (1, "same")
+    assert found["reasons"][0].endswith("“the table has a hole”")
+    assert "judge: no model is named here" in error(
+        ask(build_server(agent_tools(settings)), "find_duplicates", number=3, judge=True)
+    )
 
 
 @pytest.mark.slow

@@ -62,8 +62,9 @@ def _notes(config: RepoConfig) -> list[str]:
             f"{threshold:g} meant then what {_rescaled(threshold):.2f} means now. If it was chosen for that, leave it "
             "out, or let `doppel evaluate` recommend another."
         )
-    if config.judge.related and not config.judge.enabled:
-        notes.append("judge: related is on, and the judge is off; without enabled: on nothing is judged.")
+    if not config.judge.enabled:
+        on = [name for name in ("related", "critic") if getattr(config.judge, name)]
+        notes += [f"judge: {name} is on, and the judge is off; without enabled: on nothing is judged." for name in on]
     if config.judge.enabled and config.judge.floor < JUDGE_FLOOR:
         notes.append(
             f"judge: floor: {config.judge.floor:g} is below the default, {JUDGE_FLOOR:g}: the host's judge is asked "

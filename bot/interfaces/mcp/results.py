@@ -86,6 +86,7 @@ class CandidateResult(Lean):
     state_reason: str | None = None
     confidence: float | None = None
     likelihood: str = ""
+    verdict: str = Field(default="", description="the judge's")
     later: bool = Field(default=False, description="is no earlier report")
     named: bool = Field(default=False, description="in the issue's text")
     also: list[int] = Field(default=[], description="its duplicates")
@@ -122,6 +123,7 @@ class CandidateResult(Lean):
             state_reason=candidate.state_reason,
             confidence=None if confidence is None else round(confidence, 2),
             likelihood=word.value if word else "",
+            verdict=candidate.verdict or "",
             # The same rule as in `FindOptions.may_mention`.
             later=candidate.created_at > target.created_at or (not candidate.repo and candidate.number > target.number),
             named=candidate.named,
