@@ -7,8 +7,6 @@ looks again at recent issues without a result: people try a new bot in the first
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -17,8 +15,6 @@ from bot.conversation.messages.catalogue import messages_for
 from bot.conversation.own_issues import TITLE_MAX, IssueDraft, keep_issue
 from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.events import INDEXED, EvaluationEvent, IndexEvent, ScanEvent, own_issue_event
-from bot.domain.decisions import Decision
-from bot.domain.entities import Repository
 from bot.domain.errors import Forbidden, NotFound, Retryable
 from bot.domain.formats import counted
 from bot.quality.evaluation.history import erase_history
@@ -32,7 +28,6 @@ from bot.storage.repositories import OFF
 from handlers import recovery
 from handlers.answered import without_candidates
 from handlers.commands.request import CommandRequest, CommandResult
-from handlers.context import IssueContext
 from handlers.services import Services
 
 logger = logging.getLogger(__name__)
@@ -86,28 +81,9 @@ def _index_completed(event: IndexEvent, services: Services) -> None:
         return
     decisions = services.store.decisions.between(repo_id, now - _RECENT, now + _RECENT)
     for decision in without_candidates(decisions)[-_MOST_LOOKS:]:
-        _queue_look(services, event.repository, event.installation, decision)
-
-
-@contextmanager
-def look_again_when_indexed(context: IssueContext) -> Iterator[None]:
-    """Look once more if the index becomes complete during the look in this block.
-
-    `_index_completed` may run before the decision of such a look is stored, and miss it.
-    """
-    services, repo_id = context.services, context.repository.id
-    complete = services.indexing.ready(repo_id)
-    yield
-    if complete or not services.indexing.ready(repo_id):
-        return
-    for decision in without_candidates(context.decisions()):
-        _queue_look(services, context.repository, context.installation, decision)
-
-
-def _queue_look(services: Services, repository: Repository, installation: int | None, decision: Decision) -> None:
-    event = own_issue_event(INDEXED, installation, repository, decision.number)
-    # The id names the decision, so that the queue drops a second look after the same decision.
-    services.inbox.put(f"{INDEXED}-{repository.id}-{decision.number}-{decision.at:.3f}", event)
+        look = own_issue_event(INDEXED, event.installation, event.repository, decision.number)
+        # The id names the decision, so that the queue drops a second look after the same decision.
+        services.inbox.put(f"{INDEXED}-{repo_id}-{decision.number}-{decision.at:.3f}", look)
 
 
 # A scan's step compares this many issues, which takes some seconds, and then pauses for this many seconds.

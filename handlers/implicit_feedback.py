@@ -1,4 +1,4 @@
-"""Feedback by actions (C7): closing an issue, changing its title, ticking a box in the digest.
+"""Feedback by actions (C7): closing an issue, ticking a box in the digest.
 
 GitHub sends no events for reactions, so `handlers/scheduled/repository_tasks.py` polls them. `handlers/commands/`
 stores verdicts.
@@ -7,17 +7,13 @@ stores verdicts.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from bot.deliveries.events import IssueEvent
-from bot.domain.decisions import COMMAND, Decision, DecisionOutcome, evidence
-from bot.domain.entities import Actor, IssueRef, same_login
+from bot.domain.entities import Actor, same_login
 from bot.domain.errors import Unavailable
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.domain.formats import parse_time
 from bot.quality.digest import store_checkboxes
-from bot.text.github_urls import named_by
 from handlers.context import IssueContext
 
 logger = logging.getLogger(__name__)
@@ -78,45 +74,6 @@ def digest_edited(context: IssueContext, event: IssueEvent) -> None:
         store_checkboxes(services.store, services.index, repo_id, context.issue.body, login, services.now())
 
 
-@contextmanager
-def retitling(context: IssueContext, event: IssueEvent) -> Iterator[None]:
-    """Compare the candidates before and after the look in this block, which answers an edit.
-
-    If a new title no longer resembles a candidate, its author says that the two issues differ. If a title makes the
-    candidate return, the author takes that back.
-    """
-    if not event.title_changed or event.sender.is_bot:
-        yield
-        return
-    # Ignore commands: their search words find candidates that no title would find.
-    before = _last_decision(context, asked=False)
-    yield
-    now = _last_decision(context)
-    if before is None or now is None:
-        return
-    if now.cause == COMMAND:
-        # A command looked at the new title while the edit waited, perhaps with search words.
-        now = _decision_unasked(context, event.action)
-    signals, repo_id = context.services.store.signals, context.repository.id
-    for candidate in now.shown:
-        signals.drop(repo_id, context.number, FeedbackKind.RETITLED, candidate.number)
-    for candidate in before.shown:
-        present = now.about(candidate.number)
-        gone = _could_be_shown(context, candidate.number) if present is None else not present.shown
-        # A candidate that would still reach the old threshold is gone because of a new threshold, not the new title.
-        if gone and (present is None or present.probability < before.threshold):
-            signals.put(repo_id, _signal(context, event, FeedbackKind.RETITLED, candidate.number, same=False))
-
-
-def _could_be_shown(context: IssueContext, number: int) -> bool:
-    """Whether only the title kept that issue out: it exists, its state is wanted, and the text does not name it."""
-    with context.services.index.view(context.repository.id) as view:
-        row = view.issues([number]).get(number)
-    if row is None or not (row.state == "open" or context.config.include_closed):
-        return False
-    return IssueRef(context.issue.repo, number).key not in named_by(context.issue)
-
-
 def _role_of(context: IssueContext, login: str, author: Actor) -> Role:
     """The role of a person who must be the author or have triage access; `TRIAGE` for a person who is both."""
     if not same_login(login, author.login) or context.github.permission(context.repo, login).triage:
@@ -133,16 +90,3 @@ def _was_candidate_on(context: IssueContext, other: int) -> bool:
     """Whether this issue was a candidate on that one."""
     decisions = context.services.store.decisions.of_issue(context.repository.id, other)
     return any(decision.about(context.number) for decision in decisions)
-
-
-def _last_decision(context: IssueContext, *, asked: bool = True) -> Decision | None:
-    """The last decision that did not skip the issue. Without `asked`, ignore decisions that a command caused."""
-    looks = (past for past in reversed(context.decisions()) if past.outcome is not DecisionOutcome.LEFT_ALONE)
-    return next((decision for decision in looks if asked or decision.cause != COMMAND), None)
-
-
-def _decision_unasked(context: IssueContext, cause: str) -> Decision:
-    """What the bot would show unasked now. Nothing is posted or stored."""
-    report = context.find()
-    found, mode, now = evidence(report, report.candidates), context.config.mode, context.services.now()
-    return Decision(context.number, now, cause, mode, DecisionOutcome.UNCHANGED, context.threshold.value, "", found)

@@ -13,7 +13,6 @@ from bot.storage.commands import UsageLimit
 from handlers import implicit_feedback
 from handlers.advisory_comment import advise, note_left_alone
 from handlers.answered import awaits_unlocking, without_candidates
-from handlers.background import look_again_when_indexed
 from handlers.commands import decisions
 from handlers.context import IssueContext, issue_context, why_skipped, with_context
 from handlers.services import Services
@@ -99,8 +98,7 @@ def _look(context: IssueContext, event: IssueEvent) -> None:
         logger.info("%s.%s on %s#%d: %s", event.name, event.action, context.repo, event.number, reason)
         note_left_alone(context, event.action, reason)
     else:
-        with look_again_when_indexed(context), implicit_feedback.retitling(context, event):
-            advise(context, event.action)
+        advise(context, event.action)
     if not context.issue.is_pull_request:
         # The finder learns from skipped issues too which words are rare in this repository.
         context.finder().notice(context.issue)

@@ -32,7 +32,6 @@ class IssueEvent:
     sender: Actor
     author: Actor
     locked: bool = False
-    title_changed: bool = False
     label: str = ""
     closed_at: str = ""
 

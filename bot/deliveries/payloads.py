@@ -155,7 +155,6 @@ def _issues(name: str, fields: _Fields) -> Event | Ignored:
         sender=author if moved else _actor(fields, "sender"),
         author=author,
         locked=issue.flag("locked"),
-        title_changed=changes is not None and changes.has("title"),
         label=fields.child("label").text("name") if fields.has("label") else "",
         closed_at=issue.text("closed_at", "")[:40],
     )

@@ -15,15 +15,14 @@ class FeedbackKind(StrEnum):
     """The way in which a person gave feedback.
 
     `REACTION`: 👍 or 👎 on the comment. `BOX`: a ticked box in the digest. `VOTE`: a button on the dashboard. `CLOSED`:
-    the issue was closed as a duplicate. `RETITLED`: a new title removed a candidate from the comment. `SUGGESTION`:
-    a maintainer approved or dismissed the bot's suggestion on GitHub. `NOT` and `OF` are the commands.
+    the issue was closed as a duplicate. `SUGGESTION`: a maintainer approved or dismissed the bot's suggestion on
+    GitHub. `NOT` and `OF` are the commands.
     """
 
     REACTION = "reaction"
     BOX = "box"
     VOTE = "vote"
     CLOSED = "closed"
-    RETITLED = "retitled"
     SUGGESTION = "suggestion"
     NOT = "not"
     OF = "of"

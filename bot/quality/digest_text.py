@@ -164,7 +164,6 @@ def _feedback_name(kind: FeedbackKind, say: Messages) -> str:
         FeedbackKind.BOX: say.said_box,
         FeedbackKind.VOTE: say.said_vote,
         FeedbackKind.CLOSED: say.said_closed,
-        FeedbackKind.RETITLED: say.said_retitled,
         FeedbackKind.SUGGESTION: say.said_suggestion,
     }
     return ways[kind]()

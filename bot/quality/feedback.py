@@ -13,7 +13,7 @@ from bot.storage import Store
 
 def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
     """What people decided about all pairs of a repository's issues, by commands, votes and closings."""
-    signals = store.signals.deciding(repo_id, DECIDING)
+    signals = store.signals.deciding(repo_id)
     verdicts = store.verdicts.since(repo_id, 0.0)
     # A reaction judges the pairs of its comment. All other feedback names its pair.
     decisions = store.decisions.of_issues(repo_id, {one.number for one in signals if not one.other})
@@ -22,19 +22,6 @@ def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
 
 Pair = tuple[int, int]
 """Two issues' numbers, the smaller one first."""
-
-DECIDING = frozenset(
-    {
-        FeedbackKind.REACTION,
-        FeedbackKind.BOX,
-        FeedbackKind.VOTE,
-        FeedbackKind.CLOSED,
-        FeedbackKind.SUGGESTION,
-        FeedbackKind.NOT,
-        FeedbackKind.OF,
-    }
-)
-"""Feedback of these kinds decides a pair. A new title does not: people change titles for other reasons too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,28 +55,15 @@ def decide_pairs(made: Iterable[Example], closed_for: Mapping[int, int]) -> Deci
     last: dict[Pair, Example] = {}
     # If statements made at the same time contradict each other, "different" wins.
     for example in sorted(made, key=lambda example: (example.weight, example.at, not example.same)):
-        if example.kind in DECIDING:
-            last[pair_of(example.number, example.other)] = example
+        last[pair_of(example.number, example.other)] = example
     same = frozenset(pair for pair, example in last.items() if example.same)
     different = frozenset(last) - same
     commanded = {number: of for number, of in closed_for.items() if pair_of(number, of) not in different}
     return Decided(same, different, {later: earlier for earlier, later in sorted(same)} | commanded)
 
 
-RIGHT: Mapping[Role, float] = {Role.TRIAGE: 1.0, Role.AUTHOR: 0.5, Role.OTHER: 0.0}
+WEIGHT: Mapping[Role, float] = {Role.TRIAGE: 1.0, Role.AUTHOR: 0.5, Role.OTHER: 0.0}
 """The weight of a role: triagers know all issues, the author knows one, and a stranger may have many accounts."""
-
-WORTH: Mapping[FeedbackKind, float] = {
-    FeedbackKind.REACTION: 1.0,
-    FeedbackKind.BOX: 1.0,
-    FeedbackKind.VOTE: 1.0,
-    FeedbackKind.CLOSED: 1.0,
-    FeedbackKind.RETITLED: 0.5,
-    FeedbackKind.SUGGESTION: 1.0,
-    FeedbackKind.NOT: 1.0,
-    FeedbackKind.OF: 1.0,
-}
-"""The weight of each kind of feedback. People change titles for other reasons too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +191,7 @@ def _example(signal: FeedbackSignal, other: int, before: Sequence[Decision]) -> 
         login=signal.login,
         who=signal.who,
         at=signal.at,
-        weight=WORTH[signal.kind] * RIGHT[signal.who],
+        weight=WEIGHT[signal.who],
         probability=known.probability if known else None,
         shown=bool(known and known.shown),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,11 +204,10 @@ class Signals(TableGateway):
         """All signals at `since` (seconds since 1970) or later, the earliest first."""
         return self._read(signals.c.repo_id == repo_id, signals.c.at >= since)
 
-    def deciding(self, repo_id: int, kinds: Collection[FeedbackKind]) -> list[FeedbackSignal]:
-        """The signals of these kinds from people who count, about a pair or a comment of the bot's."""
+    def deciding(self, repo_id: int) -> list[FeedbackSignal]:
+        """The signals from people who count, about a pair or a comment of the bot's."""
         about = sa.or_(signals.c.other != 0, signals.c.kind == FeedbackKind.REACTION.value)
-        named = signals.c.kind.in_([kind.value for kind in kinds])
-        return self._read(signals.c.repo_id == repo_id, named, about, signals.c.who != Role.OTHER.value)
+        return self._read(signals.c.repo_id == repo_id, about, signals.c.who != Role.OTHER.value)
 
     def prune(self, before: float) -> int:
         """Erase all repositories' signals before a time; returns how many."""
@@ -220,7 +219,9 @@ class Signals(TableGateway):
         return self._upsert(signals, key, {"same": signal.same, "who": signal.who.value, "at": signal.at})
 
     def _read(self, *conditions: sa.ColumnElement[bool]) -> list[FeedbackSignal]:
-        query = sa.select(signals).where(*conditions).order_by(signals.c.at, signals.c.number, signals.c.login)
+        # Leave out kinds that only another version knows.
+        known = signals.c.kind.in_([kind.value for kind in FeedbackKind])
+        query = sa.select(signals).where(known, *conditions).order_by(signals.c.at, signals.c.number, signals.c.login)
         return [
             FeedbackSignal(row.number, FeedbackKind(row.kind), row.login, row.other, row.same, Role(row.who), row.at)
             for row in self._all(query)

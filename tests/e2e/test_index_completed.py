@@ -11,12 +11,10 @@ from bot.deliveries.events import INDEXED, own_issue_event
 from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.entities import RepoRef
 from bot.search.finder import Finder
-from bot.storage.decisions import Decisions
 from bot.storage.repositories import Progress
 from handlers import context as finding
 from handlers.answered import without_candidates
 from tests.e2e.harness import Doppel
-from tests.waiting import wait_until
 
 SAID = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
 # There are no pull requests to be found.
@@ -67,25 +65,6 @@ def test_what_the_search_has_told_stands_when_the_index_is_complete(filling: Dop
     filling.settle()
     assert filling.said(2) == before
     assert causes(filling, 2) == ["opened"]
-
-
-def test_what_is_looked_at_while_the_index_becomes_complete_is_looked_at_again(
-    filling: Doppel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its own look does not see the index yet, and whoever completes that does not see its look."""
-    real = Decisions.add
-
-    def then_complete(self: Decisions, repo_id: int, decision: Decision) -> None:
-        monkeypatch.setattr(Decisions, "add", real)
-        filling.look_again()
-        # Until only this look is at work, and the step after the last one has found nothing to look at again.
-        wait_until(lambda: filling.services.indexing.ready(repo_id) and filling.world.unfinished() <= 1)
-        real(self, repo_id, decision)
-
-    monkeypatch.setattr(Decisions, "add", then_complete)
-    filling.open("Export to PDF broken since today", SAID, author="ben")
-    assert len(filling.said(2)) == 1
-    assert causes(filling, 2) == ["opened", "indexed"]
 
 
 def complete(filling: Doppel) -> None:

@@ -228,5 +228,5 @@ def test_what_the_bot_queues_for_itself_is_written_as_ever() -> None:
     assert to_json(event) == (
         '{"kind":"issue","action":"judged","installation":7,"repository":{"id":5,"ref":{"owner":"acme","name":"app"},'
         '"private":true,"archived":false},"number":3,"sender":{"login":"ann","is_bot":false},'
-        '"author":{"login":"ann","is_bot":false},"locked":false,"title_changed":false,"label":"","closed_at":""}'
+        '"author":{"login":"ann","is_bot":false},"locked":false,"label":"","closed_at":""}'
     )

@@ -70,7 +70,6 @@ def test_c7_what_counts_most_holds_and_of_equals_the_latest() -> None:
     assert of(author, triager).same, "the author's word counts half"
     assert of(triager, said(False, 30.0)).different, "somebody has seen it otherwise since"
     assert of(said(False, who=Role.OTHER)) == Decided(), "a stranger's word counts for nothing"
-    assert of(said(False, kind=FeedbackKind.RETITLED)) == Decided(), "it may have had other reasons"
 
 
 def test_c4_what_a_command_has_closed_leads_to_what_it_names_unless_people_contradict() -> None:

@@ -225,4 +225,3 @@ class DigestTexts(MessageGroup):
     said_vote = message("Feedback by a button of the dashboard.")
     said_suggestion = message("Feedback by approving or dismissing the bot's suggestion on GitHub.")
     said_closed = message("Feedback by the way in which people closed the issue.")
-    said_retitled = message("Feedback by changing the issue's title.")
