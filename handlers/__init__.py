@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.deliveries.events import DEFERRED, INDEXED, JUDGED, OVERTAKEN
-from handlers import background, issues, repositories
+from handlers import background, installations, issues, repositories
 from handlers.commands import decisions, dispatch
 from handlers.router import Level, Route
 
@@ -29,10 +29,12 @@ ROUTES: tuple[Route, ...] = (
     Route("issues", (OVERTAKEN, INDEXED), issues.issue_indexed, _ANSWERING),
     Route("issue_comment", ("created", "edited"), dispatch.comment_written, _ANSWERING),
     Route("issue_comment", ("deleted",), issues.comment_deleted, _READING_ISSUES),
-    Route("installation", ("created", "unsuspend", "new_permissions_accepted"), repositories.installation_granted),
-    Route("installation", ("suspend",), repositories.installation_suspended),
-    Route("installation", ("deleted",), repositories.installation_deleted),
-    Route("installation_repositories", ("added", "removed"), repositories.installation_repositories_changed),
+    Route(
+        "installation",
+        ("created", "deleted", "suspend", "unsuspend", "new_permissions_accepted"),
+        installations.installation_changed,
+    ),
+    Route("installation_repositories", ("added", "removed"), installations.installation_changed),
     Route(
         "repository",
         ("renamed", "transferred", "privatized", "publicized", "archived", "unarchived"),

@@ -1,7 +1,7 @@
-"""Keeps the list of the App's repositories, and erases a repository with all its data when access ends (C6a).
+"""Stores a repository's present state, and erases a repository with all its data when access ends (C6a).
 
-Deliveries come late and overtake each other, so the handlers ask GitHub wherever they can. If a delivery is lost,
-`scheduled/reconciliation.py` repairs the list.
+Deliveries come late and overtake each other, so the handlers ask GitHub. If a delivery is lost, `installations.py`
+repairs the list.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
-from bot.deliveries.events import InstallationEvent, PushEvent, RepositoryEvent
+from bot.deliveries.events import PushEvent, RepositoryEvent
 from bot.domain.entities import Repository
-from bot.domain.errors import Forbidden, NotFound
+from bot.domain.errors import NotFound
 from bot.quality.evaluation.history import erase_history
 from bot.storage import Store, StoredRepository
 from handlers.services import Services
@@ -33,10 +32,8 @@ def take_over(repository: Repository, installation: int, services: Services) -> 
             services.repository_settings.forget(version)
 
 
-def erase_repository(
-    repo_id: int, services: Services, before: float | None = None, *, installation: int | None = None
-) -> None:
-    """Erase a repository from the store, the evaluation's history, and the queue (jobs that arrived `before`).
+def erase_repository(repo_id: int, services: Services, *, installation: int | None = None) -> None:
+    """Erase a repository from the store, the evaluation's history, and the queue, but no later deliveries.
 
     `installation` is the installation whose access ended, if known: a repository that now belongs to another
     installation stays. Running work on the repository erases its own data afterwards (`erased_if_ended`).
@@ -52,7 +49,7 @@ def erase_repository(
         # Each repository has its own copy of the owner's settings.
         services.repository_settings.forget(known.summary)
     # Erase the queue first: a waiting job would store the erased data again.
-    services.inbox.erase(repo_id, before)
+    services.inbox.erase(repo_id, services.arrived)
     services.store.forget(repo_id, is_elsewhere)
     erase_history(services.settings.home, repo_id)
     logger.info("everything about repository %d was erased", repo_id)
@@ -71,49 +68,6 @@ def erased_if_ended(repo_id: int, store: Store) -> Iterator[None]:
         if store.repositories.get(repo_id) is None:
             # The callback keeps a repository whose access has returned at this very moment.
             store.forget(repo_id, lambda _: True)
-
-
-def installation_granted(event: InstallationEvent, services: Services) -> None:
-    """The App was installed or unsuspended, or got other permissions, which the present tokens lack."""
-    services.github.forget_tokens(event.installation)
-    _add(event, services)
-    installation_suspended(event, services)
-    _begin_indexing(event, services)
-
-
-def installation_suspended(event: InstallationEvent, services: Services) -> None:
-    """Store whether access is suspended. Erase nothing, because access may return."""
-    present = services.github.app().installation(event.installation)
-    services.store.repositories.suspend(event.installation, present.suspended)
-
-
-def installation_deleted(event: InstallationEvent, services: Services) -> None:
-    """The App was uninstalled: erase the installation's repositories, if GitHub confirms the uninstallation."""
-    try:
-        services.github.app().installation(event.installation)
-    except NotFound:
-        pass
-    else:
-        logger.warning("installation %d is still there: nothing of it is erased", event.installation)
-        return
-    ids = {repository.id for repository in services.store.repositories.list(event.installation)}
-    # The payload may name repositories that the store lacks.
-    ids |= {repository.id for repository in event.added}
-    for repo_id in ids:
-        erase_repository(repo_id, services, services.arrived, installation=event.installation)
-
-
-def installation_repositories_changed(event: InstallationEvent, services: Services) -> None:
-    """Repositories were added to the installation or removed from it."""
-    for repository in event.removed:
-        known = services.store.repositories.get(repository.id)
-        # The delivery may be late, and the repository may have been added again.
-        added_again = known is not None and services.github.app().is_installed_on(known.ref, repository.id)
-        if not added_again:
-            erase_repository(repository.id, services, services.arrived, installation=event.installation)
-    if event.added:
-        _add(event, services)
-        _begin_indexing(event, services)
 
 
 def repository_changed(event: RepositoryEvent, services: Services) -> None:
@@ -137,7 +91,7 @@ def repository_deleted(event: RepositoryEvent, services: Services) -> None:
     try:
         services.github.app().repository(known.ref if known else event.repository.ref, event.repository.id)
     except NotFound:
-        erase_repository(event.repository.id, services, services.arrived)
+        erase_repository(event.repository.id, services)
 
 
 def pushed(event: PushEvent, services: Services) -> None:
@@ -146,28 +100,3 @@ def pushed(event: PushEvent, services: Services) -> None:
     Commands and `check-config` report problems in the file.
     """
     services.repository_settings.forget(event.repository)
-
-
-def _add(event: InstallationEvent, services: Services) -> None:
-    # If the installation has ended, NotFound stops this before anything is stored.
-    services.github.app().installation(event.installation)
-    for repository in event.added:
-        # The payload does not say whether a repository is archived.
-        known = services.store.repositories.get(repository.id)
-        archived = known.archived if known else repository.archived
-        installation, summary = event.installation, replace(repository, archived=archived)
-        if known is not None and known.summary != summary:
-            # The store or the event is out of date, and may call a private repository public.
-            try:
-                installation, summary = services.github.app().repository(repository.ref, repository.id)
-            except (NotFound, Forbidden):
-                # The repository is gone or suspended; keep the stored row.
-                continue
-        take_over(summary, installation, services)
-
-
-def _begin_indexing(event: InstallationEvent, services: Services) -> None:
-    for repository in event.added:
-        known = services.store.repositories.get(repository.id)
-        if known is not None:
-            services.indexing.begin(known.summary, known.installation, services.arrived or services.now())

@@ -90,15 +90,14 @@ class CommentEvent:
 
 @dataclass(frozen=True, slots=True)
 class InstallationEvent:
-    """`installation.*` and `installation_repositories.*`: the App has gained or lost access to repositories."""
+    """`installation.*` and `installation_repositories.*`: the App has gained or lost access to repositories.
+
+    Which ones, the handler asks GitHub.
+    """
 
     name: str
     action: str
     installation: int
-    account: str
-    sender: Actor
-    added: tuple[Repository, ...] = ()
-    removed: tuple[Repository, ...] = ()
 
     @property
     def partition(self) -> str:

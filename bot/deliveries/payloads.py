@@ -200,21 +200,9 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
 
 def _installation_event(name: str, fields: _Fields) -> Event | Ignored:
     action = fields.text("action")
-    changes_list = name == "installation_repositories"
-    if action not in ({"added", "removed"} if changes_list else INSTALLATION_ACTIONS):
+    if action not in ({"added", "removed"} if name == "installation_repositories" else INSTALLATION_ACTIONS):
         return Ignored(f"{name}.{action[:100]} needs no work")
-    installation = fields.child("installation")
-    account = installation.child("account").text("login", "") if installation.has("account") else ""
-    added = fields.children("repositories_added" if changes_list else "repositories")
-    return InstallationEvent(
-        name=name,
-        action=action,
-        installation=installation.number("id"),
-        account=account,
-        sender=_actor(fields, "sender"),
-        added=tuple(_repository(repository) for repository in added),
-        removed=tuple(_repository(repository) for repository in fields.children("repositories_removed")),
-    )
+    return InstallationEvent(name, action, fields.child("installation").number("id"))
 
 
 def _repository_event(name: str, fields: _Fields) -> Event | Ignored:

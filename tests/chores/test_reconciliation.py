@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from bot.domain.entities import RepoRef, Repository
 from bot.storage.repositories import StoredRepository
-from handlers.scheduled.reconciliation import Listed, compare
+from handlers.installations import Listed, compare
 
 OWNERS = {1: "acme", 2: "globex", 3: "acme"}
 

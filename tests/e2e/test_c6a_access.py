@@ -9,7 +9,6 @@ from bot.domain.errors import Unavailable
 from bot.quality.evaluation.history import HistoryFile, erase_history, repositories_with_history
 from bot.storage.repositories import Progress
 from handlers import issues
-from handlers import repositories as access
 from handlers.repositories import erase_repository
 from tests.about import stored
 from tests.e2e.harness import Doppel
@@ -191,26 +190,6 @@ def test_c6a_an_installation_that_is_told_of_late_brings_no_former_name_back(dop
     assert (known.ref.name, known.private) == ("second", True)
 
 
-def test_c6a_an_installation_that_rests_again_when_it_is_told_of_keeps_no_repository_from_being_noted(
-    doppel: Doppel,
-) -> None:
-    """GitHub does not tell then what the present name of another one is."""
-    other = doppel.sim.add_repository(f"{doppel.owner}/other")
-    with held_back(doppel):
-        doppel.sim.install(f"{doppel.owner}/other")
-    with held_back(doppel) as deliver_late:
-        doppel.sim.suspend(doppel.owner)
-        doppel.sim.suspend(doppel.owner, False)
-    doppel.do.rename_repository(doppel.repo, "second")
-    with held_back(doppel):
-        doppel.sim.suspend(doppel.owner)
-    deliver_late()
-    here, there = (doppel.services.store.repositories.get(one) for one in (doppel.repository.id, other.id))
-    assert here is not None
-    assert there is not None
-    assert (here.ref.name, here.suspended, there.suspended) == ("second", True, True)
-
-
 def test_c6a_what_could_not_be_read_while_access_rested_is_read_when_it_comes_back(doppel: Doppel) -> None:
     with held_back(doppel):
         doppel.sim.suspend(doppel.owner)
@@ -294,7 +273,7 @@ def test_c6a_what_a_new_installation_has_stays_while_the_former_one_is_being_era
             installations.append(doppel.sim.install(doppel.owner).id)
             wait_until(lambda: anew() == ids, "hearing of the new installation")
 
-    monkeypatch.setattr(access, "erase_repository", erase)
+    monkeypatch.setattr(installations, "erase_repository", erase)
     doppel.do.uninstall(doppel.owner)
     assert anew() == ids
     assert all(doppel.services.indexing.ready(repo_id) for repo_id in ids)

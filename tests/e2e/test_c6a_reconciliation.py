@@ -10,7 +10,7 @@ import pytest
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import Unavailable
 from bot.github.app import AppClient
-from handlers.scheduled.reconciliation import reconcile
+from handlers.installations import reconcile
 from tests.about import stored
 from tests.e2e.harness import Doppel
 from tests.e2e.test_c6a_access import use

@@ -10,7 +10,7 @@ from githubkit_schemas.v2026_03_10.webhooks import VALID_EVENT_NAMES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.deliveries.events import EVENT_NAMES, JUDGED, Ignored, from_json, own_issue_event, to_json
+from bot.deliveries.events import EVENT_NAMES, JUDGED, Ignored, InstallationEvent, from_json, own_issue_event, to_json
 from bot.deliveries.payloads import MalformedPayload, parse
 from bot.domain.entities import Actor, RepoRef, Repository
 
@@ -134,18 +134,9 @@ def test_c1_comments_that_need_no_work() -> None:
 
 
 def test_c1_installations() -> None:
-    installation = {"id": 5, "account": {"login": "acme"}}
-    created = {"action": "created", "installation": installation, "sender": ANN, "repositories": [REPOSITORY]}
-    event = queued("installation", created)
-    assert event.added[0].ref == RepoRef("acme", "app")
-    removed = {
-        "action": "removed",
-        "installation": installation,
-        "sender": ANN,
-        "repositories_added": [],
-        "repositories_removed": [REPOSITORY],
-    }
-    assert queued("installation_repositories", removed).removed[0].id == 7
+    payload = {"installation": {"id": 5, "account": {"login": "acme"}}, "sender": ANN}
+    for name, action in (("installation", "created"), ("installation_repositories", "removed")):
+        assert queued(name, {**payload, "action": action}) == InstallationEvent(name, action, 5)
 
 
 @pytest.mark.parametrize("action", ["renamed", "transferred"])

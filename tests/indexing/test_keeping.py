@@ -10,7 +10,7 @@ from bot.conversation.marker import DIGEST, SCAN
 from bot.deliveries.events import IndexEvent
 from bot.github.repository import RepoClient
 from bot.search.index import Analysis, TextAnalyser
-from handlers.scheduled.reconciliation import reconcile
+from handlers.installations import reconcile
 from tests.index.conftest import HashingModel
 from tests.indexing.conftest import REPO, Host, on_one_database
 

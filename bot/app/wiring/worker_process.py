@@ -31,9 +31,9 @@ from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
 from bot.storage import open_store
 from handlers import ROUTES
+from handlers.installations import RECONCILE_EVERY, reconcile
 from handlers.repositories import erased_if_ended
 from handlers.router import Router
-from handlers.scheduled.reconciliation import RECONCILE_EVERY, reconcile
 from handlers.scheduled.redelivery import RECOVER_EVERY, recover
 from handlers.scheduled.repository_tasks import (
     DIGEST_EVERY,

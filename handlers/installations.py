@@ -1,4 +1,7 @@
-"""Compares the stored repositories with GitHub's lists, since deliveries get lost (C6a)."""
+"""Keeps the stored repositories as GitHub lists them (C6a): after an event about an installation, and by schedule.
+
+Deliveries come late, overtake each other and get lost, so nothing is taken from them but the installation's id.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.deliveries.events import InstallationEvent
 from bot.domain.entities import Repository, name_key
 from bot.domain.errors import Forbidden, NotFound
 from bot.github.app import AppClient, Installation
@@ -72,20 +76,42 @@ def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Dif
     )
 
 
-def reconcile(services: Services) -> None:
-    """Update the stored repositories, and erase repositories that the App has lost.
+def installation_changed(event: InstallationEvent, services: Services) -> None:
+    """An installation began, ended, was suspended, or has other permissions or repositories."""
+    # The present tokens lack permissions that were just granted.
+    services.github.forget_tokens(event.installation)
+    stored = services.store.repositories.list(event.installation)
+    try:
+        installations = [services.github.app().installation(event.installation)]
+    except NotFound:
+        installations = []
+    _reconcile(installations, stored, services)
 
-    Erase a repository only after GitHub has confirmed that the App is not installed on it. Raises RateLimited,
-    Unavailable and Forbidden (GitHub refuses the App's own credentials), and then erases nothing more.
+
+def reconcile(services: Services) -> None:
+    """Compare all stored repositories with GitHub's lists.
+
+    Raises RateLimited, Unavailable and Forbidden (GitHub refuses the App's own credentials), and then erases nothing
+    more.
+    """
+    # Read the store before the lists: a repository added in between would be in the store, but on no list.
+    stored = services.store.repositories.list()
+    _reconcile(services.github.app().installations(), stored, services)
+
+
+def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRepository], services: Services) -> None:
+    """Update the stored repositories, and erase those that the App has lost.
+
+    Erase a repository only after GitHub has confirmed that the App is not installed on it.
     """
     app, repositories = services.github.app(), services.store.repositories
-    # Read the store before the lists: a repository added in between would be in the store, but on no list.
-    stored = repositories.list()
-    listed = [_list(app, installation) for installation in app.installations()]
+    listed = [_list(app, installation) for installation in installations]
     differences = compare(listed, stored)
     for summary, installation in differences.changed:
         take_over(summary, installation, services)
-        services.indexing.begin(summary, installation, services.now())
+    for listing in listed:
+        for summary in listing.repositories or ():
+            services.indexing.begin(summary, listing.id, services.arrived or services.now())
     for installation, suspended in differences.suspensions:
         repositories.suspend(installation, suspended)
     gone = [repository for repository in differences.missing if _is_gone(app, repository)]
