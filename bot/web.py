@@ -11,13 +11,13 @@ from flask import Blueprint, Flask, Response, abort, current_app, jsonify, redir
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
 
 from bot.deliveries.database import QueueUnavailable
-from bot.deliveries.events import EVENT_NAMES, Ignored, IssueEvent
+from bot.deliveries.events import Ignored, IssueEvent
 from bot.deliveries.inbox import Inbox
 from bot.deliveries.webhook import LARGEST_PAYLOAD, Accepted, BodySlots, Ping, Refused, limit_forms, read, read_body
 from bot.domain.errors import SettingsError
 from bot.interfaces.monitoring import health
 from bot.platform.logs import OFTEN
-from bot.platform.metrics import DELIVERIES, UNKNOWN_EVENTS
+from bot.platform.metrics import DELIVERIES
 from bot.platform.settings import Settings, load
 from bot.platform.tracing import Work, span, working_on
 
@@ -135,10 +135,7 @@ class _Receiver:
         match delivery.content:
             case Ping():
                 return {"status": "pong"}
-            case Ignored(reason, unknown):
-                if unknown:
-                    # Unknown names share one label: each made-up name would add a time series for ever.
-                    UNKNOWN_EVENTS.labels(delivery.name if delivery.name in EVENT_NAMES else "other").inc()
+            case Ignored(reason):
                 return {"status": "ignored", "reason": reason}
             case event:
                 # Edits of an issue often come in quick succession, and one answer is enough.

@@ -53,7 +53,7 @@ def parse(name: str, payload: Any) -> Event | Ignored:
     """
     reader = _READERS.get(name)
     if reader is None:
-        return Ignored(f"no handler for event {name[:100]!r}", unknown=True)
+        return Ignored(f"no handler for event {name[:100]!r}")
     if not isinstance(payload, Mapping):
         raise MalformedPayload("the payload must be a JSON object")
     for key in _FOREIGN_FIELDS.get(name, ()):

@@ -242,11 +242,6 @@ class GitHub:
             api = Api(self._client(UnauthAuthStrategy(), "nobody", None), self._switched_off)
         return convert_manifest(api, code)
 
-    @property
-    def tracker(self) -> ToolCallTracker:
-        """The memory of the issues' threads (T5)."""
-        return self._tracker
-
     def close(self) -> None:
         """Close the connections, at the end of the process."""
         self._connections.close()

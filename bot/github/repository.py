@@ -27,6 +27,7 @@ from bot.github.feedback import Confidence, fold, label_events, suggestions, unf
 from bot.github.search import search, search_discussions, similar_issues, threads
 from bot.platform.call_rules import equal
 from bot.platform.call_tracker import ToolCallTracker
+from bot.platform.metrics import CALLS
 
 LARGEST_FILE = 1024 * 1024
 """Bytes of the largest file to read. GitHub's contents API sends no larger file within JSON."""
@@ -325,6 +326,7 @@ def _cached(
         answer = client._tracker.call(
             client._key, tool, arguments, partial(method, client, *args, **kwargs), fresh=client._fresh, keep=keep
         )
+        CALLS.labels(tool, "memory" if answer.cached else "github").inc()
         # Copy, because the caller may change a list, and the next answer must not contain the change.
         result: Any = copy(answer.result)
         if answer.cached and hasattr(result, "cached_at"):

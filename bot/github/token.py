@@ -40,7 +40,7 @@ class TokenGitHub(GitHub):
 
     def installation(self, installation_id: int, *, repository_ids: Sequence[int] = ()) -> RepoClient:
         """The token's client, for every installation."""
-        return RepoClient(self._api_of_token, self.tracker)
+        return RepoClient(self._api_of_token, self._tracker)
 
     def login(self) -> str:
         """The login of the token's account: `github-actions[bot]`, another App's bot, or a person."""

@@ -7,7 +7,7 @@ import inspect
 import logging
 import threading
 import time
-from collections import Counter, OrderedDict, deque
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -104,8 +104,7 @@ class ToolCallTracker:
         self._clock = clock
         self._rules: dict[str, ToolRule] = {tool: ToolRule(rule) for tool, rule in RULES.items()}
         self._sessions: OrderedDict[str, deque[_Record]] = OrderedDict()
-        self._hits: Counter[str] = Counter()
-        self._misses: Counter[str] = Counter()
+        self._hits = self._misses = 0
         self._size = 0
         self._lock = threading.Lock()
 
@@ -149,7 +148,7 @@ class ToolCallTracker:
         valid = (record for record in reversed(calls) if record.tool == tool and self._is_current(record, now))
         found = _latest(rule, tool, valid, arguments)
         with self._lock:
-            (self._misses if found is None else self._hits)[tool] += 1
+            self._hits, self._misses = self._hits + (found is not None), self._misses + (found is None)
         return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
 
     def remember(self, session: str, tool: str, arguments: Arguments, result: Any, state: object = None) -> None:
@@ -225,9 +224,7 @@ class ToolCallTracker:
         """Forget everything, and count from zero."""
         with self._lock:
             self._sessions.clear()
-            self._hits.clear()
-            self._misses.clear()
-            self._size = 0
+            self._hits = self._misses = self._size = 0
 
     def get_stats(self) -> Stats:
         with self._lock:
@@ -235,14 +232,9 @@ class ToolCallTracker:
             return Stats(
                 total_sessions=len(self._sessions),
                 total_calls=sum(map(len, self._sessions.values())),
-                hits=self._hits.total(),
-                misses=self._misses.total(),
+                hits=self._hits,
+                misses=self._misses,
             )
-
-    def by_tool(self) -> dict[str, tuple[int, int]]:
-        """Hits and misses of each tool."""
-        with self._lock:
-            return {tool: (self._hits[tool], self._misses[tool]) for tool in self._hits | self._misses}
 
     def _rule_of(self, tool: str) -> ToolRule:
         return self._rules.get(tool, _GENERIC)
@@ -349,29 +341,3 @@ def set_tool_call_tracker(tracker: ToolCallTracker | None) -> None:
     global _tracker
     with _tracker_lock:
         _tracker = tracker
-
-
-# The metric's names for who answered: the cache, or GitHub.
-HITS, MISSES = "memory", "github"
-
-
-class CallCounts:
-    """Reports a tracker's new hits and misses of each tool (T7). Thread safe."""
-
-    def __init__(self, tracker: ToolCallTracker, report: Callable[[str, str, int], object]) -> None:
-        """`report` takes the tool, who answered, and how often."""
-        self._tracker = tracker
-        self._report = report
-        self._reported: dict[tuple[str, str], int] = {}
-        self._lock = threading.Lock()
-
-    def flush(self) -> None:
-        """Report the hits and misses since the last report."""
-        with self._lock:
-            for tool, counts in self._tracker.by_tool().items():
-                for who, now in zip((HITS, MISSES), counts, strict=True):
-                    before = self._reported.get((tool, who), 0)
-                    # A tracker that was cleared counts from zero.
-                    if new := now - before if now >= before else now:
-                        self._report(tool, who, new)
-                    self._reported[tool, who] = now

@@ -29,11 +29,6 @@ DELIVERIES = _counter(
     "outcome",
     *("accepted", "known", "ignored", "pong", "refused", "failed"),
 )
-UNKNOWN_EVENTS = _counter(
-    "doppel_unknown_events",
-    "Signed deliveries of events that Doppel does not read; other: GitHub's manual does not name it.",
-    "event",
-)
 JOBS = _counter(
     "doppel_jobs",
     "Runs of jobs: done, refused, failed (comes again), dead (given up), waited (for an older one of its issue),"

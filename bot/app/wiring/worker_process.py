@@ -21,8 +21,6 @@ from bot.deliveries.events import Event, InstallationEvent, full_name
 from bot.deliveries.inbox import Inbox
 from bot.deliveries.queue import ScheduledTask
 from bot.deliveries.worker import Job, Worker
-from bot.platform.call_tracker import CallCounts
-from bot.platform.metrics import CALLS
 from bot.platform.settings import Settings
 from bot.platform.tracing import current, span, working_on
 from bot.search.indexer import LOOK_EVERY, Indexer
@@ -77,7 +75,6 @@ def job_handler(services: Services) -> Callable[[Job], None]:
     If access to the repository ends while the job runs, everything stored about the repository is erased (C6a).
     """
     router = Router(ROUTES)
-    counts = CallCounts(services.github.tracker, lambda tool, who, times: CALLS.labels(tool, who).inc(times))
 
     def erase_if_access_ends(event: Event) -> AbstractContextManager[None]:
         if isinstance(event, InstallationEvent):
@@ -89,11 +86,8 @@ def job_handler(services: Services) -> Callable[[Job], None]:
         name = full_name(job.event)
         with working_on(replace(current(), job=name)), span(name), erase_if_access_ends(job.event):
             new = job.attempt == 1 and 0 <= time.time() - job.arrived < LAG
-            try:
-                job_services = replace(services, arrived=job.arrived, delivery=job.delivery_id)
-                router.dispatch(job.event, job_services, new=new)
-            finally:
-                counts.flush()
+            job_services = replace(services, arrived=job.arrived, delivery=job.delivery_id)
+            router.dispatch(job.event, job_services, new=new)
 
     return handle
 
