@@ -10,7 +10,6 @@ While the database is away, several threads would log that every second: lines m
 from __future__ import annotations
 
 import contextlib
-import copy
 import json
 import logging
 import sys
@@ -61,33 +60,24 @@ def as_log_line(text: str, style: str) -> str:
     return JsonFormatter().format(logging.LogRecord(_OURS[0], logging.INFO, "", 0, text, (), None))
 
 
-class RepeatFilter:
-    """Decides which of the lines marked `OFTEN` to write. Thread safe. `clock` counts seconds and never jumps."""
+class RepeatFilter(logging.Filter):
+    """Drops a line marked `OFTEN` that was written less than a minute ago. `clock` counts seconds and never jumps."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
         self._clock = clock
-        self._lock = threading.Lock()
-        self._written: dict[str, tuple[float, int]] = {}
+        self._written: dict[str, float] = {}
 
-    def fit(self, record: logging.LogRecord) -> logging.LogRecord | None:
-        """The record to write, perhaps with a count of skipped repeats; None to skip this record."""
+    def filter(self, record: logging.LogRecord) -> bool:
         if not getattr(record, "often", False):
-            return record
+            return True
         message, now = record.getMessage(), self._clock()
-        with self._lock:
-            since, skipped = self._written.get(message, (now - EVERY, 0))
-            if now - since < EVERY:
-                self._written[message] = (since, skipped + 1)
-                return None
-            if len(self._written) >= _MOST_LINES:
-                self._written.clear()
-            self._written[message] = (now, 0)
-        result = copy.copy(record)
-        result.msg, result.args = (
-            f"{message} (and {skipped} times since it was last said)" if skipped else message,
-            (),
-        )
-        return result
+        if now - self._written.get(message, now - EVERY) < EVERY:
+            return False
+        if len(self._written) >= _MOST_LINES:
+            self._written.clear()
+        self._written[message] = now
+        return True
 
 
 class _Handler(logging.StreamHandler[TextIO]):
@@ -95,17 +85,7 @@ class _Handler(logging.StreamHandler[TextIO]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._repeats = RepeatFilter()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a line, unless it comes too often."""
-        try:
-            fit = self._repeats.fit(record)
-        except Exception:
-            self.handleError(record)
-            return
-        if fit is not None:
-            super().emit(fit)
+        self.addFilter(RepeatFilter())
 
     def handleError(self, record: logging.LogRecord) -> None:
         """Write which source line made the record; called while the error is handled."""

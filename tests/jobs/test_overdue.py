@@ -131,7 +131,6 @@ def test_while_the_database_is_away_a_worker_asks_again_and_says_so_once(
         return True
 
     assert idle[0]._until_answered(ask)
-    quoted = RepeatFilter()
-    assert [line.getMessage() for line in map(quoted.fit, caplog.records) if line] == [
+    assert [line.getMessage() for line in filter(RepeatFilter().filter, caplog.records)] == [
         "the queue is unavailable, and asked again: nothing listens there"
     ]
