@@ -26,7 +26,6 @@ from bot.platform.metrics import FIND_SECONDS, FINDS
 from bot.platform.tracing import span
 from bot.quality.calibration import Threshold, threshold_in_force
 from bot.quality.feedback import decisions_on_pairs
-from bot.quality.known_issues import RepositoryWords
 from bot.search.finder import Finder, TemporaryIndexes, bot_options, finder_settings, further_sources
 from bot.search.ranking.query import has_usable_words
 from bot.search.repository_settings import LoadedSettings
@@ -143,7 +142,6 @@ class IssueContext:
         index, judge = services.indexing.progress(repository.id), services.judge if judged else None
         return Finder(
             github,
-            words=RepositoryWords(services.store.word_counts, repository.id, self.issue),
             issues=index.size,
             settings=finder_settings(self.config, headings=forms, workflow_field=services.settings.workflow_field),
             matcher=services.matcher if index.done else None,

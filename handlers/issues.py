@@ -99,9 +99,6 @@ def _look(context: IssueContext, event: IssueEvent) -> None:
         note_left_alone(context, event.action, reason)
     else:
         advise(context, event.action)
-    if not context.issue.is_pull_request:
-        # The finder learns from skipped issues too which words are rare in this repository.
-        context.finder().notice(context.issue)
 
 
 _HOUR, _LONGEST_DEFERRAL = 3_600.0, 86_400.0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,9 +14,7 @@ from bot.search.finder import Finder, FindOptions, bot_options
 from bot.search.repository_settings import LoadedSettings
 from bot.search.sources.federated import Gathered
 from bot.storage import Store
-from bot.storage.repositories import WordCounts
 from bot.text.github_urls import named_by
-from bot.text.terms import read
 
 SHADOW = "mode: shadow"
 """The reason for silence in a repository where the bot checks issues without commenting."""
@@ -47,35 +44,6 @@ class CommentPreview:
 
 def _identity(candidate: Candidate) -> tuple[str, str, int]:
     return candidate.repo, candidate.kind, candidate.number
-
-
-@dataclass(frozen=True, slots=True)
-class RepositoryWords:
-    """One repository's word statistics for the finder, without the words of the `target` itself.
-
-    The first check of an issue adds the issue's words to the statistics. If a later check counted these words, it would
-    send different queries.
-    """
-
-    words: WordCounts
-    repo_id: int
-    target: Issue
-
-    def total(self) -> int:
-        """The number of counted issues, without the target."""
-        return self.words.total(self.repo_id, but=self.target.number)
-
-    def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        """The number of other issues in which each word occurs."""
-        counts = self.words.counts(self.repo_id, words)
-        if not self.words.includes(self.repo_id, self.target.number):
-            return counts
-        own = read(self.target.title, self.target.body).counted()
-        return {word: count - (word in own) for word, count in counts.items()}
-
-    def add(self, issues: Mapping[int, Collection[str]]) -> None:
-        """Count the words of issues that were not counted before."""
-        self.words.add(self.repo_id, issues)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,7 +24,6 @@ from bot.search.issue_pages import EMBEDDED, LOST, PAGES, READ_CLOSELY, SLOWLY, 
 from bot.search.repository_settings import RepositorySettings
 from bot.storage import Store
 from bot.storage.repositories import Backfills, Progress, StoredRepository
-from bot.text.terms import read
 
 WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding", "ready", "stopped"
 
@@ -336,7 +335,6 @@ class IndexWriter:
         if not issues:
             return ""
         originals = self._originals(github, repository, issues)
-        self._uncount_words(repository.id, {issue.number: (issue.title, issue.body) for issue in issues})
         indexed = [IndexedIssue.of(issue, originals.get(issue.number)) for issue in issues]
         try:
             self._index.put(repository.id, indexed)
@@ -346,8 +344,7 @@ class IndexWriter:
         return ""
 
     def remove(self, repo_id: int, number: int) -> None:
-        """Remove an issue, and undo the counts of its words."""
-        self._uncount_words(repo_id, {number: ("", "")})
+        """Remove an issue."""
         self._index.remove(repo_id, [number])
 
     def fill_originals(self, github: RepoClient, repository: Repository, limit: int) -> str:
@@ -379,15 +376,6 @@ class IndexWriter:
             if originals.get(number) is None and (original := self._store.verdicts.original(repository.id, number)):
                 originals[number] = original
         return originals
-
-    def _uncount_words(self, repo_id: int, texts: Mapping[int, tuple[str, str]]) -> None:
-        """Undo the word counts of issues whose words the new `texts` change. The index still has the old texts."""
-        with self._index.view(repo_id) as view:
-            stored = view.texts(texts)
-        before = {number: read(*text).counted() for number, text in stored.items()}
-        changed = {number: words for number, words in before.items() if words != read(*texts[number]).counted()}
-        if changed:
-            self._store.word_counts.remove(repo_id, changed)
 
 
 def no_vectors(repository: Repository, failure: EmbeddingError) -> str:

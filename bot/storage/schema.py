@@ -147,11 +147,6 @@ judge_calls = _table(
     *columns(TIME, "cost", "seconds"),
 )
 
-words = _table("words", *keys("repo_id"), *text_keys("word"), *numbers("issues"))
-
-# The issues that `words` counts already, so that a repeated delivery counts no issue twice.
-counted = _table("counted", *keys("repo_id", "number"))
-
 texts = _table("texts", *keys("repo_id"), *text_keys("name"), *strings("text", nullable=True), *times("fetched_at"))
 
 # The dashboard's sessions: `key` is the hash of the browser's token, `repositories` JSON, `at` the time of signing in.

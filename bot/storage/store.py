@@ -23,7 +23,6 @@ from bot.storage.repositories import (
     OwnIssues,
     Repositories,
     StoredRepository,
-    WordCounts,
 )
 from bot.storage.schema import tables_of_repositories
 from bot.storage.sessions import Sessions
@@ -41,7 +40,6 @@ class Store:
         self.engine = engine
         self.repositories = Repositories(engine)
         self.backfills = Backfills(engine)
-        self.word_counts = WordCounts(engine)
         self.cached_files = CachedFiles(engine)
         self.failed_deliveries = FailedDeliveries(engine)
         self.comments = Comments(engine)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -248,34 +247,6 @@ def test_this_hosts_own_index_is_asked_where_it_is_complete(
     data = json.loads(run("acme/app#40", "--json", "--source", "full-text").stdout)
     assert [run["source"] for run in data["queries"]] == ["full-text"]
     assert all("full-text" in one["sources"] for one in data["candidates"])
-
-
-def test_f8_searches_are_planned_by_the_words_that_the_bot_has_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As the bot plans them: the issue's own words are no evidence. What it has counted stays as it is."""
-    monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
-    settings, place = host.load(), RepoRef("acme", "app")
-
-    def planned() -> str:
-        """The words that are looked for in titles."""
-        asked = json.loads(run("acme/app#43", "--json").stdout)["queries"]
-        return str(next(one["query"].partition("(")[2] for one in asked if " OR " in one["query"]))
-
-    by_the_latest = planned()
-    assert by_the_latest == "holiday OR went OR missing OR everybody OR slept OR Photos)"
-    with closing(open_store(settings)) as store, closing(build_github(settings)) as github:
-        repo_id = reader(settings, github, place).repository(place).id
-        store.repositories.upsert(Repository(repo_id, place, False, False), 1, 0.0)
-        assert planned() == by_the_latest and store.word_counts.total(repo_id) == 0, "to find counts nothing"
-        store.word_counts.add(repo_id, {43: {"slept"}})
-        assert planned() == by_the_latest and store.word_counts.total(repo_id) == 1, "nor if it alone is counted"
-        # What a thousand issues know comes first, rare words before common ones; "slept" has the issue itself alone,
-        # whose own words count for nothing.
-        store.word_counts.add(repo_id, {number: {"holiday", "went"} for number in range(1_000, 1_100)})
-        store.word_counts.add(repo_id, {number: {"everybody"} for number in range(1_100, 2_000)})
-        assert planned() == "holiday OR went OR Photos OR missing OR everybody OR slept)"
-        assert store.word_counts.total(repo_id) == 1_001
 
 
 def test_h4_beside_a_filter_by_source_what_that_source_found_is_counted() -> None:

@@ -8,7 +8,7 @@ from bot.domain.entities import RepoRef
 from bot.domain.errors import Unavailable
 from bot.quality.evaluation.history import HistoryFile, erase_history, repositories_with_history
 from bot.storage.repositories import Progress
-from handlers import issues
+from handlers import installations, issues
 from handlers.repositories import erase_repository
 from tests.about import stored
 from tests.e2e.harness import Doppel
@@ -262,15 +262,15 @@ def test_c6a_what_a_new_installation_has_stays_while_the_former_one_is_being_era
     """With many repositories that takes so long that another thread hears meanwhile of the new one."""
     other = doppel.sim.add_repository(f"{doppel.owner}/other")
     doppel.do.install(f"{doppel.owner}/other")
-    store, ids, installations = doppel.services.store, {doppel.repository.id, other.id}, list[int]()
+    store, ids, anew_as = doppel.services.store, {doppel.repository.id, other.id}, list[int]()
 
     def anew() -> set[int]:
-        return {one.id for one in store.repositories.list(installations[0])}
+        return {one.id for one in store.repositories.list(anew_as[0])}
 
     def erase(repo_id: int, *rest: object, **more: object) -> None:
         erase_repository(repo_id, *rest, **more)  # type: ignore[arg-type]
-        if not installations:
-            installations.append(doppel.sim.install(doppel.owner).id)
+        if not anew_as:
+            anew_as.append(doppel.sim.install(doppel.owner).id)
             wait_until(lambda: anew() == ids, "hearing of the new installation")
 
     monkeypatch.setattr(installations, "erase_repository", erase)

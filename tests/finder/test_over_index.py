@@ -124,7 +124,7 @@ WORDS = [
 def many(bench: Bench) -> list[int]:
     """More issues than are read from the index where the learned order decides; all that are found, in that order."""
     made = []
-    for n in range(120):
+    for n in range(240):
         body = " ".join(WORDS[n * at % len(WORDS)] for at in range(1, 3 + n % 9))
         made.append(bench.arrive(f"{WORDS[n % 7]} {WORDS[n % 5]} {n}", body).number)
     bench.put(*made)

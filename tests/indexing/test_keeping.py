@@ -37,27 +37,6 @@ def test_c1_what_bots_cause_is_indexed_but_not_answered(filled: Host) -> None:
     assert filled.sim.comments(REPO, again.number) == []
 
 
-def test_c6a_the_words_of_an_issue_that_is_gone_are_counted_no_more(filled: Host) -> None:
-    """Those that it has lost by an edit neither; a deletion that no event told of does the same."""
-    words, counts = filled.services.store.word_counts, filled.services.store.word_counts.counts
-    told = filled.sim.open_issue(REPO, "ann", "The password is hunter22", "Quokkas know it.").number
-    missed = filled.sim.open_issue(REPO, "bob", "Quokkas sing", "All night.").number
-    filled.work()
-    assert counts(filled.repo_id, ["hunter22", "quokka"]) == {"hunter22": 1, "quokka": 2}
-    filled.sim.edit_issue(REPO, told, title="The password is bandicoot")
-    filled.work()
-    assert counts(filled.repo_id, ["hunter22", "bandicoot", "quokka"]) == {"bandicoot": 1, "quokka": 2}
-    filled.sim.delete_issue(REPO, told)
-    filled.work()
-    assert counts(filled.repo_id, ["hunter22", "bandicoot", "quokka"]) == {"quokka": 1}
-    filled.sim.delete_issue(REPO, missed)
-    filled.sim.webhooks.join()
-    filled.queue.lose()
-    filled.round()
-    assert counts(filled.repo_id, ["quokka", "sing"]) == {}
-    assert words.total(filled.repo_id) == 30
-
-
 def test_what_an_earlier_version_has_read_is_read_anew_in_the_next_round(host: Host, model: HashingModel) -> None:
 
     class Earlier(TextAnalyser):

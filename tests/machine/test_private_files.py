@@ -51,15 +51,15 @@ def test_files_of_an_open_database_are_private_although_they_were_not(tmp_path: 
     home = tmp_path / "home"
     settings = Settings(home=home, database_url=f"sqlite:///{home / 'doppel.db'}")
     first = open_store(settings)
-    first.word_counts.add(1, {1: ["one"]})
+    first.muted.set(1, 1, "ann", 0.0)
     names = {"doppel.db", "doppel.db-wal", "doppel.db-shm"}
     assert modes(home) == dict.fromkeys(names, "0o600")
     for name in names:
         (home / name).chmod(0o644)
     second = open_store(settings)
-    second.word_counts.add(1, {2: ["one"]})
+    second.muted.set(1, 2, "ann", 0.0)
     assert modes(home) == dict.fromkeys(names, "0o600")
-    assert second.word_counts.counts(1, ["one"]) == {"one": 2}
+    assert second.muted.is_muted(1, 1) and second.muted.is_muted(1, 2)
     first.close()
     second.close()
 

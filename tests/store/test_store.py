@@ -5,13 +5,11 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pytest
 import sqlalchemy as sa
 
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.feedback import KeptCalibration, Rejection, UserVerdictKind
 from bot.storage import Store
-from bot.storage import repositories as words_module
 from bot.storage.commands import UsageLimit
 from bot.storage.schema import metadata
 from tests.store.posting import note_posted
@@ -45,7 +43,6 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     store.handled_commands.begin(repo_id, number, 31, said_at="2026-01-02T03:04:05Z", text_hash="1", delivery="d")
     store.muted.set(repo_id, number, "ann", NOW)
     store.usage.refuse(repo_id, "ann", ["1"], [UsageLimit(5, 60)], NOW)
-    store.word_counts.add(repo_id, {number: {"crash", "login"}})
     store.cached_files.put(repo_id, "settings", "mode: off", NOW)
     with store.engine.begin() as connection:
         for table in metadata.sorted_tables:
@@ -179,54 +176,6 @@ class TestUsage:
 
         with ThreadPoolExecutor(6) as pool:
             assert sum(pool.map(use, range(12))) == 3
-
-
-class TestWords:
-    def test_each_issue_counts_once(self, store: Store) -> None:
-        assert store.word_counts.add(1, {1: ["crash", "login", "crash"], 2: ["crash"]}) == 2
-        assert store.word_counts.add(1, {2: ["crash", "other"], 3: ["login"]}) == 1
-        assert store.word_counts.counts(1, ["crash", "login", "other", "none"]) == {"crash": 2, "login": 2}
-        assert (store.word_counts.total(1), store.word_counts.total(2)) == (3, 0)
-        assert (
-            store.word_counts.includes(1, 3),
-            store.word_counts.includes(1, 4),
-            store.word_counts.includes(2, 3),
-        ) == (
-            True,
-            False,
-            False,
-        )
-
-    def test_what_is_taken_back_may_be_counted_anew(self, store: Store) -> None:
-        store.word_counts.add(1, {1: ["crash", "login"], 2: ["crash"]})
-        for _ in range(2):
-            store.word_counts.remove(1, {1: ["crash", "login"], 9: ["crash"]})
-            assert store.word_counts.counts(1, ["crash", "login"]) == {"crash": 1}
-            assert (store.word_counts.total(1), store.word_counts.includes(1, 1)) == (1, False)
-        assert store.word_counts.add(1, {1: ["logout"]}) == 1
-        assert store.word_counts.counts(1, ["crash", "login", "logout"]) == {"crash": 1, "logout": 1}
-
-    def test_what_one_issue_adds_is_bounded(self, store: Store) -> None:
-        store.word_counts.add(1, {1: ["x" * 65, "nul\0", "", *(f"w{number:06}" for number in range(9_000))]})
-        assert store.word_counts.counts(1, ["x" * 65, "nul", "w000000", "w000499", "w000500"]) == {
-            "w000000": 1,
-            "w000499": 1,
-        }
-
-    @pytest.mark.slow
-    def test_more_words_than_fit_into_one_statement(self, store: Store) -> None:
-        issues = {number: [f"w{number}-{word}" for word in range(400)] + ["all"] for number in range(15)}
-        assert store.word_counts.add(1, issues) == 15
-        assert store.word_counts.counts(1, [word for words in issues.values() for word in words])["all"] == 15
-
-    def test_single_occurrences_are_dropped_when_the_table_is_full(
-        self, store: Store, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(words_module, "MOST_WORDS", 2)
-        store.word_counts.add(1, {number: ["all", f"w{number}"] for number in range(999)})
-        assert store.word_counts.counts(1, ["w5"]) == {"w5": 1}
-        store.word_counts.add(1, {2_000: ["last"]})
-        assert store.word_counts.counts(1, ["w5", "last", "all"]) == {"all": 999}
 
 
 class TestTexts:

@@ -21,7 +21,7 @@ from bot.github.repository import RepoClient
 from bot.platform.call_tracker import get_tool_call_tracker
 from bot.platform.settings import Settings
 from bot.quality.calibration import Threshold, threshold_in_force
-from bot.quality.known_issues import KnownRepository, RepositoryWords
+from bot.quality.known_issues import KnownRepository
 from bot.quality.scanning.scan import BacklogMatcher, MatchMany, Scan, match_in_processes
 from bot.search.embedding.local import TextModel
 from bot.search.finder import Finder, TemporaryIndexes, finder_settings, further_sources
@@ -143,7 +143,6 @@ def known_repository(
     loaded = settings_at_present(client, target.repo, settings.mode)
     with existing_store(settings) as store:
         progress = store.backfills.get(repo_id) if store else None
-        words = RepositoryWords(store.word_counts, repo_id, target) if store else None
         # Use the forms as the bot last read them: this function must not store any.
         headings = IssueForms(store, now).last_headings(repo_id) if store else ()
         complete = progress is not None and progress.done
@@ -152,8 +151,6 @@ def known_repository(
         chosen_judge = _required_judge(settings, store, summary, loaded.config, keep=known) if judge else None
         finder = Finder(
             client,
-            # If this host has counted no words of the repository, the finder counts the words that it reads.
-            words=words if words and words.total() else None,
             issues=issues if progress is None or progress.size is None else progress.size,
             settings=finder_settings(loaded.config, headings=headings, workflow_field=settings.workflow_field),
             matcher=Matcher(index) if index and complete else None,

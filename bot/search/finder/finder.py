@@ -314,6 +314,7 @@ class Finder:
             else one.issue
             for one in similar
         ]
+        ensure_word_stats(self._recent, self._words, target.repo)
         values = relevances(options.by, target, issues, confidences, self._words)
         pairs = list(zip(similar, values, strict=True))
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0].issue.created_at, pair[0].issue.number))
