@@ -178,7 +178,7 @@ class IssueContext:
                 self.issue,
                 self.threshold.value,
                 rejected=decided.different_from(self.number) | self.own_issues,
-                rejected_elsewhere=store.elsewhere.rejected(repo_id, self.number),
+                rejected_elsewhere=store.verdicts.rejected_elsewhere(repo_id, self.number),
                 duplicates=decided.originals,
             )
             min_confidence = (

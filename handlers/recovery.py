@@ -18,7 +18,7 @@ from bot.conversation.comments import hash_texts
 from bot.conversation.marker import answered_comment_id
 from bot.domain.entities import NOBODY, Actor, Comment, Permission, Repository, name_key, same_login
 from bot.domain.errors import GitHubError, Retryable
-from bot.domain.feedback import Rejection, Role, UserVerdict, UserVerdictKind
+from bot.domain.feedback import Role, UserVerdict, UserVerdictKind
 from bot.github.repository import RepoClient
 from bot.github.search import Thread
 from bot.platform.addresses import hosts_of
@@ -125,12 +125,10 @@ class _ThreadRecovery:
     def _store_effect(self, command: Command, comment: Comment) -> None:
         """Store again what the command stored. The command's changes on GitHub are still there."""
         login, at, number = comment.author.login, comment.created_at.timestamp(), command.number or 0
-        if command.name is CommandName.NOT and command.repo:
-            issue = name_key(f"{command.repo}#{number}")
-            self._store.elsewhere.add(self._where[0], Rejection(self._thread.number, issue, login, at, comment.id))
-        elif command.name is CommandName.NOT:
+        if command.name is CommandName.NOT:
             who = Role.TRIAGE if self._may_triage(comment) else Role.AUTHOR
-            self._add_verdict(number, UserVerdictKind.NOT, comment, {"who": who})
+            other, issue = (0, name_key(f"{command.repo}#{number}")) if command.repo else (number, "")
+            self._add_verdict(other, UserVerdictKind.NOT, comment, {"who": who}, issue)
         elif command.name is CommandName.OF and self._thread.original:
             self._add_verdict(self._thread.original, UserVerdictKind.OF, comment, {"was": "open", "label": "duplicate"})
         elif command.name is CommandName.MUTE:
@@ -140,7 +138,9 @@ class _ThreadRecovery:
         elif command.name is CommandName.UNDO:
             self._undo(comment)
 
-    def _add_verdict(self, other: int, kind: UserVerdictKind, comment: Comment, details: dict[str, str]) -> None:
+    def _add_verdict(
+        self, other: int, kind: UserVerdictKind, comment: Comment, details: dict[str, str], issue: str = ""
+    ) -> None:
         self._store.verdicts.add(
             *self._where,
             other,
@@ -149,6 +149,7 @@ class _ThreadRecovery:
             command_id=comment.id,
             now=comment.created_at.timestamp(),
             details=details,
+            issue=issue,
         )
 
     def _undo(self, comment: Comment) -> None:
@@ -156,21 +157,12 @@ class _ThreadRecovery:
         everybodys, at = self._may_triage(comment), comment.created_at.timestamp()
         actor = None if everybodys else comment.author.login
         verdict = self._store.verdicts.last(*self._where, actor, up_to=comment.id)
-        rejections = [
-            rejection
-            for rejection in self._store.elsewhere.of_issue(*self._where)
-            if rejection.undone_by is None and rejection.command_id <= comment.id and actor in (None, rejection.actor)
-        ]
-        if rejections and (verdict is None or rejections[-1].at >= verdict.at):
-            last = rejections[-1]
-            for rejection in [past for past in rejections if past.issue == last.issue] if everybodys else [last]:
-                self._store.elsewhere.undo(self._where[0], rejection, comment.id, at)
-        elif verdict is not None:
+        if verdict is not None:
             for past in (verdict, *(self._of_same_pair(verdict, comment) if everybodys else ())):
                 self._store.verdicts.undo(past.id, comment.id, at)
 
     def _of_same_pair(self, verdict: UserVerdict, comment: Comment) -> list[UserVerdict]:
-        pair = self._store.verdicts.of_pair(self._where[0], verdict.number, verdict.other)
+        pair = self._store.verdicts.of_pair(self._where[0], verdict.number, verdict.other, verdict.issue)
         return [past for past in pair if verdict.kind is UserVerdictKind.NOT and past.command_id <= comment.id]
 
     def _permission(self, author: Actor) -> Permission:

@@ -51,7 +51,7 @@ def filled(new_database: Callable[[str], str], tmp_path_factory: pytest.TempPath
     settings = Settings(home=tmp_path_factory.mktemp("home"), database_url=new_database("sqlite"))
     with closing(open_store(settings)) as store, store.engine.begin() as connection:
         for table in metadata.sorted_tables:
-            connection.execute(sa.insert(table), rows(table, MANY if table.name in ("counted", "words") else 7))
+            connection.execute(sa.insert(table), rows(table, MANY if table.name in ("muted", "usage") else 7))
     with closing(Inbox(settings)) as inbox:
         for number in range(20):
             inbox.put(f"delivery-{number}", opened(number), delay_seconds=3600 if number == 3 else 0)
@@ -133,7 +133,7 @@ def test_what_must_not_be_is_refused_with_what_helps(
     assert "Nothing was changed." in say("--from", here, "--to", new, "--dry-run").stdout
     assert list(tmp_path.iterdir()) == []
     answer = json.loads(say("--from", here, "--to", target.database_url, "--json").stdout)
-    assert answer["tables"]["words"] == MANY
+    assert answer["tables"]["usage"] == MANY
     full = say("--from", here, "--to", target.database_url).exception
     assert "has data already (" in str(full)
 

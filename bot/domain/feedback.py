@@ -64,7 +64,9 @@ class UserVerdictKind(StrEnum):
 class UserVerdict:
     """A decision on issue `number` about issue `other`, by the command in comment `command_id`.
 
-    `details` holds JSON values that `undo` needs, such as the added label.
+    For an issue of another repository, `issue` is `owner/repo#number` in lower case, and `other` is 0. `undone_by` is
+    the comment whose `undo` took the decision back. `details` holds JSON values that `undo` needs, such as the added
+    label.
     """
 
     id: int
@@ -76,22 +78,9 @@ class UserVerdict:
     at: float
     command_id: int
     undone_at: float | None = None
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Rejection:
-    """A `not` about an issue of another repository, `owner/repo#number` in lower case.
-
-    `undone_by` is the comment whose `undo` took the rejection back.
-    """
-
-    number: int
-    issue: str
-    actor: str
-    at: float
-    command_id: int
     undone_by: int | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+    issue: str = ""
 
 
 class Fold(StrEnum):

@@ -90,6 +90,6 @@ class KnownRepository:
         decisions = decisions_on_pairs(self.store, self.id)
         return {
             "rejected": decisions.different_from(target.number) | self.store.own_issues(self.id),
-            "rejected_elsewhere": self.store.elsewhere.rejected(self.id, target.number),
+            "rejected_elsewhere": self.store.verdicts.rejected_elsewhere(self.id, target.number),
             "duplicates": decisions.originals,
         }

@@ -15,14 +15,13 @@ from bot.domain.feedback import (
     FeedbackSignal,
     Fold,
     KeptCalibration,
-    Rejection,
     Role,
     UserVerdict,
     UserVerdictKind,
 )
 from bot.storage.comments import ADVISORY, CommentState
 from bot.storage.engine import TableGateway, write
-from bot.storage.schema import calibrations, comments, rejected_elsewhere, signals, verdicts, watched
+from bot.storage.schema import calibrations, comments, signals, verdicts, watched
 
 
 class Verdicts(TableGateway):
@@ -39,13 +38,15 @@ class Verdicts(TableGateway):
         command_id: int,
         now: float,
         details: Mapping[str, Any] | None = None,
-    ) -> bool:
-        """Store a verdict; False if this same command is already stored (a redelivery) and still holds."""
+        issue: str = "",
+    ) -> None:
+        """Store a verdict, unless this same command is already stored (a redelivery) and still holds."""
         undone = {"undone_at": None, "undone_by": None}
         values = {"actor": actor, "at": now, **undone, "details": json.dumps(dict(details or {}))}
-        key = {"repo_id": repo_id, "command_id": command_id, "kind": kind, "number": number, "other": other}
+        pair = {"number": number, "other": other, "issue": issue}
+        key = {"repo_id": repo_id, "command_id": command_id, "kind": kind, **pair}
         # A command that was undone counts again if an edit repeats it.
-        return self._write(self._upsert(verdicts, key, values, where=verdicts.c.undone_at.is_not(None)))
+        self._change(self._upsert(verdicts, key, values, where=verdicts.c.undone_at.is_not(None)))
 
     def remove(self, verdict_id: int) -> None:
         """Erase a verdict that GitHub did not let us carry out."""
@@ -55,11 +56,16 @@ class Verdicts(TableGateway):
         """The issues that a command on either issue has declared to be no duplicates of this one."""
         either = sa.or_(verdicts.c.number == number, verdicts.c.other == number)
         pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.NOT), either)
-        return {issue for pair in self._all(pairs) for issue in pair} - {number}
+        return {issue for pair in self._all(pairs) for issue in pair} - {number, 0}
 
-    def of_pair(self, repo_id: int, number: int, other: int) -> list[UserVerdict]:
+    def rejected_elsewhere(self, repo_id: int, number: int) -> set[str]:
+        """The issues of other repositories that a command on this issue has declared to be no duplicates."""
+        mine = (*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.number == number, verdicts.c.issue != "")
+        return {verdict.issue for verdict in self._find(*mine)}
+
+    def of_pair(self, repo_id: int, number: int, other: int, issue: str = "") -> list[UserVerdict]:
         """The verdicts that these two issues are different, by commands on either of them."""
-        pair, mine = (number, other), _holding(repo_id, UserVerdictKind.NOT)
+        pair, mine = (number, other), (*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.issue == issue)
         return self._find(*mine, verdicts.c.number.in_(pair), verdicts.c.other.in_(pair))
 
     def last(
@@ -97,16 +103,17 @@ class Verdicts(TableGateway):
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
 
     def since(self, repo_id: int, since: float) -> list[UserVerdict]:
-        """The verdicts at `since` (seconds since 1970) or later that still hold."""
-        return self._find(verdicts.c.repo_id == repo_id, verdicts.c.at >= since, verdicts.c.undone_at.is_(None))
+        """The verdicts at `since` (seconds since 1970) or later that still hold, about issues of this repository."""
+        here = (verdicts.c.repo_id == repo_id, verdicts.c.issue == "")
+        return self._find(*here, verdicts.c.at >= since, verdicts.c.undone_at.is_(None))
 
     def _find(self, *conditions: sa.ColumnElement[bool]) -> list[UserVerdict]:
         return [_verdict(row) for row in self._all(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))]
 
-    def undo(self, verdict_id: int, command_id: int, now: float) -> bool:
-        """Take a verdict back for the command in this comment; False if it was taken back before."""
+    def undo(self, verdict_id: int, command_id: int, now: float) -> None:
+        """Take a verdict back for the command in this comment, unless that was done before."""
         holds = sa.update(verdicts).where(verdicts.c.id == verdict_id, verdicts.c.undone_by.is_(None))
-        return self._change(holds.values(undone_at=now, undone_by=command_id)) > 0
+        self._change(holds.values(undone_at=now, undone_by=command_id))
 
     def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
         """End the `of` verdicts on an issue that was reopened or closed in another way, except a verdict for `but`."""
@@ -130,44 +137,10 @@ def _verdict(row: sa.Row[Any]) -> UserVerdict:
         at=row.at,
         command_id=row.command_id,
         undone_at=row.undone_at,
+        undone_by=row.undone_by,
         details=json.loads(row.details),
+        issue=row.issue,
     )
-
-
-_elsewhere = rejected_elsewhere.c
-
-
-class CrossRepositoryRejections(TableGateway):
-    """The `rejected_elsewhere` table: `not` commands about issues of other repositories."""
-
-    def add(self, repo_id: int, rejection: Rejection) -> None:
-        """Store a rejection. An undone rejection counts again if an edit repeats the command."""
-        values = {"actor": rejection.actor, "at": rejection.at, "undone_at": None, "undone_by": None}
-        key = {
-            "repo_id": repo_id,
-            "number": rejection.number,
-            "issue": rejection.issue,
-            "command_id": rejection.command_id,
-        }
-        self._change(self._upsert(rejected_elsewhere, key, values, where=_elsewhere.undone_at.is_not(None)))
-
-    def rejected(self, repo_id: int, number: int) -> set[str]:
-        """The issues of other repositories that must not be shown for this issue."""
-        return {rejection.issue for rejection in self.of_issue(repo_id, number) if rejection.undone_by is None}
-
-    def of_issue(self, repo_id: int, number: int) -> list[Rejection]:
-        """All rejections on an issue, oldest first, including undone ones."""
-        c = _elsewhere
-        query = sa.select(c.number, c.issue, c.actor, c.at, c.command_id, c.undone_by)
-        mine = query.where(c.repo_id == repo_id, c.number == number).order_by(c.at, c.command_id)
-        return [Rejection(*row) for row in self._all(mine)]
-
-    def undo(self, repo_id: int, rejection: Rejection, command_id: int, now: float) -> None:
-        """Take a rejection back for the command in this comment, unless that was done before."""
-        c = _elsewhere
-        here = (c.repo_id == repo_id, c.number == rejection.number, c.issue == rejection.issue)
-        this = sa.update(rejected_elsewhere).where(*here, c.command_id == rejection.command_id, c.undone_by.is_(None))
-        self._change(this.values(undone_at=now, undone_by=command_id))
 
 
 class Signals(TableGateway):

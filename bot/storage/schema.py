@@ -82,7 +82,8 @@ comments = _table(
     *times("updated_at"),
 )
 
-# A command that comes twice adds only one verdict.
+# A command that comes twice adds only one verdict. For an issue of another repository, `issue` is OWNER/REPO#NUMBER in
+# lower case, and `other` is 0.
 verdicts = _table(
     "verdicts",
     *_row_id(),
@@ -93,21 +94,10 @@ verdicts = _table(
     *numbers("undone_by", nullable=True),
     *numbers("command_id"),
     *strings("details"),
-    sa.UniqueConstraint("repo_id", "command_id", "kind", "number", "other", name="uq_verdicts_command"),
+    *strings("issue"),
+    sa.UniqueConstraint("repo_id", "command_id", "kind", "number", "other", "issue", name="uq_verdicts_command"),
     sa.Index("ix_verdicts_number", "repo_id", "number"),
     sa.Index("ix_verdicts_other", "repo_id", "other"),
-)
-
-# `issue` is OWNER/REPO#NUMBER in lower case.
-rejected_elsewhere = _table(
-    "rejected_elsewhere",
-    *keys("repo_id", "number"),
-    *text_keys("issue"),
-    *keys("command_id"),
-    *strings("actor"),
-    *times("at"),
-    *times("undone_at", nullable=True),
-    *numbers("undone_by", nullable=True),
 )
 
 # The commands in the newest text of each comment, by GitHub's time (`said_at`), and the delivery that carries them out.

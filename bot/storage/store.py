@@ -14,7 +14,7 @@ from bot.storage.comments import Comments
 from bot.storage.decisions import Decisions, Judgements
 from bot.storage.engine import PATIENCE, make_engine, write
 from bot.storage.failed_deliveries import FailedDeliveries
-from bot.storage.feedback import Calibrations, CrossRepositoryRejections, Signals, Verdicts, WatchedComments
+from bot.storage.feedback import Calibrations, Signals, Verdicts, WatchedComments
 from bot.storage.migrate import migrate
 from bot.storage.repositories import (
     Backfills,
@@ -46,7 +46,6 @@ class Store:
         self.scan_issues = OwnIssues(engine, OwnIssueKind.SCAN)
         self.digest_issues = OwnIssues(engine, OwnIssueKind.DIGEST)
         self.verdicts = Verdicts(engine)
-        self.elsewhere = CrossRepositoryRejections(engine)
         self.handled_commands = HandledCommands(engine)
         self.muted = MutedIssues(engine)
         self.usage = Usage(engine)

@@ -14,7 +14,7 @@ from bot.conversation.commands.table import COMMANDS_BY_NAME, Command, CommandNa
 from bot.deliveries.events import JUDGED, IssueEvent, own_issue_event
 from bot.domain.entities import RepoRef, name_key, same_login
 from bot.domain.errors import Invalid, NotFound
-from bot.domain.feedback import Rejection, UserVerdict, UserVerdictKind
+from bot.domain.feedback import UserVerdict, UserVerdictKind
 from bot.storage import CommentState
 from handlers.advisory_comment import refresh
 from handlers.commands.close_as_duplicate import closed_in_favour_of
@@ -29,32 +29,53 @@ _CLOSE_REASONS = ("completed", "not_planned")
 def reject(request: CommandRequest, command: Command) -> CommandResult:
     """`not #N`: never show this pair again, on either issue, and remove #N from the comment at once.
 
-    #N can be a pull request or a discussion too.
+    #N can be a pull request or a discussion too. With `not OWNER/REPO#N`, it can be an issue of another repository.
     """
-    if command.repo:
-        return _reject_elsewhere(request, command)
-    other = number_named(request, command)
+    other = _shown_elsewhere(request, command) if command.repo else number_named(request, command)
     if isinstance(other, CommandResult):
         return other
+    number, issue = (0, name_key(f"{command.repo}#{other}")) if command.repo else (other, "")
     context, store = request.context, request.context.services.store.verdicts
-    verdicts = store.of_pair(context.repository.id, context.number, other)
+    verdicts = store.of_pair(context.repository.id, context.number, number, issue)
     before = [verdict for verdict in verdicts if verdict.command_id != request.command_id]
     # Store each person's verdict: one person's stays if another person undoes theirs.
     if not any(same_login(verdict.actor, request.login) for verdict in before):
         store.add(
             context.repository.id,
             context.number,
-            other,
+            number,
             UserVerdictKind.NOT,
             actor=request.login,
             command_id=request.command_id,
             now=context.services.now(),
             details={"who": request.role},
+            issue=issue,
         )
     if not before:
         refresh(context)
-        _queue_other(request, other)
-    return CommandResult(True, request.replies.noted_different(other, bool(before)))
+        _queue_other(request, number)
+    return CommandResult(True, request.replies.noted_different(other, bool(before), command.repo))
+
+
+def _shown_elsewhere(request: CommandRequest, command: Command) -> int | CommandResult:
+    """The number of another repository's issue, or a refusal if no comment here has shown it.
+
+    This does not ask GitHub about the other repository, which may be private by now, so the reply reveals nothing new.
+    """
+    context, number = request.context, command.number or 0
+    issue, link = name_key(f"{command.repo}#{number}"), context.links.issue(number, command.repo)
+    rejected = context.services.store.verdicts.of_pair(context.repository.id, context.number, 0, issue)
+    if rejected or _was_shown(context, issue) or comment_links_to(request, link):
+        return number
+    return request.refuse(request.say.not_shown_here(issue=link))
+
+
+def _was_shown(context: IssueContext, issue: str) -> bool:
+    """Whether a comment here has shown the issue. In `mode: shadow` there were no comments."""
+    shown = (
+        item for decision in context.decisions() if decision.outcome.seen for item in decision.evidence if item.shown
+    )
+    return any(name_key(f"{item.repo}#{item.number}") == issue for item in shown)
 
 
 @with_context
@@ -72,8 +93,8 @@ def follow(context: IssueContext) -> None:
 def _queue_other(request: CommandRequest, other: int) -> None:
     """Queue an update of the other issue's comment if that comment can list this issue.
 
-    A comment lists only earlier issues. Even without a comment the update is needed: a look that began before this
-    decision may be about to write the comment.
+    `other` is 0 for an issue of another repository. A comment lists only earlier issues. Even without a comment the
+    update is needed: a look that began before this decision may be about to write the comment.
     """
     context = request.context
     kept = context.services.store.comments.get(context.repository.id, other)
@@ -97,9 +118,6 @@ def undo(request: CommandRequest, command: Command) -> CommandResult:
     verdict = (
         undone[0] if undone else store.last(context.repository.id, context.number, actor, up_to=request.command_id)
     )
-    rejection = None if undone else _last_elsewhere(request, actor)
-    if rejection and (verdict is None or rejection.undone_by == request.command_id or rejection.at >= verdict.at):
-        return _undo_elsewhere(request, rejection, everybodys=actor is None)
     if verdict is None:
         return request.refuse(request.say.undo_nothing())
     if verdict.kind is UserVerdictKind.NOT:
@@ -114,15 +132,16 @@ def _undo_not(request: CommandRequest, verdict: UserVerdict, *, everybodys: bool
     """Take back one's own verdict on a pair; with triage access, everybody's verdicts up to this comment."""
     context, store = request.context, request.context.services.store.verdicts
     repo_id, other = context.repository.id, verdict.other if verdict.number == context.number else verdict.number
-    pair = store.of_pair(repo_id, context.number, other)
+    pair = store.of_pair(repo_id, context.number, other, verdict.issue)
     earlier = [past for past in pair if past.command_id <= request.command_id]
     for past in (verdict, *(earlier if everybodys else ())):
         store.undo(past.id, request.command_id, context.services.now())
-    holds = bool(store.of_pair(repo_id, context.number, other))
+    holds = bool(store.of_pair(repo_id, context.number, other, verdict.issue))
     if not holds:
         refresh(context)
         _queue_other(request, other)
-    return CommandResult(True, request.replies.undone_not(other, holds))
+    repo, _, number = verdict.issue.rpartition("#")
+    return CommandResult(True, request.replies.undone_not(int(number or other), holds, repo))
 
 
 def _undo_of(request: CommandRequest, verdict: UserVerdict, *, again: bool) -> CommandResult:
@@ -162,74 +181,6 @@ def _close_as_before(request: CommandRequest, verdict: UserVerdict) -> bool:
             github.close_as_duplicate(repo, number, before.id)
             return True
     return False
-
-
-def _reject_elsewhere(request: CommandRequest, command: Command) -> CommandResult:
-    """`not OWNER/REPO#N`: never show that issue here again, and remove it from the comment at once.
-
-    The command accepts only an issue that a comment here has shown. It does not ask GitHub about the other
-    repository, which may be private by now, so the reply reveals nothing new.
-    """
-    context, repo, number = request.context, command.repo, command.number or 0
-    issue = name_key(f"{repo}#{number}")
-    before = [past for past in _rejections_of(request, issue) if past.command_id != request.command_id]
-    if (
-        not before
-        and not _was_shown(context, issue)
-        and not comment_links_to(request, context.links.issue(number, repo))
-    ):
-        return request.refuse(request.say.not_shown_here(issue=context.links.issue(number, repo)))
-    if not any(same_login(past.actor, request.login) for past in before):
-        rejection = Rejection(context.number, issue, request.login, context.services.now(), request.command_id)
-        context.services.store.elsewhere.add(context.repository.id, rejection)
-    if not before:
-        refresh(context)
-    return CommandResult(True, request.replies.noted_different(number, bool(before), repo))
-
-
-def _was_shown(context: IssueContext, issue: str) -> bool:
-    """Whether a comment here has shown the issue. In `mode: shadow` there were no comments."""
-    shown = (
-        item for decision in context.decisions() if decision.outcome.seen for item in decision.evidence if item.shown
-    )
-    return any(name_key(f"{item.repo}#{item.number}") == issue for item in shown)
-
-
-def _last_elsewhere(request: CommandRequest, actor: str | None) -> Rejection | None:
-    """The rejection that this `undo` takes back, or took back in an earlier attempt. `actor` None means anybody's."""
-    rejections = request.context.services.store.elsewhere.of_issue(
-        request.context.repository.id, request.context.number
-    )
-    if undone := [rejection for rejection in rejections if rejection.undone_by == request.command_id]:
-        return undone[-1]
-    eligible = [
-        rejection
-        for rejection in rejections
-        if rejection.undone_by is None
-        and rejection.command_id <= request.command_id
-        and (actor is None or same_login(rejection.actor, actor))
-    ]
-    return eligible[-1] if eligible else None
-
-
-def _undo_elsewhere(request: CommandRequest, rejection: Rejection, *, everybodys: bool) -> CommandResult:
-    """Take back one's own rejection; with triage access, everybody's rejections of the issue up to this comment."""
-    context, store = request.context, request.context.services.store.elsewhere
-    earlier = [past for past in _rejections_of(request, rejection.issue) if past.command_id <= request.command_id]
-    for past in earlier if everybodys else [rejection]:
-        store.undo(context.repository.id, past, request.command_id, context.services.now())
-    holds = bool(_rejections_of(request, rejection.issue))
-    if not holds:
-        refresh(context)
-    repo, _, number = rejection.issue.rpartition("#")
-    return CommandResult(True, request.replies.undone_not(int(number), holds, repo))
-
-
-def _rejections_of(request: CommandRequest, issue: str) -> list[Rejection]:
-    """The rejections of another repository's issue that nobody has undone."""
-    context = request.context
-    rejections = context.services.store.elsewhere.of_issue(context.repository.id, context.number)
-    return [rejection for rejection in rejections if rejection.issue == issue and rejection.undone_by is None]
 
 
 def mute(request: CommandRequest, command: Command) -> CommandResult:

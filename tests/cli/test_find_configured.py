@@ -13,7 +13,7 @@ import pytest
 from bot.app.wiring.clients import build_github, reader
 from bot.conversation.config.schema import CONFIG_PATH, MIN_CONFIDENCE
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.feedback import Rejection, UserVerdictKind
+from bot.domain.feedback import UserVerdictKind
 from bot.platform import settings as host
 from bot.simulator import Server, start_simulator
 from bot.storage import open_store
@@ -128,7 +128,7 @@ def test_c4_what_people_decided_on_this_host_counts(configured: Server) -> None:
     store.verdicts.add(repo_id, 4, 1, UserVerdictKind.NOT, actor="eve", command_id=1, now=0.0)
     assert "#1" not in listed(run("acme/app#4").stdout)
     assert listed(run("acme/app#3").stdout)["acme/lib#1"]
-    store.elsewhere.add(repo_id, Rejection(3, "acme/lib#1", "eve", 0.0, 2))
+    store.verdicts.add(repo_id, 3, 0, UserVerdictKind.NOT, actor="eve", command_id=2, now=0.0, issue="acme/lib#1")
     assert "acme/lib#1" not in listed(run("acme/app#3").stdout)
     store.close()
 

@@ -188,6 +188,6 @@ def test_c6a_it_goes_with_the_issue_and_with_the_repository(doppel: Doppel, lib:
     doppel.write(1, f"/duplicates not {lib}#1")
     store, repo_id = doppel.services.store, doppel.repository.id
     assert reply(doppel)
-    assert store.elsewhere.rejected(repo_id, 1) == {f"{lib}#1".lower()}
+    assert store.verdicts.rejected_elsewhere(repo_id, 1) == {f"{lib}#1".lower()}
     store.forget_issue(repo_id, 1)
-    assert store.elsewhere.of_issue(repo_id, 1) == []
+    assert store.verdicts.rejected_elsewhere(repo_id, 1) == set()

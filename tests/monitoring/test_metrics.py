@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families as prometheu
 
 from bot.deliveries.database import queue_engine
 from bot.deliveries.queue import Queue
-from bot.domain.feedback import FeedbackKind, FeedbackSignal, Rejection, Role, UserVerdictKind
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role, UserVerdictKind
 from bot.platform.metrics import GITHUB_REMAINING, REGISTRY
 from bot.platform.settings import Settings
 from bot.storage import open_store
@@ -48,8 +48,8 @@ def test_the_state_of_queue_index_and_verdicts(settings: Settings, client: Flask
     store.verdicts.add(1, 2, 1, UserVerdictKind.NOT, actor="ann", command_id=3, now=0.0)
     # One in this repository and two in others, of which one was taken back.
     for other in ("acme/lib#1", "acme/lib#2"):
-        store.elsewhere.add(1, Rejection(2, other, "ann", 0.0, 3))
-    store.elsewhere.undo(1, Rejection(2, "acme/lib#2", "ann", 0.0, 3), 4, 1.0)
+        store.verdicts.add(1, 2, 0, UserVerdictKind.NOT, actor="ann", command_id=3, now=0.0, issue=other)
+    store.verdicts.undo(store.verdicts.of_pair(1, 2, 0, "acme/lib#2")[0].id, 4, 1.0)
     voices = [FeedbackSignal(2, FeedbackKind.REACTION, login, 0, False, Role.OTHER, 1.0) for login in ("ann", "bob")]
     store.signals.replace(1, 2, FeedbackKind.REACTION, voices)
     store.close()

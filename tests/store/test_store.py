@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.feedback import KeptCalibration, Rejection, UserVerdictKind
+from bot.domain.feedback import KeptCalibration, UserVerdictKind
 from bot.storage import Store
 from bot.storage.commands import UsageLimit
 from bot.storage.schema import metadata
@@ -39,7 +39,6 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     _add(store, repo_id)
     note_posted(store, repo_id, number, comment_id=11, now=NOW)
     store.verdicts.add(repo_id, number, 9, UserVerdictKind.NOT, actor="ann", command_id=31, now=NOW)
-    store.elsewhere.add(repo_id, Rejection(number, "acme/lib#7", "ann", NOW, 31))
     store.handled_commands.begin(repo_id, number, 31, said_at="2026-01-02T03:04:05Z", text_hash="1", delivery="d")
     store.muted.set(repo_id, number, "ann", NOW)
     store.usage.refuse(repo_id, "ann", ["1"], [UsageLimit(5, 60)], NOW)

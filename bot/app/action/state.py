@@ -84,7 +84,6 @@ def pack(database: Path, packed: Path) -> int:
 
 _FEEDBACK = (
     "SELECT * FROM verdicts",
-    "SELECT * FROM rejected_elsewhere",
     "SELECT * FROM muted",
     "SELECT * FROM heeded",
     "SELECT * FROM signals",

@@ -31,7 +31,7 @@ from bot.quality.illness import count_by_illness, illnesses
 from bot.search.matching.weights import shipped_text
 from bot.storage import Store
 from bot.storage.engine import database_time
-from bot.storage.schema import index_states, rejected_elsewhere, signals, verdicts
+from bot.storage.schema import index_states, signals, verdicts
 
 _QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE)
 
@@ -196,8 +196,6 @@ def of_queue(now: QueueState) -> Iterator[Metric]:
 def _of_store(engine: sa.Engine) -> Iterator[Metric]:
     """People's decisions and feedback, and the progress of the index."""
     decided = sa.select(verdicts.c.kind, sa.func.count().label("times")).group_by(verdicts.c.kind)
-    # A `not` about another repository's issue is stored in a separate table.
-    elsewhere = sa.select(sa.func.count()).where(rejected_elsewhere.c.undone_at.is_(None))
     feedback = sa.select(signals.c.kind, signals.c.same, sa.func.count().label("times"))
     feedback = feedback.group_by(signals.c.kind, signals.c.same)
     indexed = sa.select(
@@ -208,7 +206,6 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
     with engine.connect() as connection:
         rows = connection.execute(decided.where(verdicts.c.undone_at.is_(None)))
         kinds = dict.fromkeys(("not", "of"), 0) | {row.kind: row.times for row in rows}
-        kinds["not"] += connection.execute(elsewhere).scalar_one()
         feedback_rows = connection.execute(feedback).all()
         repositories, issues, no_vectors = connection.execute(indexed).one()
     decisions_metric = GaugeMetricFamily("doppel_verdicts", "Decisions of people that hold, by kind.", labels=["kind"])

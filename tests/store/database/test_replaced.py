@@ -98,7 +98,7 @@ def test_a_database_that_gets_the_name_of_the_one_before_is_another(ours: sa.Eng
 def test_so_is_one_of_an_older_release_which_has_fewer_tables(ours: sa.Engine, restored: str) -> None:
     databases = PostgresDatabase(ours)
     now_named(restored, ours)
-    execute(ours, "DROP TABLE rejected_elsewhere")
+    execute(ours, "DROP TABLE muted")
     assert [databases.replaced(), databases.replaced()] == [False, True]
 
 
@@ -112,9 +112,9 @@ def test_a_dump_that_is_being_restored_is_waited_for(ours: sa.Engine) -> None:
     ensure_schema(settings)
     assert [databases.replaced(), databases.replaced()] == [False, False], "the store is not there yet"
     open_store(settings).close()
-    execute(ours, "ALTER TABLE words DROP CONSTRAINT words_pkey")
+    execute(ours, "ALTER TABLE muted DROP CONSTRAINT muted_pkey")
     assert [databases.replaced(), databases.replaced()] == [False, False], "it is, but for a key"
-    execute(ours, "ALTER TABLE words ADD PRIMARY KEY (repo_id, word)")
+    execute(ours, "ALTER TABLE muted ADD PRIMARY KEY (repo_id, number)")
     assert [databases.replaced(), databases.replaced()] == [False, True]
 
 
