@@ -8,12 +8,12 @@ from typing import Any, cast
 import pytest
 
 from bot.deliveries.events import Event, PushEvent
-from bot.domain.entities import Actor, RepoRef, Repository
+from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import Forbidden, Invalid, NotFound, RateLimited, Unavailable
 from handlers.router import Route, Router
 from handlers.services import Services
 
-PUSH = PushEvent(1, Repository(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
+PUSH = PushEvent(1, Repository(5, RepoRef("acme", "app"), False))
 # The router hands the services on and looks at nothing in them.
 SERVICES = cast("Services", object())
 

@@ -31,7 +31,6 @@ class IssueEvent:
     number: int
     sender: Actor
     author: Actor
-    locked: bool = False
     label: str = ""
     closed_at: str = ""
 
@@ -111,7 +110,6 @@ class RepositoryEvent:
     action: str
     installation: int | None
     repository: Repository
-    sender: Actor
 
     name = "repository"
 
@@ -126,9 +124,6 @@ class PushEvent:
 
     installation: int | None
     repository: Repository
-    sender: Actor
-    settings: bool
-    templates: bool
 
     name = "push"
     action = ""

@@ -154,7 +154,6 @@ def _issues(name: str, fields: _Fields) -> Event | Ignored:
         number=issue.number("number"),
         sender=author if moved else _actor(fields, "sender"),
         author=author,
-        locked=issue.flag("locked"),
         label=fields.child("label").text("name") if fields.has("label") else "",
         closed_at=issue.text("closed_at", "")[:40],
     )
@@ -209,8 +208,7 @@ def _repository_event(name: str, fields: _Fields) -> Event | Ignored:
     action = fields.text("action")
     if action not in REPOSITORY_ACTIONS:
         return Ignored(f"repository.{action[:100]} needs no work")
-    repository = _repository(fields.child("repository"))
-    return RepositoryEvent(action, _installation(fields), repository, _actor(fields, "sender"))
+    return RepositoryEvent(action, _installation(fields), _repository(fields.child("repository")))
 
 
 def _push(name: str, fields: _Fields) -> Event | Ignored:
@@ -218,19 +216,16 @@ def _push(name: str, fields: _Fields) -> Event | Ignored:
     if fields.text("ref") != f"refs/heads/{repository.text('default_branch', '')}":
         return Ignored("a push to another branch than the default one")
     lists = [commit.texts(key) for commit in fields.children("commits") for key in ("added", "modified", "removed")]
-    paths = {path for texts in lists for path in texts}
-    settings = SETTINGS_FILE in paths
-    templates = any(_is_template(path) for path in paths)
-    if not settings and not templates:
+    if not any(_is_read(path) for texts in lists for path in texts):
         return Ignored("a push that touches neither settings nor issue templates")
-    return PushEvent(
-        _installation(fields), _repository(repository), _actor(fields, "sender"), settings=settings, templates=templates
-    )
+    return PushEvent(_installation(fields), _repository(repository))
 
 
-def _is_template(path: str) -> bool:
+def _is_read(path: str) -> bool:
+    """Whether this is the settings file or an issue template."""
     folder, _, name = path.rpartition("/")
-    return folder == TEMPLATES or (folder in TEMPLATE_FOLDERS and name.lower() in TEMPLATE_NAMES)
+    is_template = folder == TEMPLATES or (folder in TEMPLATE_FOLDERS and name.lower() in TEMPLATE_NAMES)
+    return is_template or path == SETTINGS_FILE
 
 
 _READERS: dict[str, Callable[[str, _Fields], Event | Ignored]] = {

@@ -15,9 +15,8 @@ import base64
 import binascii
 import json
 import logging
-import math
 import re
-import time
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -37,9 +36,8 @@ SILENCE_SECONDS = 75.0
 CONNECT_SECONDS = 10.0
 # GitHub itself waits this long for a receiver.
 ANSWER_SECONDS = 10.0
-FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
-# A connection that lasted this many seconds resets the waits, even if no delivery came.
-LIVED = 10.0
+# Seconds before the next connection: after one that was open, and after one that the channel refused.
+WAIT, WAIT_IF_REFUSED = 1.0, 15.0
 # How many times, a second apart, to offer a delivery to a receiver that does not answer.
 TRIES = 10
 # Room for a payload and its headers. A payload that comes as a list of numbers takes four times its size.
@@ -59,43 +57,24 @@ class RelayedDelivery:
     body: bytes
 
 
-def forward(
-    channel: str,
-    receiver: str,
-    secrets: Sequence[str],
-    sleep: Callable[[float], None],
-    clock: Callable[[], float] = time.monotonic,
-) -> None:
+def forward(channel: str, receiver: str, secrets: Sequence[str], sleep: Callable[[float], None]) -> None:
     """Pass on deliveries from `channel` to `receiver` for ever; reconnects after a wait if the connection is lost.
 
-    `secrets` show which of the possible bodies GitHub signed. The waits grow only if the channel does not answer or
-    hangs up at once: a delivery that reaches the channel while nobody listens is lost.
+    `secrets` show which of the possible bodies GitHub signed. Reconnecting is quick, because a delivery that reaches
+    the channel while nobody listens is lost.
     """
-    wait, opened = FIRST_WAIT, math.inf
-
-    def open_now() -> None:
-        nonlocal opened
-        opened = clock()
-
+    opened = threading.Event()
     while True:
-        problem: Exception | None = None
-        opened = math.inf
+        opened.clear()
         try:
-            for data in subscribe(channel, open_now):
-                wait = FIRST_WAIT
+            for data in subscribe(channel, opened.set):
                 if delivery := read(data, secrets):
                     post(receiver, delivery, sleep)
-        except (httpx.HTTPError, Unavailable) as failure:
-            problem = failure
-        if clock() - opened >= LIVED:
-            wait = FIRST_WAIT
-        if problem is None:
             log.info("the channel has closed the connection")
-        else:
+        except (httpx.HTTPError, Unavailable) as failure:
             # The error's own text contains the channel's address, and anybody who knows the address can listen.
-            log.warning("the channel does not answer (%s), again in %.0f s", _reason(problem), wait)
-        sleep(wait)
-        wait = min(2 * wait, LONGEST_WAIT)
+            log.warning("the channel does not answer: %s", _reason(failure))
+        sleep(WAIT if opened.is_set() else WAIT_IF_REFUSED)
 
 
 def subscribe(channel: str, opened: Callable[[], None]) -> Iterator[str]:

@@ -9,17 +9,15 @@ While the database is away, several threads would log that every second: lines m
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, TextIO
+from typing import Any
 
 from bot.domain.errors import DidNotEnd, GitHubError, Retryable
 from bot.platform.tracing import current
@@ -43,7 +41,10 @@ _MOST_LINES = 200
 
 def configure_logging(level: str, style: str = "text") -> None:
     """Set up logging for a process; `level` is a name such as INFO, `style` is `text` or `json`."""
-    handler = _Handler()
+    handler = logging.StreamHandler()
+    handler.addFilter(RepeatFilter())
+    # Otherwise Python prints the arguments of a line that cannot be formatted.
+    logging.raiseExceptions = False
     handler.setFormatter(JsonFormatter() if style == "json" else TextFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -78,23 +79,6 @@ class RepeatFilter(logging.Filter):
             self._written.clear()
         self._written[message] = now
         return True
-
-
-class _Handler(logging.StreamHandler[TextIO]):
-    """Writes to stderr. If a line cannot be formatted, it logs the line's origin; Python would print the arguments."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.addFilter(RepeatFilter())
-
-    def handleError(self, record: logging.LogRecord) -> None:
-        """Write which source line made the record; called while the error is handled."""
-        place = f"{record.filename}:{record.lineno}"
-        message = f"the line of {place} cannot be written: {type(sys.exception()).__name__}"
-        replacement = logging.LogRecord(record.name, logging.ERROR, record.pathname, record.lineno, message, (), None)
-        with contextlib.suppress(Exception):
-            self.stream.write(self.format(replacement) + self.terminator)
-            self.flush()
 
 
 class _Formatter(logging.Formatter):

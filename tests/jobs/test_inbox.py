@@ -18,7 +18,7 @@ from bot.deliveries.database import QueueUnavailable, ensure_schema, queue_engin
 from bot.deliveries.events import PushEvent
 from bot.deliveries.inbox import Inbox, new_job
 from bot.deliveries.queue import NewJob
-from bot.domain.entities import Actor, RepoRef, Repository
+from bot.domain.entities import RepoRef, Repository
 from bot.platform.settings import Settings
 from bot.storage import replaced as files
 from bot.storage.sqlite import SharedCommit
@@ -27,7 +27,7 @@ from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
 
-PUSH = PushEvent(1, Repository(5, RepoRef("acme", "app"), False), Actor("ann"), settings=True, templates=False)
+PUSH = PushEvent(1, Repository(5, RepoRef("acme", "app"), False))
 
 
 def settings_for(url: str, home: Path) -> Settings:

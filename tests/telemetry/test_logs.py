@@ -114,12 +114,10 @@ def test_what_is_said_without_end_is_written_once_a_minute() -> None:
     assert repeats.filter(mine) and repeats.filter(mine), "others are left as they are"
 
 
-def test_a_line_that_cannot_be_made_is_named_without_its_arguments(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_line_that_cannot_be_made_does_not_show_its_arguments(capsys: pytest.CaptureFixture[str]) -> None:
     configure_logging("INFO", "json")
     logging.getLogger("bot.one").warning("%d", SECRET)
-    said = capsys.readouterr().err
-    assert SECRET not in said
-    assert "test_logs.py" in json.loads(said)["message"]
+    assert SECRET not in capsys.readouterr().err
 
 
 def test_a_thread_that_dies_does_so_without_its_text(capsys: pytest.CaptureFixture[str]) -> None:
