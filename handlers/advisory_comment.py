@@ -224,7 +224,6 @@ def note(
 
 
 def note_left_alone(context: IssueContext, cause: str, reason: str) -> None:
-    """Store why the bot skipped the issue."""
     note(context, None, (), DecisionOutcome.LEFT_ALONE, cause=cause, threshold=context.threshold.value, reason=reason)
 
 

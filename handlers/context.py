@@ -70,12 +70,10 @@ class IssueContext:
 
     @property
     def repo(self) -> RepoRef:
-        """The repository's name."""
         return self.repository.ref
 
     @property
     def config(self) -> RepoConfig:
-        """The repository's settings."""
         return self.settings.config
 
     @cached_property
@@ -90,17 +88,14 @@ class IssueContext:
 
     @property
     def is_own_issue(self) -> bool:
-        """Whether the bot itself maintains this issue."""
         return is_own_issue(self.issue, self.own_issues)
 
     @property
     def links(self) -> RepoLinks:
-        """Renders links to issues."""
         return RepoLinks(str(self.repo), self.services.settings.enterprise)
 
     @property
     def slot(self) -> CommentSlot:
-        """The place of the advisory comment."""
         return CommentSlot(self.repository.id, self.repo, self.number, ADVICE.begins)
 
     def kept_comment(self) -> StoredComment | None:
@@ -109,11 +104,9 @@ class IssueContext:
 
     @property
     def muted(self) -> bool:
-        """Whether people have muted the issue."""
         return self.services.store.muted.is_muted(self.repository.id, self.number)
 
     def decisions(self) -> list[Decision]:
-        """The stored decisions on this issue, earliest first."""
         return self.services.store.decisions.of_issue(self.repository.id, self.number)
 
     @property

@@ -39,7 +39,6 @@ class HostDatabases(NamedTuple):
             self.store.connect().close()
 
     def tables(self) -> list[tuple[sa.Engine, sa.Table]]:
-        """The tables to copy, each with its engine."""
         tables = [
             table for table in metadata.sorted_tables if not table.info.get("index") and table.name not in _OMITTED
         ]

@@ -87,6 +87,5 @@ def _signal(context: IssueContext, event: IssueEvent, kind: FeedbackKind, other:
 
 
 def _was_candidate_on(context: IssueContext, other: int) -> bool:
-    """Whether this issue was a candidate on that one."""
     decisions = context.services.store.decisions.of_issue(context.repository.id, other)
     return any(decision.about(context.number) for decision in decisions)

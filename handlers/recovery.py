@@ -59,7 +59,6 @@ def _recover(github: RepoClient, repository: Repository, services: Services) -> 
 
 
 def _format_time(moment: datetime) -> str:
-    """A time as GitHub writes it."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

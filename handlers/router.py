@@ -32,8 +32,6 @@ class Route:
 
 
 class Router:
-    """Finds the one handler of an event."""
-
     def __init__(self, routes: Iterable[Route]) -> None:
         """Raises ValueError if two rows claim the same action."""
         self._handlers: dict[tuple[str, str], Callable[[Any, Services], None]] = {}

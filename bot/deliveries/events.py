@@ -155,7 +155,6 @@ class _Step:
 
     @property
     def delivery_id(self) -> str:
-        """The step's id in the queue."""
         return f"{BACKGROUND}{self.repository.id}:{self.name}-{self.chain}:{self.step}"
 
 

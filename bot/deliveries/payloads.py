@@ -222,7 +222,6 @@ def _push(name: str, fields: _Fields) -> Event | Ignored:
 
 
 def _is_read(path: str) -> bool:
-    """Whether this is the settings file or an issue template."""
     folder, _, name = path.rpartition("/")
     is_template = folder == TEMPLATES or (folder in TEMPLATE_FOLDERS and name.lower() in TEMPLATE_NAMES)
     return is_template or path == SETTINGS_FILE

@@ -33,7 +33,6 @@ class AppInfo:
 
     @property
     def bot_login(self) -> str:
-        """The login that authors the App's comments."""
         return f"{self.slug}[bot]"
 
 
@@ -123,7 +122,6 @@ class AppClient:
         return [_installation(data) for data in listed]
 
     def repositories(self, installation_id: int) -> list[Repository]:
-        """The repositories that an installation covers."""
         api = self._api_of(installation_id)
         listed = api.pages(
             f"list the repositories of installation {installation_id}",

@@ -98,7 +98,6 @@ class SwitchedOff:
         return self._clock() < self._until.get(feature, float("-inf"))
 
     def add(self, feature: str) -> None:
-        """Switch a feature off for a day."""
         now = self._clock()
         self._until = {name: until for name, until in self._until.items() if until > now} | {feature: now + DAY}
 

@@ -237,13 +237,11 @@ class GitHub:
             return VisitorClient(Api(self._client(TokenAuthStrategy(token), "visitors", None), self._switched_off))
 
     def convert_manifest(self, code: str) -> NewApp:
-        """`bot.github.app.convert_manifest`, without a token."""
         with self._lock:
             api = Api(self._client(UnauthAuthStrategy(), "nobody", None), self._switched_off)
         return convert_manifest(api, code)
 
     def close(self) -> None:
-        """Close the connections, at the end of the process."""
         self._connections.close()
 
     def _app_api(self, key: tuple[int, ...]) -> Api:

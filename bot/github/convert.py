@@ -18,7 +18,6 @@ GHOST = Actor(NOBODY)
 
 
 def issue(data: Json) -> Issue:
-    """An issue or pull request from a direct read, a list or a search."""
     reactions = data.get("reactions") or {}
     closed_at = data.get("closed_at")
     pull_request = data.get("pull_request") or {}
@@ -50,7 +49,6 @@ def issue(data: Json) -> Issue:
 
 
 def comment(data: Json) -> Comment:
-    """A comment on an issue."""
     app = data.get("performed_via_github_app") or {}
     return Comment(
         id=data["id"],
@@ -65,7 +63,6 @@ def comment(data: Json) -> Comment:
 
 
 def repository(data: Json) -> Repository:
-    """A repository."""
     return Repository(
         id=data["id"],
         ref=_repo_of(data["full_name"]),

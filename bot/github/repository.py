@@ -116,7 +116,6 @@ class Reads:
         return convert.permission(data)
 
     def labels(self, repo: RepoRef) -> frozenset[str]:
-        """The names of the repository's labels."""
         request = partial(self._api.rest.issues.list_labels_for_repo, repo.owner, repo.name)
         return frozenset(data["name"] for data in self._api.pages(f"list the labels of {repo}", request, _MOST_LABELS))
 
@@ -166,7 +165,6 @@ class Writes(Reads):
         return convert.comment(self._ask(f"comment on {repo}#{number}", repo, method, number, body=body))
 
     def update_comment(self, repo: RepoRef, comment_id: int, body: str) -> Comment:
-        """Replace the text of one of the bot's comments."""
         method = self._api.rest.issues.update_comment
         return convert.comment(self._ask(f"edit comment {comment_id} in {repo}", repo, method, comment_id, body=body))
 
@@ -209,7 +207,6 @@ class Writes(Reads):
         return convert.issue(self._ask(f"open an issue in {repo}", repo, method, title=title, body=body))
 
     def edit_issue(self, repo: RepoRef, number: int, body: str) -> Issue:
-        """Replace the text of one of the bot's issues."""
         return self._update(f"edit {repo}#{number}", repo, number, body=body)
 
     def add_labels(self, repo: RepoRef, number: int, names: Sequence[str]) -> None:
@@ -243,7 +240,6 @@ class Writes(Reads):
             self._send(f"unlabel {repo}#{number}", repo, self._api.rest.issues.remove_label, number, segment)
 
     def _update(self, operation: str, repo: RepoRef, number: int, **change: Any) -> Issue:
-        """Change the fields of an issue that `change` names."""
         return convert.issue(self._ask(operation, repo, self._api.rest.issues.update, number, **change))
 
     def _ask(

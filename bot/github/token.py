@@ -35,7 +35,6 @@ class TokenGitHub(GitHub):
         self._api_of_token = self._token_api(token)
 
     def app(self) -> AppClient:
-        """A client that answers requests to the App, where a token can answer them."""
         return _TokenClient(self._api_of_token, self.login)
 
     def installation(self, installation_id: int, *, repository_ids: Sequence[int] = ()) -> RepoClient:

@@ -146,7 +146,6 @@ class RateLimitedTransport(httpx.BaseTransport):
     jitter: Callable[[], float]
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request, and retry as the limits and the kind of request allow."""
         path = request.url.path.removeprefix(self.base_path)
         cost = cost_of(request.method, path, request.url.params)
         limit = _time_limit.get()
@@ -177,7 +176,6 @@ class RateLimitedTransport(httpx.BaseTransport):
             self.sleep(delay)
 
     def _try(self, call: _Call, attempt: int) -> _Outcome:
-        """Send the request once, and read the body of the answer."""
         if call.request.method not in _SAFE:
             check_lease()
         with GITHUB_SECONDS.labels(call.kind).time(), span("github", kind=call.kind, attempt=attempt + 1) as traced:
@@ -219,7 +217,6 @@ class RateLimitedTransport(httpx.BaseTransport):
 
 
 def _result(call: _Call, outcome: _Outcome, step: Ok | Raise) -> httpx.Response:
-    """Return the answer, or raise the error for it."""
     if isinstance(step, Raise) and step.limit is not None:
         raise RateLimited(_limit_message(call), after=step.limit.after)
     if isinstance(step, Raise) or isinstance(outcome, httpx.RequestError):
@@ -244,7 +241,6 @@ def _answer(response: httpx.Response | None, cost: Cost) -> ResponseData:
 
 
 def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:
-    """Whether a redirect leads to another server."""
     try:
         target = url.join(response.headers["location"])
     except httpx.InvalidURL:
@@ -296,7 +292,6 @@ class ServerClock:
         return self._skew
 
     def now(self) -> float:
-        """Seconds since 1970 by GitHub's clock."""
         return self._clock() + (self._skew or 0.0)
 
     def observe(self, headers: Mapping[str, str]) -> None:

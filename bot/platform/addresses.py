@@ -51,7 +51,6 @@ def site_of(netloc: str) -> str:
 
 
 def is_server(api_url: str) -> bool:
-    """Whether this is the API of an Enterprise Server."""
     return api_url.rstrip("/").endswith(SERVER_PATH)
 
 

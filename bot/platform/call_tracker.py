@@ -216,7 +216,6 @@ class ToolCallTracker:
         return cast("Tracked[P, R]", made)
 
     def clear_session(self, session: str) -> None:
-        """Forget one session."""
         with self._lock:
             self._drop(session)
 
@@ -289,7 +288,6 @@ def _is_read_once(result: object) -> bool:
 
 
 def _latest(rule: ToolRule, tool: str, records: Iterator[_Record], arguments: Arguments) -> _Record | None:
-    """The first record of the same call whose result is still valid."""
     try:
         same = [record for record in records if rule.same(arguments, record.arguments)]
         state = _state(rule, arguments) if same else None

@@ -85,7 +85,6 @@ class Supervisor:
         )
 
     def add(self, commands: Mapping[str, Sequence[str]]) -> None:
-        """Run further commands beside the others."""
         for name, command in commands.items():
             self._commands[name], self._deaths[name] = command, []
             self._start(name)
@@ -95,7 +94,6 @@ class Supervisor:
         self._children[name].send_signal(signal.SIGHUP)
 
     def pid(self, name: str) -> int:
-        """The process id of a child, for tests that kill it."""
         return self._children[name].pid
 
     def check(self, now: float) -> None:

@@ -89,7 +89,6 @@ def current() -> Work:
 
 @contextmanager
 def working_on(work: Work) -> Iterator[None]:
-    """Run the block as part of this work."""
     token = _current.set(work)
     try:
         yield

@@ -32,7 +32,6 @@ class HandledCommands(TableGateway):
             return connection.execute(begun).scalar_one_or_none() is False
 
     def end(self, repo_id: int, number: int, comment_id: int, *, text_hash: str) -> None:
-        """Record that the commands were carried out and answered."""
         mine = sa.and_(_of_comment(heeded, repo_id, number, comment_id), heeded.c.text_hash == text_hash)
         self._change(sa.update(heeded).where(mine).values(done=True))
 
@@ -43,19 +42,15 @@ def _of_comment(table: sa.FromClause, repo_id: int, number: int, comment_id: int
 
 
 class MutedIssues(TableGateway):
-    """The `muted` table."""
-
     def set(self, repo_id: int, number: int, actor: str, now: float) -> None:
         """Silence the bot on this issue; the first person to ask stays on record."""
         insert = self._insert(muted).values(repo_id=repo_id, number=number, actor=actor, at=now)
         self._change(insert.on_conflict_do_nothing())
 
     def clear(self, repo_id: int, number: int) -> None:
-        """Let the bot speak again."""
         self._change(sa.delete(muted).where(muted.c.repo_id == repo_id, muted.c.number == number))
 
     def is_muted(self, repo_id: int, number: int) -> bool:
-        """Whether the bot must stay silent on this issue."""
         return self.by(repo_id, number) is not None
 
     def by(self, repo_id: int, number: int) -> str | None:

@@ -70,8 +70,6 @@ _NOT_DELETED = comments.c.state != CommentState.DELETED
 
 
 class Comments(TableGateway):
-    """The `comments` table."""
-
     def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> StoredComment | None:
         """The stored comment; None if there never was a row."""
         row = self._first(sa.select(comments).where(_key(repo_id, number, command_id)))

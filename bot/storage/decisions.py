@@ -29,8 +29,6 @@ _AT_ONCE = 500
 
 
 class Decisions(TableGateway):
-    """The bot's decisions about issues."""
-
     def add(self, repo_id: int, decision: Decision) -> None:
         """Store a decision, and keep only the latest KEPT_OF_ISSUE of its issue."""
         insert = sa.insert(decisions).values(
@@ -69,7 +67,6 @@ class Decisions(TableGateway):
         return sorted(found, key=lambda decision: decision.at)
 
     def of_issue(self, repo_id: int, number: int) -> list[Decision]:
-        """All decisions about one issue, the earliest first."""
         return self._read(decisions.c.repo_id == repo_id, decisions.c.number == number)
 
     def last_looks(self, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
@@ -90,7 +87,6 @@ class Decisions(TableGateway):
         return erased
 
     def _read(self, *which: sa.ColumnElement[bool]) -> list[Decision]:
-        """These decisions, the earliest first."""
         query = sa.select(decisions).where(*which).order_by(decisions.c.at, decisions.c.id)
         return [_decision(row) for row in self._all(query)]
 
@@ -198,7 +194,6 @@ class Judgements(TableGateway):
         return [StoredJudgement(row.other, _judged_pair(row), row.said_by) for row in rows], spent, last or 0.0
 
     def spent(self, repo_id: int, since: float, until: float) -> JudgeUsage:
-        """The usage of a repository's questions from `since` to before `until`."""
         among = (judge_calls.c.repo_id == repo_id, judge_calls.c.at >= since, judge_calls.c.at < until)
         with self._engine.connect() as connection:
             return _sum(connection, *among)

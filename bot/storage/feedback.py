@@ -165,12 +165,10 @@ class Signals(TableGateway):
         self._change(sa.delete(signals).where(*mine))
 
     def drop_own(self, repo_id: int, number: int, kind: FeedbackKind, login: str, other: int) -> None:
-        """Forget one person's signal of this kind about one pair."""
         mine = (*_signals_of(repo_id, number, kind), signals.c.login == name_key(login), signals.c.other == other)
         self._change(sa.delete(signals).where(*mine))
 
     def of_issue(self, repo_id: int, number: int, kind: FeedbackKind) -> list[FeedbackSignal]:
-        """The signals of this kind about one issue."""
         return self._read(*_signals_of(repo_id, number, kind))
 
     def since(self, repo_id: int, since: float) -> list[FeedbackSignal]:
@@ -243,7 +241,6 @@ class WatchedComments(TableGateway):
         ]
 
     def put(self, repo_id: int, looked_at: Sequence[WatchedComment]) -> None:
-        """Store the state of these comments."""
         with write(self._engine) as connection:
             for comment in looked_at:
                 values = {"comment_id": comment.comment_id, "node_id": comment.node_id, "fold": comment.fold.value}

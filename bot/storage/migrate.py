@@ -124,7 +124,6 @@ def is_later(engine: sa.Engine) -> bool:
 
 
 def has_schema(engine: sa.Engine) -> bool:
-    """Whether there is a store, of any version."""
     return bool(_reached(engine))
 
 

@@ -47,7 +47,6 @@ class Repositories(TableGateway):
             connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
 
     def get(self, repo_id: int) -> StoredRepository | None:
-        """The repository with this id."""
         row = self._first(sa.select(repositories).where(repositories.c.repo_id == repo_id))
         return row and _stored(row)
 
@@ -100,8 +99,6 @@ class StoredIssue:
 
 
 class OwnIssues(TableGateway):
-    """The bot's own issues of one kind, one in each repository."""
-
     def __init__(self, engine: sa.Engine, kind: OwnIssueKind) -> None:
         super().__init__(engine)
         self.kind = kind
@@ -128,7 +125,6 @@ class OwnIssues(TableGateway):
         return number if kept is None or kept.number is None else kept.number
 
     def drop(self, repo_id: int) -> None:
-        """Record that there is no issue."""
         self._change(sa.delete(self._table).where(self._table.c.repo_id == repo_id))
 
 
@@ -140,7 +136,6 @@ class CachedFile:
     fetched_at: float
 
     def is_fresh(self, now: float, seconds: float) -> bool:
-        """Whether the file was fetched within this many seconds."""
         # A time far ahead of now is from before the clock was set back.
         return abs(now - self.fetched_at) < seconds
 
@@ -160,7 +155,6 @@ class CachedFiles(TableGateway):
         self._change(self._upsert(texts, {"repo_id": repo_id, "name": name}, values))
 
     def drop(self, repo_id: int) -> None:
-        """Forget the repository's files, because of a push or a new name."""
         self._change(sa.delete(texts).where(texts.c.repo_id == repo_id))
 
 
@@ -197,8 +191,6 @@ class Progress:
 
 
 class Backfills(TableGateway):
-    """The `backfills` table."""
-
     def get(self, repo_id: int) -> Progress | None:
         """The progress; None if the backfill has not begun."""
         with self._engine.connect() as connection:

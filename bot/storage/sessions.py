@@ -31,7 +31,6 @@ class Sessions(TableGateway):
     """The `sessions` table. The browser has the session's name; the table has only its hash."""
 
     def begin(self, session: Session, now: float) -> str:
-        """Start a session; returns its name, which nobody can guess."""
         name = secrets.token_urlsafe(32)
         ids = json.dumps(session.repositories)
         self._change(sa.insert(sessions).values(key=_key(name), login=session.login, repositories=ids, at=now))

@@ -47,7 +47,6 @@ def close_as_duplicate(request: CommandRequest, command: Command) -> CommandResu
 
 
 def _carry_out(request: CommandRequest, root: Issue, verdict: UserVerdict) -> None:
-    """Close the issue as a duplicate of the root, and label the issue."""
     github, repo, number = request.context.github, request.context.repo, request.context.number
     store = request.context.services.store.verdicts
     try:

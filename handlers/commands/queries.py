@@ -59,5 +59,4 @@ def explain(request: CommandRequest, command: Command) -> CommandResult:
 
 
 def show_help(request: CommandRequest, command: Command) -> CommandResult:
-    """`help`: all commands."""
     return CommandResult(True, help_text(request.say))

@@ -36,7 +36,6 @@ class CommandRequest:
 
     @property
     def issue(self) -> Issue:
-        """The issue as GitHub has it now."""
         return self.context.issue
 
     @property
@@ -60,16 +59,13 @@ class CommandRequest:
 
     @property
     def is_author(self) -> bool:
-        """Whether the person opened the issue."""
         return same_login(self.login, self.issue.author.login)
 
     @property
     def role(self) -> Role:
-        """The person's role when they decide about a pair."""
         return Role.TRIAGE if self.may(Requirement.TRIAGE) else Role.AUTHOR
 
     def may(self, who: Requirement) -> bool:
-        """Whether the person meets a requirement (C5)."""
         if who is Requirement.ANYONE:
             return True
         if who is Requirement.AUTHOR_OR_TRIAGE and self.is_author:
@@ -82,7 +78,6 @@ class CommandRequest:
 
 
 def issue_named(request: CommandRequest, command: Command) -> Issue | CommandResult:
-    """The issue that a command names, or a refusal."""
     other = _find_named(request, command)
     if isinstance(other, CommandResult) or not other.is_pull_request:
         return other

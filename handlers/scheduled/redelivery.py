@@ -85,7 +85,6 @@ def _is_due(delivery: FailedDelivery, now: float) -> bool:
 
 
 def retention_seconds(enterprise: bool) -> float:
-    """The seconds for which GitHub keeps deliveries."""
     return (7 if enterprise else 3) * _DAY
 
 

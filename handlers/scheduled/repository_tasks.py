@@ -105,7 +105,6 @@ DIGEST_LATE = 900.0
 
 
 def keep_digests(services: Services) -> None:
-    """Update every digest, unless the host is paused."""
     if services.settings.paused:
         return
     queue, ill = queue_engine(services.settings), dict[int, Illness]()

@@ -45,7 +45,6 @@ def address(value: str) -> str:
 
 
 def repositories(value: Any) -> Any:
-    """Repositories, separated by commas."""
     if not isinstance(value, str):
         return value
     try:
@@ -236,12 +235,10 @@ class Settings(BaseModel):
 
     @property
     def enterprise(self) -> bool:
-        """Whether GitHub is an Enterprise Server or an enterprise's own host."""
         return is_enterprise(self.github_api_url)
 
     @property
     def simulated(self) -> bool:
-        """Whether GitHub is a simulator on this machine."""
         return is_here(self.github_api_url)
 
     @property
