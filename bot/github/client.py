@@ -193,9 +193,6 @@ class GitHub:
         self._apis: dict[tuple[int, ...], Api] = {}
         self._lock = threading.Lock()
 
-    def __repr__(self) -> str:
-        return f"GitHub({str(self._api_url)!r}, app_id={self._app_id})"
-
     def app(self) -> AppClient:
         return AppClient(self._app_api(()), lambda id_: self._app_api((id_,)), lambda: self._server_clock.skew)
 
