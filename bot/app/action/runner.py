@@ -78,8 +78,8 @@ class WorkflowJob:
 
     @property
     def state(self) -> Path:
-        """The file that the cache keeps between runs."""
-        return self.home / "state" / "doppel.db.gz"
+        """The database, whose folder the cache keeps between runs."""
+        return self.home / "state" / "doppel.db"
 
     @property
     def task(self) -> str:

@@ -1,31 +1,28 @@
-"""The state between two runs: the store as one SQLite file, vacuumed and compressed, in the runner's cache.
+"""The state between two runs: the store's SQLite file, in a folder that the runner's cache keeps.
 
-A cache can be missing, belong to another branch, or come from a killed runner, so the bot does not depend on it: a new
-state replaces a broken one, and people's decisions are read again from their threads (`handlers/recovery.py`).
+The cache compresses what it keeps, and checks it when it restores it. But a cache can be missing, belong to another
+branch, or come from a killed runner, so the bot does not depend on it: a new state replaces a broken one, and people's
+decisions are read again from their threads (`handlers/recovery.py`).
 """
 
 from __future__ import annotations
 
-import gzip
-import shutil
 import sqlite3
-import zlib
-from contextlib import closing, suppress
+from contextlib import closing
 from enum import Enum
 from pathlib import Path
 
-import sqlalchemy as sa
-
-from bot.platform.private_files import make_file, make_folder
+from bot.platform.private_files import make_folder
 from bot.storage import Store
-from bot.storage.schema import metadata
+from bot.storage.schema import index_vocabulary
 
 SMALL = 4_000_000
 """A state smaller than this many bytes is saved after every run. All caches of a repository share 10 GB, so a larger
 state is saved only if it holds something that GitHub does not know."""
 
-# Compresses 20,000 issues of golang/go from 88 MB to 38 MB; the next level saves 2% and takes twice as long.
-_GZIP_LEVEL = 6
+# The index on the vocabulary's terms is a sixth of the file. With 17,000 issues, creating it would take 0.4 s; without
+# it, a change of an issue takes 0.06 s longer.
+_LEFT_OUT = index_vocabulary.indexes
 
 
 class Restored(Enum):
@@ -36,50 +33,30 @@ class Restored(Enum):
     DAMAGED = "damaged"
 
 
-def unpack(packed: Path, database: Path) -> Restored:
-    """Restore the database from the cache; leave no database if the cache is empty or damaged."""
+def check(database: Path) -> Restored:
+    """Check the database that the cache has restored, and delete a damaged one."""
     make_folder(database.parent)
-    if not packed.exists():
+    if not database.exists():
         return Restored.NOTHING
     try:
-        make_file(database)
-        with gzip.open(packed) as file, database.open("wb") as out:
-            shutil.copyfileobj(file, out, 1 << 20)
         with closing(sqlite3.connect(database)) as connection:
             connection.execute("SELECT count(*) FROM store_version").fetchone()
-    except (OSError, EOFError, zlib.error, sqlite3.DatabaseError):
-        database.unlink(missing_ok=True)
-        return Restored.DAMAGED
-    return Restored.WHOLE
+            ((fault,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
+    except sqlite3.DatabaseError as failure:
+        fault = str(failure)
+    if fault == "ok":
+        return Restored.WHOLE
+    database.unlink()
+    return Restored.DAMAGED
 
 
-def create_indexes(engine: sa.Engine) -> None:
-    """Create the indexes, which a packed state lacks."""
-    for table in metadata.sorted_tables:
-        for index in table.indexes:
-            index.create(engine, checkfirst=True)
-
-
-def pack(database: Path, packed: Path) -> int:
-    """Write the database into the cache's folder, whole or not at all; return the packed size in bytes."""
-    copy, unfinished = database.with_suffix(".copy"), packed.with_suffix(".new")
-    make_folder(packed.parent)
-    for path in (copy, unfinished):
-        path.unlink(missing_ok=True)
+def shrink(database: Path) -> int:
+    """Shrink the database for the cache, and return its size in bytes. The store must be closed."""
     with closing(sqlite3.connect(database)) as connection:
-        connection.execute("VACUUM INTO ?", (str(copy),))
-    with closing(sqlite3.connect(copy)) as connection:
-        # Indexes are a quarter of the file, and creating them takes less time than reading them.
-        indexes = connection.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
-        for (name,) in indexes.fetchall():
-            connection.execute(f"DROP INDEX {name}")
+        for index in _LEFT_OUT:
+            connection.execute(f"DROP INDEX IF EXISTS {index.name}")
         connection.execute("VACUUM")
-    with copy.open("rb") as file, gzip.open(unfinished, "wb", _GZIP_LEVEL) as out:
-        shutil.copyfileobj(file, out, 1 << 20)
-    unfinished.replace(packed)
-    with suppress(OSError):
-        copy.unlink()
-    return packed.stat().st_size
+    return database.stat().st_size
 
 
 _FEEDBACK = (

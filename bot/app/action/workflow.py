@@ -8,9 +8,6 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-
-import sqlalchemy as sa
 
 from bot.app.action import state
 from bot.app.action.runner import RunSummary, WorkflowJob
@@ -30,8 +27,7 @@ from bot.search.indexer import Indexer
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
-from bot.storage import Store, open_store
-from bot.storage.replaced import sqlite_file
+from bot.storage import open_store
 from handlers import ROUTES, recovery
 from handlers.repositories import take_over
 from handlers.router import Router
@@ -156,19 +152,18 @@ class Workflow:
         return self.services.indexing.ready(repository.id)
 
     def keep(self) -> bool:
-        """Pack the state if the next run needs it; return whether the state was packed."""
-        database = sqlite_file(self.settings.database_url)
-        assert database is not None
+        """Close the store, and return whether the next run needs the state; if so, shrink it for the cache."""
+        store, database = self.services.store, self.job.state
         needed = (
             self.restored is not state.Restored.WHOLE
             or not self.job.is_issue_event
             or self.index_steps > 1
-            or state.feedback_hash(self.services.store) != self.feedback_before
+            or state.feedback_hash(store) != self.feedback_before
             or database.stat().st_size < state.SMALL
         )
+        store.close()
         if needed:
-            size = state.pack(database, self.job.state)
-            logger.info("the state has %.1f MB", size / 1e6)
+            logger.info("the state has %.1f MB before the cache compresses it", state.shrink(database) / 1e6)
         return needed
 
     def _register(self, repository: Repository) -> None:
@@ -268,12 +263,11 @@ class Workflow:
 @contextmanager
 def workflow(job: WorkflowJob) -> Iterator[Workflow]:
     """The bot of one run, with the state from the cache. Raises SettingsError for wrong settings."""
-    database = job.home / "doppel.db"
-    settings = host.load({**job.settings, "DATABASE_URL": f"sqlite:///{database}"}, job.home / "none.env")
+    settings = host.load({**job.settings, "DATABASE_URL": f"sqlite:///{job.state}"}, job.home / "none.env")
     # Nothing here needs to survive a power failure: whatever is lost is read again.
     settings = settings.model_copy(update={"sqlite_synchronous": "OFF"})
-    began, restored = time.monotonic(), state.unpack(job.state, database)
-    store, restored = _opened_store(settings, database, restored)
+    began, restored = time.monotonic(), state.check(job.state)
+    store = open_store(settings)
     pending, index = MemoryQueue(), build_index(settings, store)
     github = TokenGitHub(
         settings.github_token, api_url=settings.github_api_url, api_version=settings.github_api_version
@@ -294,20 +288,6 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
     )
     with closing(store), closing(github):
         yield Workflow(job, settings, github, services, pending, restored, began, state.feedback_hash(store))
-
-
-def _opened_store(settings: Settings, database: Path, restored: state.Restored) -> tuple[Store, state.Restored]:
-    """The store, and what was restored; a new store if the restored file cannot be used."""
-    try:
-        store = open_store(settings)
-        state.create_indexes(store.engine)
-        return store, restored
-    except sa.exc.SQLAlchemyError:
-        if restored is not state.Restored.WHOLE:
-            raise
-        for suffix in ("", "-wal", "-shm"):
-            Path(f"{database}{suffix}").unlink(missing_ok=True)
-        return open_store(settings), state.Restored.DAMAGED
 
 
 def _evaluate(repo: RepoRef) -> str:
