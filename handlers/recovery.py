@@ -129,7 +129,7 @@ class _ThreadRecovery:
             other, issue = (0, name_key(f"{command.repo}#{number}")) if command.repo else (number, "")
             self._add_verdict(other, UserVerdictKind.NOT, comment, {"who": who}, issue)
         elif command.name is CommandName.OF and self._thread.original:
-            self._add_verdict(self._thread.original, UserVerdictKind.OF, comment, {"was": "open", "label": "duplicate"})
+            self._add_verdict(self._thread.original, UserVerdictKind.OF, comment, {"was": "open", "label": ""})
         elif command.name is CommandName.MUTE:
             self._store.muted.set(*self._where, login, at)
         elif command.name is CommandName.UNMUTE:

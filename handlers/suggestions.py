@@ -9,10 +9,18 @@ from __future__ import annotations
 
 import logging
 
-from bot.domain.errors import DoppelError
+from bot.domain.errors import DoppelError, GitHubError
 from bot.domain.likelihood import Likelihood, Tier, likelihood
 from bot.domain.report import Candidate, Report, SearchOutcome
-from bot.github.feedback import ADD_LABEL, CLOSE, DUPLICATE, SUGGESTIONS_SINCE, Confidence, duplicate_label
+from bot.github.feedback import (
+    ADD_LABEL,
+    CLOSE,
+    DUPLICATE,
+    SUGGESTIONS_SINCE,
+    Confidence,
+    LabelEvent,
+    duplicate_label,
+)
 from handlers.context import IssueContext
 
 logger = logging.getLogger(__name__)
@@ -45,10 +53,7 @@ def _likely_first(context: IssueContext, named: tuple[Candidate, ...]) -> Candid
 
 
 def unlabel(context: IssueContext, report: Report) -> None:
-    """Remove the label that the bot added if a complete look finds no likely candidate any more.
-
-    This happens after an edit of the issue or a rejection of the pair. A label that a person has set since stays.
-    """
+    """Remove the bot's label if a complete look, after an edit or a rejection, finds no likely candidate any more."""
     likely = any(
         likelihood(candidate.confidence or 0.0, context.config.likely).tier is Tier.LIKELY
         for candidate in report.candidates
@@ -58,21 +63,41 @@ def unlabel(context: IssueContext, report: Report) -> None:
     if context.config.label != "add" or likely or not complete or context.issue.state != "open":
         return
     try:
-        if name := label_set_by_bot(context):
-            context.github.remove_label(context.repo, context.number, name)
+        remove_own_label(context)
     except DoppelError as refusal:
         logger.warning("the label stays on %s#%d: %s", context.repo, context.number, refusal)
 
 
-def label_set_by_bot(context: IssueContext) -> str | None:
-    """The label's name on the issue, if the bot was the last to set the label (`label: add`); else None."""
+def add_label(context: IssueContext, name: str) -> None:
+    """Add the label `duplicate`, and record which entry of its history is the bot's."""
+    labelled, issue = context.services.store.labelled, (context.repository.id, context.number)
+    # First the record, because GitHub's answer can get lost.
+    labelled.set(*issue, len(_label_history(context)))
+    try:
+        context.github.add_labels(context.repo, context.number, [name])
+    except GitHubError:
+        labelled.clear(*issue)
+        raise
+
+
+def remove_own_label(context: IssueContext) -> None:
+    """Remove the label `duplicate` if the bot added it, and nobody has removed or added it since.
+
+    The login does not suffice: all workflows of a repository share one, and a token can be a person's.
+    """
     name = duplicate_label(context.issue.labels)
-    if name is None:
-        return None
+    place = context.services.store.labelled.place(context.repository.id, context.number)
+    if name is None or place is None:
+        return
+    history = _label_history(context)
+    if len(history) == place + 1 and history[-1].added and history[-1].actor.login == context.services.github.login():
+        context.github.remove_label(context.repo, context.number, name)
+
+
+def _label_history(context: IssueContext) -> list[LabelEvent]:
+    """When the label `duplicate` was added to the issue and removed, oldest first."""
     events = context.github.label_events(context.repo, context.number)
-    events = [event for event in events if event.name.lower() == DUPLICATE]
-    ours = events and events[-1].added and events[-1].actor.login == context.services.github.login()
-    return name if ours else None
+    return [event for event in events if event.name.lower() == DUPLICATE]
 
 
 def _label(context: IssueContext, other: int, confidence: float) -> None:
@@ -86,13 +111,12 @@ def _label(context: IssueContext, other: int, confidence: float) -> None:
     suggested = github.suggestions(repo, number)
     if suggest and suggested is None:
         return
-    before = [event.name for event in github.label_events(repo, number)]
-    if duplicate_label([*before, *(past.value for past in suggested or () if past.action == ADD_LABEL)]):
+    if _label_history(context) or duplicate_label(past.value for past in suggested or () if past.action == ADD_LABEL):
         return
     if suggest:
         github.suggest_label(repo, number, name, *_rationale(context, other, confidence))
     else:
-        github.add_labels(repo, number, [name])
+        add_label(context, name)
 
 
 def _rationale(context: IssueContext, other: int, confidence: float) -> tuple[str, Confidence]:

@@ -1,4 +1,4 @@
-"""The bot's decisions about issues, and the judge's verdicts (J) on pairs of texts, with the cost of the calls."""
+"""The bot's decisions about issues, its labels, and the judge's verdicts (J) on pairs of texts, with their cost."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bot.domain.entities import name_key
 from bot.domain.formats import batches
 from bot.domain.judge_protocol import JudgedPair, JudgeLimits, JudgeVerdict
 from bot.storage.engine import TableGateway, write
-from bot.storage.schema import decisions, judge_calls, judgements
+from bot.storage.schema import decisions, judge_calls, judgements, labelled
 
 KEPT_DAYS = 400
 """Days after which a decision is erased: a year of feedback, and a month more for the decisions before it."""
@@ -104,6 +104,23 @@ def _all_but(most: int, condition: sa.ColumnElement[bool], connection: sa.Connec
 
 
 DAY, HOUR = 86_400.0, 3_600.0
+
+
+class LabelledIssues(TableGateway):
+    """The `labelled` table. An issue's `place` is that of the bot's own entry in the history of the label."""
+
+    def set(self, repo_id: int, number: int, place: int) -> None:
+        """Record that the bot adds the label after `place` other changes."""
+        self._change(self._upsert(labelled, {"repo_id": repo_id, "number": number}, {"place": place}))
+
+    def clear(self, repo_id: int, number: int) -> None:
+        """GitHub has refused the label."""
+        self._change(sa.delete(labelled).where(labelled.c.repo_id == repo_id, labelled.c.number == number))
+
+    def place(self, repo_id: int, number: int) -> int | None:
+        """The place of the bot's last addition of the label; None if the bot never added it."""
+        mine = sa.select(labelled.c.place).where(labelled.c.repo_id == repo_id, labelled.c.number == number)
+        return self._scalar(mine)
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,6 +161,9 @@ decisions = _table(
     sa.Index("ix_decisions_number", "repo_id", "number"),
 )
 
+# The issues to which the bot has added the label `duplicate`: `place` counts the label's earlier changes there.
+labelled = _table("labelled", *keys("repo_id", "number"), *numbers("place"))
+
 # Feedback on a decision other than by a command (`bot.quality.feedback`): one signal of each kind from each person
 # about one pair, or with `other` 0 about the whole comment. `who` is the person's role here.
 signals = _table(

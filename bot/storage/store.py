@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from bot.platform.settings import Settings
 from bot.storage.commands import HandledCommands, MutedIssues, Usage
 from bot.storage.comments import Comments
-from bot.storage.decisions import Decisions, Judgements
+from bot.storage.decisions import Decisions, Judgements, LabelledIssues
 from bot.storage.engine import PATIENCE, make_engine, write
 from bot.storage.failed_deliveries import FailedDeliveries
 from bot.storage.feedback import Calibrations, Signals, Verdicts, WatchedComments
@@ -51,6 +51,7 @@ class Store:
         self.usage = Usage(engine)
         self.sessions = Sessions(engine)
         self.decisions = Decisions(engine)
+        self.labelled = LabelledIssues(engine)
         self.signals = Signals(engine)
         self.watched = WatchedComments(engine)
         self.calibrations = Calibrations(engine)

@@ -16,6 +16,7 @@ from bot.domain.feedback import UserVerdict, UserVerdictKind
 from bot.github.feedback import duplicate_label
 from handlers.commands.request import CommandRequest, CommandResult, issue_named
 from handlers.context import IssueContext
+from handlers.suggestions import add_label
 
 logger = logging.getLogger(__name__)
 
@@ -58,9 +59,11 @@ def _carry_out(request: CommandRequest, root: Issue, verdict: UserVerdict) -> No
         if stored.other != root.number:
             # The comment named another issue before it was edited.
             store.remove(stored.id)
-    if label := verdict.details["label"]:
+    label = verdict.details["label"]
+    # An earlier attempt may have added it.
+    if label and not duplicate_label(request.issue.labels):
         try:
-            github.add_labels(repo, number, [label])
+            add_label(request.context, label)
         except GitHubError as refusal:
             # The issue is closed, as the person asked; the label is an extra.
             logger.warning("no label on %s#%d: %s", repo, number, refusal)

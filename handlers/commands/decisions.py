@@ -20,7 +20,7 @@ from handlers.advisory_comment import refresh
 from handlers.commands.close_as_duplicate import closed_in_favour_of
 from handlers.commands.request import CommandRequest, CommandResult, comment_links_to, number_named
 from handlers.context import IssueContext, with_context
-from handlers.suggestions import label_set_by_bot
+from handlers.suggestions import remove_own_label
 
 # GitHub's reasons for closing an issue that `undo` can restore.
 _CLOSE_REASONS = ("completed", "not_planned")
@@ -160,9 +160,8 @@ def _restore(request: CommandRequest, verdict: UserVerdict) -> bool:
         is_open = not _close_as_before(request, verdict)
         if is_open:
             context.github.reopen(context.repo, context.number)
-    # Leave a label that a person has set since.
-    if verdict.details["label"] and (label := label_set_by_bot(context)):
-        context.github.remove_label(context.repo, context.number, label)
+    if verdict.details["label"]:
+        remove_own_label(context)
     return is_open
 
 

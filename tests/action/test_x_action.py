@@ -19,6 +19,7 @@ from bot.conversation.marker import ADVICE
 from bot.domain.entities import Comment, RepoRef
 from bot.github.repository import RepoClient
 from bot.simulator import start_simulator
+from bot.simulator.state.issues import Issue
 from tests.action.conftest import BOT, Project, make_project
 from tests.action.runner import ROOT, guides_workflow, read_yaml
 
@@ -250,6 +251,37 @@ def test_x4_comments_of_other_workflows_are_left_alone(project: Project) -> None
     project.settle()
     said = project.said(issue.number)
     assert said[0] == other and len(said) == 2 and ADVICE.begins(said[1])
+
+
+def test_c6_a_label_that_another_workflow_sets_under_the_same_login_stays(project: Project) -> None:
+    def labels(issue: Issue) -> list[str]:
+        return [label.name for label in issue.labels]
+
+    def label_elsewhere(issue: Issue) -> None:
+        project.sim.add_labels(project.repo, issue.number, "duplicate", actor=BOT)
+
+    project.sim.write_file(project.repo, ".github/doppel.yml", "label: add\n")
+    project.open(FIRST, ERROR)
+    ours = project.open(FIRST, ERROR, "second-reporter")
+    theirs = project.sim.open_issue(project.repo, "third-reporter", FIRST, ERROR)
+    label_elsewhere(theirs)
+    project.settle()
+    assert labels(ours) == labels(theirs) == ["duplicate"] and len(project.said(theirs.number)) == 1
+    for issue in (ours, theirs):
+        project.sim.edit_issue(project.repo, issue.number, title="Thumbnails are blurred", body="They have 64 pixels.")
+        project.settle()
+    assert (labels(ours), labels(theirs)) == ([], ["duplicate"])
+    # The same after a command, and if the other workflow only comes after a person.
+    again, replaced = (project.open(f"Ruler {n} is too small", "On a wide screen.") for n in (1, 2))
+    for issue in (again, replaced):
+        project.write(issue.number, "/duplicates of #1")
+        assert labels(issue) == ["duplicate"]
+    project.sim.remove_label(project.repo, replaced.number, "duplicate", "triager")
+    label_elsewhere(replaced)
+    project.settle()
+    for issue in (again, replaced):
+        project.write(issue.number, "/duplicates undo")
+    assert (labels(again), labels(replaced)) == ([], ["duplicate"]), project.last.log
 
 
 def test_x4_a_private_repository_on_an_enterprise_server(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     store.verdicts.add(repo_id, number, 9, UserVerdictKind.NOT, actor="ann", command_id=31, now=NOW)
     store.handled_commands.begin(repo_id, number, 31, said_at="2026-01-02T03:04:05Z", text_hash="1", delivery="d")
     store.muted.set(repo_id, number, "ann", NOW)
+    store.labelled.set(repo_id, number, 0)
     store.usage.refuse(repo_id, "ann", ["1"], [UsageLimit(5, 60)], NOW)
     store.cached_files.put(repo_id, "settings", "mode: off", NOW)
     with store.engine.begin() as connection:
