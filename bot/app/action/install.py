@@ -40,13 +40,15 @@ def install(program: Path) -> None:
     venv.create(program, symlinks=True)
     python = program / "bin" / "python"
     pip = (sys.executable, "-I", "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input")
-    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--requirement", str(REQUIREMENTS)], check=True)
+    options = ("--quiet", "--no-deps", "--no-compile", "--requirement", str(REQUIREMENTS))
+    subprocess.run([*pip, "install", *options], check=True)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     site_packages = program / "lib" / version / "site-packages"
-    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
     for package in PACKAGES:
         shutil.copytree(ROOT / package, site_packages / package, ignore=LEFT_OUT)
-        compileall.compile_dir(site_packages / package, quiet=2, invalidation_mode=unchecked)
+    # With all processors, unlike pip.
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    compileall.compile_dir(site_packages, quiet=2, workers=0, invalidation_mode=unchecked)
 
 
 if __name__ == "__main__":
