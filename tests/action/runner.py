@@ -10,7 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -136,18 +136,25 @@ class Ran:
     log: str = ""
 
 
+def act(environ: dict[str, str]) -> tuple[int, str]:
+    """`doppel action` in this process."""
+    done = call("action", env=environ)
+    return done.exit_code, done.output
+
+
 @dataclass
 class Runner:
     """Runs the guide's workflow for one repository. `cache` holds a folder for each key, the newest last.
 
-    `program` is what the step that starts the bot is replaced by: a folder like that which install.py makes, or None
-    for this process itself, which is faster.
+    `program` is a folder like that which install.py makes. Without one, `act` stands for the step that starts the bot:
+    it is given the environment, and returns the exit code and what was printed. To call it in this process is fastest.
     """
 
     api: str
     repo: str
     folder: Path
     program: Path | None = None
+    act: Callable[[dict[str, str]], tuple[int, str]] = act
     pages: str = "https://github.com"
     cache: list[str] = field(default_factory=list)
     artifacts: dict[str, Path] = field(default_factory=dict)
@@ -244,9 +251,7 @@ class Runner:
 
     def _ran(self, script: str, environ: dict[str, str]) -> tuple[int, str]:
         if script.endswith("-m bot action") and self.program is None:
-            # What this process had as variables is none of the runner's.
-            done = call("action", env=environ)
-            return done.exit_code, done.output
+            return self.act(environ)
         command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script]
         ended = subprocess.run(command, env=environ, cwd=self.folder, capture_output=True, text=True, check=False)
         return ended.returncode, ended.stdout + ended.stderr

@@ -127,7 +127,7 @@ def test_x3_what_was_refused_is_not_recovered_as_if_it_had_held(
     monkeypatch.setattr("bot.simulator.search.index.REACHABLE", 2)
     number = duplicate(project)
     project.write(number, "/duplicates not #1", "stranger")
-    for at in range(4):
+    for at in range(3):
         other = project.open(f"Thumbnail {at} is blurred", "It looks like 64 pixels on a screen of 4,000.")
         project.write(other.number, "/duplicates mute")
         project.sim.clock.advance(60)
@@ -136,7 +136,7 @@ def test_x3_what_was_refused_is_not_recovered_as_if_it_had_held(
     project.sim.edit_issue(project.repo, number, title=f"{SECOND} again")
     project.settle()
     assert "[#1](" in project.said(number)[0]
-    for at in range(4):
+    for at in range(3):
         project.sim.edit_issue(project.repo, number + 1 + at, title=f"Another thumbnail, {at}")
         project.settle()
         assert project.last.outputs["outcome"] == "left alone", at
