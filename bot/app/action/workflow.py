@@ -31,7 +31,7 @@ from bot.storage import open_store
 from handlers import ROUTES, recovery
 from handlers.repositories import take_over
 from handlers.router import Router
-from handlers.scheduled.repository_tasks import keep_digests, look_at_feedback
+from handlers.scheduled.repository_tasks import keep_digest, look_at_feedback
 from handlers.scheduled.retention import erase_old, tidy
 from handlers.services import Services
 
@@ -135,13 +135,19 @@ class Workflow:
     def upkeep(self) -> RunSummary:
         """Do the scheduled work of the App's workers."""
         self.fill()
-        for task in (look_at_feedback, erase_old, tidy, keep_digests):
+        for task in (look_at_feedback, erase_old, tidy, self._digest):
             try:
                 task(self.services)
             except (GitHubError, Retryable) as failure:
-                self.fail(f"{task.__name__.replace('_', ' ')}: {failure}")
+                self.fail(f"{task.__name__.replace('_', ' ').strip()}: {failure}")
         self._handle_pending()
         return self.summary()
+
+    def _digest(self, services: Services) -> None:
+        """Update the digest. Without a queue there is no need to look for events that wait in vain."""
+        known = services.store.repositories.get(self.repository.id) if self.repository else None
+        if known is not None and not known.archived and not services.settings.paused:
+            keep_digest(services, known, INSTALLATION)
 
     def fill(self) -> bool:
         """Fill the index of the job's repository; return whether the index is complete."""
