@@ -6,8 +6,8 @@ from alembic import op
 
 from bot.storage.schema import labelled
 
-revision = "0003"
-down_revision = "0002"
+revision = "0004"
+down_revision = "0003"
 
 
 def upgrade() -> None:
