@@ -148,6 +148,7 @@ class Runner:
 
     `program` is a folder like that which install.py makes. Without one, `act` stands for the step that starts the bot:
     it is given the environment, and returns the exit code and what was printed. To call it in this process is fastest.
+    `environ` is what the workflow sets with `env`.
     """
 
     api: str
@@ -159,6 +160,7 @@ class Runner:
     cache: list[str] = field(default_factory=list)
     artifacts: dict[str, Path] = field(default_factory=dict)
     runs: int = 0
+    environ: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.workflow = read_yaml(guides_workflow())
@@ -247,6 +249,7 @@ class Runner:
             # What other steps of a job may have set, and must not matter.
             "DATABASE_URL": "postgresql://nobody@localhost/none",
             "APP_ID": "1",
+            **self.environ,
         }
 
     def _ran(self, script: str, environ: dict[str, str]) -> tuple[int, str]:

@@ -13,15 +13,18 @@ from pathlib import Path
 
 import pytest
 
+from bot.app.action import install
 from bot.app.action.runner import WorkflowJob
 from bot.app.action.workflow import workflow
 from bot.conversation.marker import ADVICE
 from bot.domain.entities import Comment, RepoRef
 from bot.github.repository import RepoClient
 from bot.simulator import start_simulator
+from bot.simulator.language_model import start_model
 from bot.simulator.state.issues import Issue
 from tests.action.conftest import BOT, Project, make_project
 from tests.action.runner import ROOT, guides_workflow, read_yaml
+from tests.judge.models import saying
 
 ERROR = "`read ECONNRESET at TLSWrap.onStreamRead` in the log, each time that it tries."
 FIRST, SECOND = "Sync never finishes behind the proxy", "Sync stops with ECONNRESET behind a proxy"
@@ -60,6 +63,25 @@ def test_x4_nothing_of_an_event_stands_in_a_script() -> None:
     assert named == {"steps.python.outputs.python-path", "inputs.token"}
     used = [step["uses"] for step in steps if "uses" in step]
     assert used and all(re.fullmatch(r"actions/[\w/-]+@[0-9a-f]{40}", one) for one in used)
+
+
+def test_j1_a_workflow_may_name_a_judge(project: Project) -> None:
+    """Its verdict decides as on a host, and is kept with the state: an unchanged text is not asked about twice."""
+    with start_model(saying("same", "the proxy resets the connection")) as model:
+        named = {"DOPPEL_JUDGE_URL": model.url, "DOPPEL_JUDGE_MODEL": "reader-1", "DOPPEL_JUDGE_KEY": "a-key"}
+        project.runner.environ = {**named, "DOPPEL_JUDGE_SECONDS": "120"}
+        number = duplicate(project)
+        assert "“the proxy resets the connection”" in project.said(number)[0]
+        project.write(number, "/duplicates")
+        assert len(model.heard) == 1
+    assert "a-key" not in "".join(ran.log + ran.summary for ran in project.ran)
+
+
+def test_j1_the_judges_clients_are_installed_only_where_it_is_named() -> None:
+    named = {"DOPPEL_JUDGE_URL": "http://127.0.0.1:1/v1"}
+    assert install.requirements({}) == [install.REQUIREMENTS]
+    assert install.requirements(named) == [install.REQUIREMENTS, install.JUDGE_REQUIREMENTS]
+    assert install.key({}) != install.key(named)
 
 
 def test_x1_a_duplicate_gets_a_comment_a_summary_and_outputs(project: Project) -> None:

@@ -14,18 +14,25 @@ import shutil
 import subprocess
 import sys
 import venv
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+JUDGE_REQUIREMENTS = Path(__file__).with_name("requirements-judge.txt")
 PACKAGES = ("bot", "handlers")
 # A workflow has no web process and no terminal, so it does not need these.
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "simulator", "demo", "dashboard", "setup", "training")
 
 
-def key() -> str:
+def requirements(environ: Mapping[str, str]) -> list[Path]:
+    """The files of packages that a job with this environment needs."""
+    return [REQUIREMENTS, *([JUDGE_REQUIREMENTS] if environ.get("DOPPEL_JUDGE_URL") else [])]
+
+
+def key(environ: Mapping[str, str]) -> str:
     """A cache key that changes with the code, the versions of packages, and Python."""
-    digest = hashlib.sha256(f"{sys.version} {sys.base_prefix}".encode())
+    digest = hashlib.sha256(f"{sys.version} {sys.base_prefix} {len(requirements(environ))}".encode())
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
@@ -34,14 +41,14 @@ def key() -> str:
     return digest.hexdigest()[:32]
 
 
-def install(program: Path) -> None:
+def install(program: Path, environ: Mapping[str, str]) -> None:
     """Make a virtual environment with the packages and the code. Raises CalledProcessError if pip fails."""
     shutil.rmtree(program, ignore_errors=True)
     venv.create(program, symlinks=True)
     python = program / "bin" / "python"
     pip = (sys.executable, "-I", "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input")
-    options = ("--quiet", "--no-deps", "--no-compile", "--requirement", str(REQUIREMENTS))
-    subprocess.run([*pip, "install", *options], check=True)
+    files = [option for path in requirements(environ) for option in ("--requirement", str(path))]
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-compile", *files], check=True)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     site_packages = program / "lib" / version / "site-packages"
     for package in PACKAGES:
@@ -53,6 +60,6 @@ def install(program: Path) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["key"]:
-        print(f"key={key()}")
+        print(f"key={key(os.environ)}")
     else:
-        install(Path(os.environ["RUNNER_TEMP"]) / "doppel" / "program")
+        install(Path(os.environ["RUNNER_TEMP"]) / "doppel" / "program", os.environ)

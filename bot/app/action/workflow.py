@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.app.action import state
 from bot.app.action.runner import RunSummary, WorkflowJob
-from bot.app.wiring.clients import now
+from bot.app.wiring.clients import build_judge, now
 from bot.app.wiring.indexes import build_index
 from bot.conversation.comments import CommentKeeper
 from bot.conversation.marker import of_token
@@ -291,6 +291,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
         matcher=Matcher(index),
         clock=now,
         evaluate=_evaluate,
+        judge=build_judge(settings, store),
     )
     with closing(store), closing(github):
         yield Workflow(job, settings, github, services, pending, restored, began, state.feedback_hash(store))
