@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bot.domain.merging import Group, merge
 from bot.interfaces.agents.run import SECTION_SLUGS, run_deduplication
-from bot.interfaces.agents.vectors import components, nearest, unit_rows
+from bot.interfaces.agents.vectors import components, unit_rows
 
 NAMES = ["OTHERS", "MISTAKES TO AVOID", "mine", "PATTERNS & APPROACHES", "yours"]
 
@@ -108,14 +108,12 @@ def connected(vectors: NDArray[np.float32], threshold: float) -> list[int]:
 @pytest.mark.slow
 @settings(max_examples=60)
 @given(st.integers(0, 60), st.integers(1, 4), st.integers(1, 17), st.floats(0, 0.999), st.integers(0, 2**32 - 1))
-def test_d2_blocks_give_the_connected_components(
-    count: int, width: int, block: int, threshold: float, seed: int
-) -> None:
+def test_d2_rows_give_the_connected_components(count: int, width: int, rows: int, threshold: float, seed: int) -> None:
     vectors = unit_rows(np.random.default_rng(seed).normal(size=(count, width)), count)
     similarities = vectors.astype(float) @ vectors.astype(float).T
     # Where rounding could decide there is no one right answer.
     threshold = next(t for t in np.arange(threshold, 2, 1e-4) if not (abs(similarities - t) < 4e-6).any())
-    assert components(vectors, threshold, block).tolist() == connected(vectors, threshold)
+    assert components(vectors, threshold, rows).tolist() == connected(vectors, threshold)
 
 
 def test_d2_a_long_chain_is_one_group_in_any_order() -> None:
@@ -129,17 +127,6 @@ def test_d2_a_long_chain_is_one_group_in_any_order() -> None:
 def test_d2_many_copies_take_no_longer() -> None:
     """Each pair of 20,000 copies is alike; they must not be looked at one by one."""
     assert not components(np.ones((20_000, 1), dtype=np.float32), 0.85).any()
-
-
-@given(st.integers(2, 30), st.integers(0, 2**32 - 1))
-def test_the_nearest_other_one(count: int, seed: int) -> None:
-    vectors = unit_rows(np.random.default_rng(seed).normal(size=(count, 3)), count)
-    asked, among = np.arange(0, count, 2), np.arange(count)
-    where, how_much = nearest(vectors, asked, among)
-    similarities = vectors @ vectors.T
-    np.fill_diagonal(similarities, -2)
-    assert np.allclose(how_much, similarities[asked].max(axis=1), atol=1e-5)
-    assert np.allclose(similarities[asked, where], how_much, atol=1e-5)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.integers(0, 9))))

@@ -216,7 +216,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("explain_pair", {"number": 0, "other": 3}, "Input should be greater than or equal to 1"),
     ("explain_pair", {"number": 3, "other": -1}, "Input should be greater than or equal to 1"),
     ("explain_pair", {"number": 3, "other": 99}, "acme/app#99"),
-    ("dedupe_playbook", {"playbook": {}}, "playbook: the playbook has no 'version'"),
+    ("dedupe_playbook", {"playbook": {}}, "playbook: version: Field required"),
     ("dedupe_playbook", {"playbook": [1]}, "playbook"),
     ("dedupe_playbook", {"playbook": playbook(patterns=[entry("a") | {"helpful": -1}, entry("b")])}, "helpful"),
     ("dedupe_playbook", {"playbook": playbook(), "min_similarity": True}, "min_similarity"),

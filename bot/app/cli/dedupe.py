@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import stat
 from collections import Counter
@@ -83,10 +82,9 @@ def dedupe(
 
 
 def _read(path: Path) -> Any:
-    hooks: dict[str, Any] = {"parse_constant": _refuse_constant, "parse_float": _number, "parse_int": _number}
     try:
         # "utf-8-sig" skips the mark that editors on Windows put before a text.
-        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_each_once, **hooks)
+        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_each_once)
     except OSError as problem:
         raise UserError(f"{path}: {problem.strerror}") from None
     except UnicodeDecodeError:
@@ -101,22 +99,6 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if times > 1:
             raise ValueError(f"the name {name!r} stands twice in one object")
     return dict(pairs)
-
-
-def _refuse_constant(constant: str) -> Any:
-    """Refuse NaN and Infinity: Python reads and writes them, but other programs do not."""
-    raise ValueError(f"{constant} is not JSON")
-
-
-def _number(digits: str) -> float:
-    """Read a number; refuse one that is too large for Python to keep."""
-    try:
-        value = int(digits) if digits.lstrip("-").isdigit() else float(digits)
-    except ValueError:
-        value = math.inf
-    if abs(value) == math.inf:
-        raise ValueError(f"{digits[:40]}{'…' * (len(digits) > 40)} is too large a number")
-    return value
 
 
 def _report(found: Deduplication) -> None:

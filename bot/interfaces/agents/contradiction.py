@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
-from typing import Any
 
 import snowballstemmer
 
@@ -168,45 +167,14 @@ def stance(text: str) -> Stance:
 
 
 def contradictions(stances: Sequence[Stance]) -> Iterator[tuple[int, int]]:
-    """The pairs of positions whose texts contradict each other, the lower position first.
-
-    For speed, equal stances are compared only once, and only stances that share a word that could be contradicted.
-    """
+    """The pairs of positions whose texts contradict each other, the lower position first."""
     alike: dict[Stance, list[int]] = defaultdict(list)
     for position, one in enumerate(stances):
         alike[one].append(position)
-    looked_at: set[tuple[Stance, Stance]] = set()
-    for one, other in _suspects(list(alike)):
-        if one != other and (one, other) not in looked_at:
-            looked_at.update(((one, other), (other, one)))
-            if one.contradicts(other):
-                for pair in product(alike[one], alike[other]):
-                    yield min(pair), max(pair)
-
-
-def _suspects(stances: Sequence[Stance]) -> Iterator[tuple[Stance, Stance]]:
-    asserted, denied, valued, placed = (defaultdict[Any, list[Stance]](list) for _ in range(4))
-    for one in stances:
-        for word in one.asserted:
-            asserted[word].append(one)
-        for word in one.denied:
-            denied[word].append(one)
-        for word in one.words if one.numbers else ():
-            valued[word].append(one)
-        if one.names:
-            valued[one.words - one.names].append(one)
-        for _, word in one.order:
-            placed[word].append(one)
-    for word, holders in denied.items():
-        yield from product(holders, asserted[word])
-    for holders in valued.values():
-        yield from combinations(holders, 2)
-    for word in list(asserted):
-        for prefix in _PREFIXES:
-            if word.startswith(prefix) and (bare := word.removeprefix(prefix)) in asserted:
-                yield from product(asserted[word], asserted[bare])
-    for word, holders in placed.items():
-        yield from product(holders, [one for one in asserted[word] + denied[word] if one.order])
+    for one, other in combinations(alike, 2):
+        if one.contradicts(other):
+            for pair in product(alike[one], alike[other]):
+                yield min(pair), max(pair)
 
 
 def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:

@@ -26,7 +26,6 @@ from bot.interfaces.agents.vectors import (
     choose_model,
     components,
     embed_texts,
-    nearest,
     unit_rows,
 )
 
@@ -220,20 +219,14 @@ class Merge:
 def account(found: Deduplication) -> Iterator[Merge]:
     """Every merge, in the order of the survivors. May be called before or after the playbook is changed."""
     for group in found.merged:
-        vectors, members = found.vectors, np.array(group.members)
-        others = members[1:]
-        similarities = vectors[others] @ vectors[group.survivor]
-        far = np.flatnonzero(similarities < found.threshold - ROUNDING)
-        links = dict(zip(far.tolist(), zip(*nearest(vectors, others[far], members), strict=True), strict=True))
-        absorbed = []
-        for place, (position, similarity) in enumerate(zip(others.tolist(), similarities.tolist(), strict=True)):
-            through, link = links.get(place, (None, None))
-            absorbed.append(
-                Absorbed(
-                    found.entries[position],
-                    similarity,
-                    None if through is None else found.entries[through],
-                    None if link is None else float(link),
-                )
-            )
-        yield Merge(found.entries[group.survivor], group.helpful, group.harmful, tuple(absorbed))
+        absorbed = tuple(_absorbed(found, group, position) for position in group.absorbed)
+        yield Merge(found.entries[group.survivor], group.helpful, group.harmful, absorbed)
+
+
+def _absorbed(found: Deduplication, group: Group, position: int) -> Absorbed:
+    entry, similarity = found.entries[position], float(found.vectors[group.survivor] @ found.vectors[position])
+    if similarity >= found.threshold - ROUNDING:
+        return Absorbed(entry, similarity, None, None)
+    others = [member for member in group.members if member != position]
+    links = found.vectors[others] @ found.vectors[position]
+    return Absorbed(entry, similarity, found.entries[others[int(links.argmax())]], float(links.max()))

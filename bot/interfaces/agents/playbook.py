@@ -6,12 +6,36 @@ import contextlib
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
 
 from bot.domain.merging import Group
 
-# Python neither writes nor reads numbers of more than 4,300 digits. The sums must stay below that, too.
-_TOO_LARGE = 10**4_000
+# JSON can hold larger numbers, but nobody counts that far.
+Counter = Annotated[int, Field(ge=0, lt=10**30)]
+
+
+class Entry(BaseModel):
+    """An entry as a playbook holds it; further keys are allowed."""
+
+    model_config = ConfigDict(strict=True)
+
+    # Pydantic's own check would refuse half an emoji, as where an agent's text was cut off.
+    name: InstanceOf[str]
+    text: InstanceOf[str]
+    helpful: Counter
+    harmful: Counter
+
+
+class Playbook(BaseModel):
+    """A playbook as hosts give it; further keys are allowed."""
+
+    model_config = ConfigDict(strict=True)
+
+    version: Any
+    last_updated: Any
+    sections: dict[str, list[Entry]]
 
 
 class MalformedPlaybook(ValueError):
@@ -33,58 +57,37 @@ class PlaybookEntry:
 def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
     """All entries (D1): first the sections in `slugs`, in that order, then the other sections in the playbook's order.
 
-    Raises MalformedPlaybook for missing keys, wrong types, counters that are not whole numbers from 0 on, and an object
-    that occurs in two places, since changing one place would change the other.
+    Raises MalformedPlaybook, also for an object that occurs in two places, since changing one place would change the
+    other.
     """
-    if not isinstance(playbook, dict):
-        raise MalformedPlaybook(f"a playbook is an object, not {_kind(playbook)}")
-    for key in ("version", "last_updated", "sections"):
-        _require(playbook, key, "the playbook")
-    sections = playbook["sections"]
-    if not isinstance(sections, dict):
-        raise MalformedPlaybook(f"sections: must be an object, not {_kind(sections)}")
-    entries: list[PlaybookEntry] = []
-    seen: set[int] = set()
-    for section in [slug for slug in slugs if slug in sections] + [name for name in sections if name not in slugs]:
-        if not isinstance(section, str):
-            raise MalformedPlaybook(f"sections: the name {section!r} is no text")
-        listed = sections[section]
-        if not isinstance(listed, list):
-            raise MalformedPlaybook(f"sections: {section}: must be a list, not {_kind(listed)}")
-        for place, raw in enumerate(listed):
-            entries.append(_entry(section, raw, f"sections: {section}: entry {place + 1}"))
-        for one in (listed, *listed):
-            if id(one) in seen:
-                raise MalformedPlaybook(
-                    f"sections: {section}: holds an object that stands elsewhere in the playbook too"
-                )
-            seen.add(id(one))
-    return entries
+    try:
+        Playbook.model_validate(playbook)
+    except ValidationError as invalid:
+        first = invalid.errors(include_url=False)[0]
+        places = (f"entry {part + 1}" if isinstance(part, int) else part for part in first["loc"])
+        raise MalformedPlaybook(": ".join((*places, first["msg"]))) from None
+    sections: dict[str, list[dict[str, Any]]] = playbook["sections"]
+    order = [slug for slug in slugs if slug in sections] + [name for name in sections if name not in slugs]
+    objects = [one for section in order for one in (sections[section], *sections[section])]
+    if len(set(map(id, objects))) < len(objects):
+        raise MalformedPlaybook("sections: one object stands in two places")
+    return [
+        PlaybookEntry(section, raw["name"], raw["text"], raw["helpful"], raw["harmful"], raw)
+        for section in order
+        for raw in sections[section]
+    ]
 
 
 def apply(playbook: dict[str, Any], entries: Sequence[PlaybookEntry], groups: Sequence[Group]) -> None:
     """Merge the groups of `entries` in their playbook: survivors get the sums, absorbed entries are removed (D2).
 
-    Sections stay, even empty ones; nothing else is touched (D7). If an exception, even Ctrl-C, interrupts the merge,
-    the playbook is restored (D5).
+    Sections stay, even empty ones; nothing else is touched (D7).
     """
     absorbed = {id(entries[position].raw) for group in groups for position in group.absorbed}
-    before = [(listed, list(listed)) for listed in playbook["sections"].values()]
-    survivors = [(entries[group.survivor], group) for group in groups if group.absorbed]
-    try:
-        for entry, group in survivors:
-            entry.raw.update({"helpful": group.helpful, "harmful": group.harmful})
-        for listed, original in before:
-            if any(id(raw) in absorbed for raw in original):
-                listed[:] = [raw for raw in original if id(raw) not in absorbed]
-    except BaseException:
-        for entry, _ in survivors:
-            if (entry.raw["helpful"], entry.raw["harmful"]) != (entry.helpful, entry.harmful):
-                entry.raw.update({"helpful": entry.helpful, "harmful": entry.harmful})
-        for listed, original in before:
-            if listed != original:
-                listed[:] = original
-        raise
+    for group in groups:
+        entries[group.survivor].raw.update({"helpful": group.helpful, "harmful": group.harmful})
+    for listed in playbook["sections"].values():
+        listed[:] = [raw for raw in listed if id(raw) not in absorbed]
 
 
 def complain(text: str, problem: Exception | None = None) -> None:
@@ -94,38 +97,3 @@ def complain(text: str, problem: Exception | None = None) -> None:
     with contextlib.suppress(Exception):
         line = " ".join(text.split())[:500]
         sys.stderr.write(f"deduplication: {line}\n")
-
-
-def _entry(section: str, raw: Any, where: str) -> PlaybookEntry:
-    if not isinstance(raw, dict):
-        raise MalformedPlaybook(f"{where}: must be an object, not {_kind(raw)}")
-    for key in ("name", "text"):
-        _require(raw, key, where)
-        if not isinstance(raw[key], str):
-            raise MalformedPlaybook(f"{where}: {key}: must be a text, not {_kind(raw[key])}")
-    for key in ("helpful", "harmful"):
-        _require(raw, key, where)
-        value = raw[key]
-        if isinstance(value, int) and abs(value) >= _TOO_LARGE:
-            raise MalformedPlaybook(f"{where}: {key}: is too large a number")
-        if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise MalformedPlaybook(f"{where}: {key}: must be a whole number from 0 on, not {str(value)[:40]}")
-    return PlaybookEntry(section, raw["name"], raw["text"], raw["helpful"], raw["harmful"], raw)
-
-
-def _require(holder: dict[Any, Any], key: str, where: str) -> None:
-    if key not in holder:
-        raise MalformedPlaybook(f"{where} has no {key!r}")
-
-
-def _kind(value: object) -> str:
-    """A value's type, in JSON's words."""
-    names = {
-        dict: "an object",
-        list: "a list",
-        str: "a text",
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-    }
-    return "null" if value is None else names.get(type(value), type(value).__name__)

@@ -3,17 +3,15 @@
 Cosines of different models have no common scale, so each model has its own threshold. D sets 0.85 for
 all-MiniLM-L6-v2; docs/dedupe.md says how wordllama's was found, and tests/knowledge/test_calibration.py checks it.
 
-Vectors are compared in square blocks, so the n² similarities are never all in memory. For fifty thousand vectors that
-takes no longer than a plain matrix product (`bench/dedupe.py` shows the ratio).
+Vectors are compared some rows at a time, so the n² similarities are never all in memory.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
@@ -46,20 +44,12 @@ class ShippedModel:
     make: Callable[[], SentenceEncoder]
 
 
-MODELS: Mapping[str, ShippedModel] = MappingProxyType(
-    {
-        model.name: model
-        for model in (
-            ShippedModel(
-                "all-MiniLM-L6-v2",
-                "sentence_transformers",
-                DEFAULT_THRESHOLD,
-                lambda: SentenceModel("all-MiniLM-L6-v2"),
-            ),
-            ShippedModel("wordllama", "wordllama", 0.78, WordLlama),
-        )
-    }
-)
+MODELS: Mapping[str, ShippedModel] = {
+    "all-MiniLM-L6-v2": ShippedModel(
+        "all-MiniLM-L6-v2", "sentence_transformers", DEFAULT_THRESHOLD, lambda: SentenceModel("all-MiniLM-L6-v2")
+    ),
+    "wordllama": ShippedModel("wordllama", "wordllama", 0.78, WordLlama),
+}
 """By name, the best first."""
 
 
@@ -109,9 +99,6 @@ def _installed(package: str) -> bool:
 
 Vectors = NDArray[np.float32]
 
-BLOCK = 1024
-"""Rows and columns of a block: 4 MB of similarities, which stay in the processor's cache."""
-
 ROUNDING = 1e-6
 """The rounding error of a similarity: even at threshold 1, two equal texts must be alike."""
 
@@ -133,68 +120,19 @@ def unit_rows(rows: object, count: int) -> Vectors:
     return np.ascontiguousarray(vectors / np.where(lengths > 0, lengths, 1.0), dtype=np.float32)
 
 
-def components(vectors: Vectors, threshold: float, block: int = BLOCK) -> NDArray[np.int32]:
+def components(vectors: Vectors, threshold: float, rows: int = 256) -> NDArray[np.int32]:
     """For each unit vector (the rows of an n × d array), the position of the first member of its group.
 
     Two vectors are linked if their cosine similarity is at least `threshold`; a group is a connected component (D2).
-    Memory: n labels and one block.
+    So many `rows` are compared with the vectors after them at a time.
     """
     labels = np.arange(len(vectors), dtype=np.int32)
     limit = np.float32(threshold - ROUNDING)
-    for rows, columns, similarities in products(vectors, block):
-        # The maximum is found fast, and most blocks have no similar pair.
-        if similarities.max() >= limit:
-            alike = similarities >= limit
-            # Leave out pairs within a group; otherwise many copies would cost n² steps.
-            alike &= labels[rows, np.newaxis] != labels[np.newaxis, columns]
-            # numpy searches a one-dimensional array many times faster than a two-dimensional one.
-            one, other = np.divmod(np.flatnonzero(alike), alike.shape[1])
-            _join(labels, one + rows.start, other + columns.start)
+    for start in range(0, len(vectors), rows):
+        alike = vectors[start : start + rows] @ vectors[start:].T >= limit
+        for position, linked in enumerate(alike, start):
+            others = labels[start:][linked]
+            joined = np.append(others[others != labels[position]], labels[position])
+            if len(joined) > 1:
+                labels[np.isin(labels, joined)] = joined.min()
     return labels
-
-
-def products(vectors: Vectors, block: int = BLOCK) -> Iterator[tuple[slice, slice, Vectors]]:
-    """The similarities of all pairs, block by block, on and above the diagonal: rows, columns, similarities.
-
-    All blocks share one array: each block overwrites the one before.
-    """
-    starts = range(0, len(vectors), block)
-    space = np.empty(block * block, dtype=np.float32)
-    for row in starts:
-        for column in starts[row // block :]:
-            rows, columns = slice(row, min(row + block, len(vectors))), slice(column, min(column + block, len(vectors)))
-            shape = rows.stop - rows.start, columns.stop - columns.start
-            similarities = space[: shape[0] * shape[1]].reshape(shape)
-            yield rows, columns, np.matmul(vectors[rows], vectors[columns].T, out=similarities)
-
-
-def nearest(vectors: Vectors, positions: NDArray[np.intp], among: NDArray[np.intp]) -> tuple[NDArray[np.intp], Vectors]:
-    """For each position in `asked`, the most similar other position in `among`, and their similarity."""
-    best = np.full(len(positions), -2.0, dtype=np.float32)
-    where = np.zeros(len(positions), dtype=np.intp)
-    for start in range(0, len(positions), BLOCK):
-        rows = slice(start, start + BLOCK)
-        for first in range(0, len(among), BLOCK):
-            columns = among[first : first + BLOCK]
-            similarities = vectors[positions[rows]] @ vectors[columns].T
-            similarities[positions[rows, np.newaxis] == columns[np.newaxis, :]] = -2.0
-            place = similarities.argmax(axis=1)
-            values = similarities[np.arange(len(place)), place]
-            better = values > best[rows]
-            best[rows] = np.where(better, values, best[rows])
-            where[rows] = np.where(better, columns[place], where[rows])
-    return where, best
-
-
-def _join(labels: NDArray[np.int32], one: NDArray[np.intp], other: NDArray[np.intp]) -> None:
-    """Join the two groups of each pair, in place. A group's label is the position of its first member.
-
-    Each round merges every group into the earliest group it is paired with, until no pair links two groups.
-    """
-    while len(one):
-        first, second = labels[one], labels[other]
-        apart = first != second
-        one, other, first, second = one[apart], other[apart], first[apart], second[apart]
-        np.minimum.at(labels, np.maximum(first, second), np.minimum(first, second))
-        while not np.array_equal(above := labels[labels], labels):
-            labels[:] = above
