@@ -196,25 +196,6 @@ class Merge:
     harmful: int
     absorbed: tuple[Absorbed, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "name": self.survivor.name,
-            "section": self.survivor.section,
-            "text": self.survivor.text,
-            "helpful": self.helpful,
-            "harmful": self.harmful,
-            "absorbed": [
-                {
-                    "name": one.entry.name,
-                    "section": one.entry.section,
-                    "text": one.entry.text,
-                    "similarity": round(one.similarity, 4),
-                    "through": one.through.name if one.through else None,
-                }
-                for one in self.absorbed
-            ],
-        }
-
 
 def account(found: Deduplication) -> Iterator[Merge]:
     """Every merge, in the order of the survivors. May be called before or after the playbook is changed."""

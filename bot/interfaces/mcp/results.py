@@ -288,7 +288,17 @@ class MergeResult(BaseModel):
 
     @classmethod
     def of(cls, merge: Merge) -> MergeResult:
-        return cls.model_validate(merge.to_json())
+        absorbed = [
+            {
+                "name": one.entry.name,
+                "section": one.entry.section,
+                "text": one.entry.text,
+                "similarity": round(one.similarity, 4),
+                "through": one.through.name if one.through else None,
+            }
+            for one in merge.absorbed
+        ]
+        return cls(name=merge.survivor.name, section=merge.survivor.section, absorbed=absorbed)
 
 
 class DedupedPlaybook(ToolAnswer):

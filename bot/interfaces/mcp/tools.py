@@ -1,4 +1,4 @@
-"""The tools' work, without the protocol.
+"""The tools as a model sees them, with their arguments and descriptions, and their work.
 
 Every call goes through the tracker (T5). If a session repeats a call within minutes, the answer comes from memory and
 says so. Writes are never remembered.
@@ -12,15 +12,36 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from bot.domain.entities import NOBODY, NUMBER_MAX, Actor, Issue, RepoRef
+from anyio import from_thread
+from mcp.server.mcpserver import Context
+from pydantic import Field
+
+from bot.conversation.config.schema import ASKED_MOST
+from bot.domain.entities import BODY_MAX, Issue, RepoRef, StateFilter
 from bot.domain.errors import InvalidArgument, UserError
 from bot.domain.report import SearchOutcome
 from bot.github.repository import RepoClient
 from bot.interfaces.agents.deduplication import account, deduplicate
 from bot.interfaces.agents.playbook import MalformedPlaybook, apply
 from bot.interfaces.agents.run import SECTION_SLUGS
+from bot.interfaces.mcp.arguments import (
+    Fresh,
+    IncludeClosed,
+    Judge,
+    MaxCandidates,
+    MinConfidence,
+    Number,
+    Numeric,
+    Owner,
+    Relevance,
+    Repo,
+    Sources,
+    Threshold,
+    draft_issue,
+    session_of,
+)
 from bot.interfaces.mcp.results import (
     BacklogAnswer,
     Closed,
@@ -30,53 +51,39 @@ from bot.interfaces.mcp.results import (
     MergeResult,
     ToolAnswer,
 )
-from bot.platform.call_rules import ToolRule, equal, never
+from bot.platform.call_rules import ToolRule, equal
 from bot.platform.call_tracker import ToolCallTracker
 from bot.quality.known_issues import KnownRepository
-from bot.quality.scanning.scan import MatchMany, Scan
+from bot.quality.scanning.groups import THRESHOLD
+from bot.quality.scanning.scan import LEAST, MatchMany, Scan
 from bot.search.finder import FindOptions
 
 A = TypeVar("A", bound=ToolAnswer)
 
 
-class OpenKnown(Protocol):
-    """Opens an issue's repository, which the client can read, for searching.
-
-    `issues` is the repository's number of issues, used if this host has not counted them.
-    """
-
-    def __call__(
-        self, client: RepoClient, target: Issue, *, issues: int | None = None, judge: bool = False
-    ) -> AbstractContextManager[KnownRepository]: ...
-
-
 READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
 # The arguments that name issues: an answer is valid until one of the issues changes (T6).
 _ISSUES = ("number", "other")
-WRITING = ("close_as_duplicate",)
 
-# A draft's author is unknown.
-_UNKNOWN = Actor(NOBODY)
 _ANSWERED = (SearchOutcome.FOUND, SearchOutcome.NONE)
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """Who asks about which repository; the default repository fills in a missing `owner` or `repo`.
-
-    `session` identifies the caller. If it is None, nothing is remembered. `fresh` skips the memory.
-    """
+class Call:
+    """Who asks about which repository. Without a `session` nothing is remembered; `fresh` skips the memory."""
 
     session: str | None
-    owner: str | None = None
-    repo: str | None = None
-    fresh: bool = False
+    place: RepoRef
+    fresh: bool
 
 
 class Tools:
-    """`open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
+    """Each public method but `duplicates`, a resource, is a tool, with the method's docstring as description.
+
+    `open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
 
     `open_known` opens a repository with its settings and index; without a complete index, GitHub's searches are used.
+    Its `issues` is the repository's number of issues, used if this host has not counted them.
     `open_scan` takes a repository's id and whether to include closed issues. It gives the scan, a function that matches
     issues, and the repository's threshold for "likely"; None without a complete index. `open_known` and `open_scan` run
     only after GitHub has let the caller read the repository.
@@ -86,7 +93,7 @@ class Tools:
         self,
         open_repo: Callable[[RepoRef], RepoClient],
         *,
-        open_known: OpenKnown,
+        open_known: Callable[..., AbstractContextManager[KnownRepository]],
         open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, MatchMany, float] | None]],
         tracker: ToolCallTracker,
         clock: Callable[[], datetime],
@@ -101,80 +108,132 @@ class Tools:
         for name in READING:
             # T5: the default rule would mix up two issues.
             tracker.add_rule(name, ToolRule(equal, unchanged=self._changed))
-        for name in WRITING:
-            tracker.add_rule(name, never)
 
-    def find_duplicates(self, caller: Caller, number: int, options: FindOptions, *, judge: bool = False) -> FindAnswer:
-        """SPEC F for an existing issue; with `judge`, the host's judge reads the candidates."""
-        place = self._place(caller)
+    def find_duplicates(
+        self,
+        context: Context[str, Any],
+        number: Number,
+        owner: Owner = None,
+        repo: Repo = None,
+        threshold: Threshold = 0.3,
+        min_confidence: MinConfidence = 0.0,
+        max_candidates: MaxCandidates = 10,
+        include_closed: IncludeClosed = False,
+        relevance: Relevance = "learned",
+        sources: Sources = (),
+        fresh: Fresh = False,
+        judge: Judge = False,
+    ) -> FindAnswer:
+        """Find other reports of the same thing as an existing issue, earlier and later, likeliest first.
+
+        By default only open ones with similar titles; threshold=0 and include_closed=true look where the bot looks.
+        """
+        call = self._call(context, owner, repo, fresh)
+        state: StateFilter = "all" if include_closed else "open"
+        options = FindOptions(threshold, max_candidates, relevance, min_confidence, state, sources=sources)
 
         def ask() -> FindAnswer:
-            client = self._client(place, caller)
-            target = client.issue(place, number)
+            client = self._client(call)
+            target = client.issue(call.place, number)
             with self._open_known(client, target, judge=judge) as known:
                 return _found(known, target, options)
 
-        arguments = {"repo": place.key, "number": number, "options": options, "judge": judge}
-        return self._remembered(caller, "find_duplicates", arguments, ask, keep=_is_whole)
+        arguments = {"repo": call.place.key, "number": number, "options": options, "judge": judge}
+        return self._remembered(call.session, "find_duplicates", arguments, ask, fresh=fresh, keep=_is_whole)
 
-    def check_draft(self, caller: Caller, title: str, body: str, options: FindOptions) -> FindAnswer:
-        """SPEC F for a draft, which is treated as an issue filed now."""
-        place = self._place(caller)
+    def duplicates(self, context: Context[str, Any], owner: str, repo: str, number: str) -> str:
+        """The answer of `find_duplicates`, as JSON, for the issues that the bot searches."""
+        if not number.isdecimal() or not int(number):
+            raise InvalidArgument("number", f"{number[:20]!r} is not the number of an issue")
+        found = self.find_duplicates(context, int(number), owner, repo, 0.0, 0.0, ASKED_MOST, include_closed=True)
+        return found.model_dump_json()
+
+    def check_draft(
+        self,
+        context: Context[str, Any],
+        title: Annotated[str, Field(description="As it would be filed.", min_length=1, max_length=1000)],
+        body: Annotated[str, Field(description="Error messages help most.", max_length=BODY_MAX)] = "",
+        owner: Owner = None,
+        repo: Repo = None,
+        threshold: Threshold = 0.0,
+        min_confidence: MinConfidence = 0.0,
+        max_candidates: MaxCandidates = ASKED_MOST,
+        include_closed: IncludeClosed = True,
+        fresh: Fresh = False,
+    ) -> FindAnswer:
+        """Before filing an issue, find those that report the same thing already, open or closed.
+
+        Lists the closest, however unlikely. If an open one is the same, add to it instead. Nothing is written.
+        """
+        call = self._call(context, owner, repo, fresh)
         if not title.strip():
             raise InvalidArgument("title", "is empty")
+        state: StateFilter = "all" if include_closed else "open"
+        options = FindOptions(threshold, max_candidates, min_confidence=min_confidence, state=state)
 
         def ask() -> FindAnswer:
-            client = self._client(place, caller)
+            client = self._client(call)
             # The ranking needs the number of issues. This request also fails if there is no such repository.
-            latest = next(iter(client.recent_issues(place, 1)), None)
-            draft = _draft(place, latest, title, body, self._clock())
+            latest = next(iter(client.recent_issues(call.place, 1)), None)
+            draft = draft_issue(call.place, latest, title, body, self._clock())
             with self._open_known(client, draft, issues=latest.number if latest else 0) as known:
                 return _found(known, draft, options, draft=True)
 
-        arguments = {"repo": place.key, "title": title, "body": body, "options": options}
-        return self._remembered(caller, "check_draft", arguments, ask, keep=_is_whole)
+        arguments = {"repo": call.place.key, "title": title, "body": body, "options": options}
+        return self._remembered(call.session, "check_draft", arguments, ask, fresh=fresh, keep=_is_whole)
 
-    def explain_pair(self, caller: Caller, number: int, other: int) -> Comparison:
-        """How likely two issues of a repository are the same, and the reasons."""
-        place = self._place(caller)
+    def explain_pair(
+        self,
+        context: Context[str, Any],
+        number: Number,
+        other: Number,
+        owner: Owner = None,
+        repo: Repo = None,
+        fresh: Fresh = False,
+    ) -> Comparison:
+        """Say how likely two issues of one repository report the same thing, found or not, and what speaks for it."""
+        call = self._call(context, owner, repo, fresh)
         if number == other:
             raise InvalidArgument("other", "is the issue itself")
 
         def ask() -> Comparison:
-            client = self._client(place, caller)
-            target, candidate = client.issue(place, number), client.issue(place, other)
+            client = self._client(call)
+            target, candidate = client.issue(call.place, number), client.issue(call.place, other)
             with self._open_known(client, target) as known:
                 judged = known.finder.compare(target, candidate)
                 (text,) = known.finder.own_texts(target, [judged], [candidate])
                 return Comparison.of(target, judged, known.settings.config.likely, text)
 
-        arguments = {"repo": place.key, "number": number, "other": other}
-        return self._remembered(caller, "explain_pair", arguments, ask)
+        arguments = {"repo": call.place.key, "number": number, "other": other}
+        return self._remembered(call.session, "explain_pair", arguments, ask, fresh=fresh)
 
     def scan_backlog(
         self,
-        caller: Caller,
-        *,
-        include_closed: bool,
-        min_confidence: float,
-        limit: int,
-        tell: Callable[[int, int], Any] = lambda done, total: None,
+        context: Context[str, Any],
+        owner: Owner = None,
+        repo: Repo = None,
+        include_closed: Annotated[bool, Field(description="Closed ones too.")] = False,
+        min_confidence: Annotated[
+            float, Field(description="Least confidence of each pair.", ge=LEAST, le=1), Numeric
+        ] = THRESHOLD,
+        limit: Annotated[int, Field(description="The most groups.", ge=1, le=100), Numeric] = 20,
+        fresh: Fresh = False,
     ) -> BacklogAnswer:
-        """D8: the first `limit` groups of a repository's backlog, according to this host's index.
+        """Look through a repository's open issues for groups that may report the same thing.
 
-        An interrupted scan is resumed. `tell` is called with the number of issues done and the total. Raises UserError
-        without a complete index.
+        A group's oldest is proposed as the original. At 0.05 there are more groups, and more are wrong. Have a person
+        or explain_pair confirm a pair before you act. Needs this host's index; a first scan can take minutes.
         """
-        place = self._place(caller)
+        call = self._call(context, owner, repo, fresh)
 
         def ask() -> BacklogAnswer:
-            client = self._client(place, caller)
-            repository = client.repository(place)
+            client = self._client(call)
+            repository = client.repository(call.place)
             with self._open_scan(repository.id, include_closed) as opened:
                 if opened is None:
                     raise UserError(
-                        f"{place}: this host has no complete index of it. `doppel scan {place}`, run on this host, "
-                        "fills it; so does the bot where it is installed. `doppel index` shows how far it is."
+                        f"{call.place}: this host has no complete index of it. `doppel scan {call.place}`, run on "
+                        "this host, fills it; so does the bot where it is installed. `doppel index` shows how far."
                     )
                 scan, ask_all, likely = opened
                 scan.begin()
@@ -182,24 +241,33 @@ class Tools:
                 for answers in ask_all(missing) if missing else ():
                     scan.keep(answers)
                     done += len(answers)
-                    tell(done, len(missing))
+                    # The tool runs in a thread, but progress must be sent from the event loop.
+                    told = f"{done} of {len(missing)} issues compared"
+                    from_thread.run(context.report_progress, done, len(missing), told)
                 if missing:
                     scan.ask_again()
                 scan.count_reactions(partial(client.reactions, repository.ref), min_confidence)
                 return BacklogAnswer.of(str(repository.ref), scan.result(min_confidence), limit, likely)
 
-        arguments = {
-            "repo": place.key,
-            "include_closed": include_closed,
-            "min_confidence": min_confidence,
-            "limit": limit,
-        }
-        return self._remembered(caller, "scan_backlog", arguments, ask)
+        which = {"include_closed": include_closed, "min_confidence": min_confidence, "limit": limit}
+        arguments = {"repo": call.place.key, **which}
+        return self._remembered(call.session, "scan_backlog", arguments, ask, fresh=fresh)
 
     def dedupe_playbook(
-        self, caller: Caller, playbook: dict[str, Any], min_similarity: float | None
+        self,
+        context: Context[str, Any],
+        playbook: Annotated[
+            dict[str, Any],
+            Field(description="{version, last_updated, sections: {SECTION: [{name, text, helpful, harmful}]}}"),
+        ],
+        min_similarity: Annotated[
+            float | None, Field(description="Least cosine. Default: the model's."), Numeric
+        ] = None,
     ) -> DedupedPlaybook:
-        """SPEC D, with a list of the merges. A malformed playbook is an error here, since an agent can correct it."""
+        """Merge the entries of a playbook whose texts say the same, across its sections.
+
+        The first keeps name, text and section and gets the sums of the counters. Nothing is stored.
+        """
 
         def merge() -> DedupedPlaybook:
             try:
@@ -219,15 +287,22 @@ class Tools:
 
         # Compare playbooks as text: the order of the sections matters, since it decides which entry survives.
         arguments = {"playbook": json.dumps(playbook), "min_similarity": min_similarity}
-        return self._remembered(caller, "dedupe_playbook", arguments, merge)
+        return self._remembered(session_of(context), "dedupe_playbook", arguments, merge)
 
-    def close_as_duplicate(self, caller: Caller, number: int, original: int) -> Closed:
-        """Close an issue as a duplicate of an older one, as `/duplicates of` does.
+    def close_as_duplicate(
+        self,
+        context: Context[str, Any],
+        number: Number,
+        original: Annotated[int, Field(description="The older, open one that stays.", ge=1), Numeric],
+        owner: Owner = None,
+        repo: Repo = None,
+    ) -> Closed:
+        """Close an issue on GitHub as a duplicate of an older open one. This changes the repository.
 
-        Raises InvalidArgument if the original is newer, closed or the issue itself. The session's memory is cleared,
-        since remembered answers may call the issue open.
+        Only on a person's explicit wish: a confidence alone is no reason to close anything.
         """
-        place = self._place(caller)
+        call = self._call(context, owner, repo, fresh=True)
+        place = call.place
         if number == original:
             raise InvalidArgument("original", "is the issue itself")
         client = self._open_repo(place)
@@ -241,26 +316,25 @@ class Tools:
             hint = f"; it is a duplicate of {further}" if further else ""
             raise InvalidArgument("original", f"#{original} is closed{hint}")
         closed = client.close_as_duplicate(place, number, remaining.id)
-        if caller.session is not None:
-            self._tracker.clear_session(caller.session)
-            client.forget_thread(_reading(caller.session))
+        if call.session is not None:
+            self._tracker.clear_session(call.session)
+            client.forget_thread(_reading(call.session))
         return Closed(number=number, original=original, url=closed.url)
 
-    def _place(self, caller: Caller) -> RepoRef:
+    def _call(self, context: Context[str, Any], owner: str | None, repo: str | None, fresh: bool) -> Call:
         """F1: the caller's repository, else the default; `repo` may be OWNER/REPO."""
-        owner, repo = caller.owner, caller.repo
         if repo and "/" in repo and not owner:
-            return RepoRef.parse(repo)
+            return Call(session_of(context), RepoRef.parse(repo), fresh)
         owner = owner or (self._default.owner if self._default else None)
         repo = repo or (self._default.name if self._default else None)
         if not owner or not repo:
             raise InvalidArgument("repo" if owner else "owner", "is missing, and the server has no default repository")
-        return RepoRef.of(owner, repo)
+        return Call(session_of(context), RepoRef.of(owner, repo), fresh)
 
-    def _client(self, place: RepoRef, caller: Caller) -> RepoClient:
+    def _client(self, call: Call) -> RepoClient:
         """A client that remembers the session's reads, so that a second question costs fewer requests."""
-        client = self._open_repo(place)
-        return client if caller.session is None else client.thread(_reading(caller.session), fresh=caller.fresh)
+        client = self._open_repo(call.place)
+        return client if call.session is None else client.thread(_reading(call.session), fresh=call.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:
         """When the issues of a call were last changed. Each issue costs a conditional request."""
@@ -273,15 +347,17 @@ class Tools:
 
     def _remembered(
         self,
-        caller: Caller,
+        session: str | None,
         tool: str,
         arguments: Mapping[str, Any],
         run: Callable[[], A],
+        *,
+        fresh: bool = False,
         keep: Callable[[A], bool] | None = None,
     ) -> A:
-        if caller.session is None:
+        if session is None:
             return run()
-        call = self._tracker.call(caller.session, tool, arguments, run, fresh=caller.fresh, keep=keep)
+        call = self._tracker.call(session, tool, arguments, run, fresh=fresh, keep=keep)
         return call.result.model_copy(update={"cached": call.cached, "note": call.note})
 
 
@@ -301,26 +377,3 @@ def _reading(session: str) -> str:
 def _is_whole(findings: FindAnswer) -> bool:
     """Whether to remember an answer: after an incomplete search, the next one may find more."""
     return findings.outcome in _ANSWERED
-
-
-def _draft(place: RepoRef, latest: Issue | None, title: str, body: str, now: datetime) -> Issue:
-    """The draft as an issue filed now. Its address is derived from the `latest` issue's.
-
-    The draft gets a number that no issue has: the next number may already belong to a pull request or a newer issue.
-    """
-    return Issue(
-        repo=place,
-        id=0,
-        node_id="",
-        number=NUMBER_MAX,
-        title=title,
-        body=body,
-        state="open",
-        state_reason=None,
-        author=_UNKNOWN,
-        labels=(),
-        created_at=now,
-        updated_at=now,
-        closed_at=None,
-        url=f"{latest.url.rsplit('/', 2)[0]}/issues/{NUMBER_MAX}" if latest else "",
-    )
