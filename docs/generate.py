@@ -13,12 +13,13 @@ from pathlib import Path
 import click
 
 from bot.app.cli import COMMANDS, EXIT_CODES, cli
-from bot.conversation.config.json_schema import SCHEMA_NAME, schema_text, settings_table, sources_table
 from bot.conversation.messages.catalogue import Messages, english
 from bot.conversation.messages.message import Message, declared
+from bot.conversation.render.escape import code
 from bot.conversation.render.phrases import commands_list
 from bot.platform.settings import VARIABLES
 from docs import evaluated, example
+from docs.repository_settings import SCHEMA_NAME, schema_text, settings_table, sources_table
 
 DOCS = Path(__file__).parent
 PICTURE = DOCS / "evaluation.svg"
@@ -60,13 +61,13 @@ def config_table() -> str:
 
 def words_tables() -> str:
     """Every text by where it stands, with its variables and its English words."""
-    places: dict[str, list[Message[...]]] = {}
+    places: dict[str, list[Message]] = {}
     for one in declared(Messages).values():
         places.setdefault(one.place, []).append(one)
     return "\n\n".join(
         f"### {place}\n\n| text | variables | what it is for |\n|---|---|---|\n"
         + "\n".join(
-            f"| `{one.name}` | {' '.join(f'`{name}`' for name in one.variables) or '–'} | {one.purpose} |"
+            f"| `{one.name}` | {' '.join(map(code, english().variables(one.name))) or '–'} | {one.purpose} |"
             for one in texts
         )
         for place, texts in places.items()

@@ -28,7 +28,8 @@ _COMMANDS: Mapping[FeedbackKind, CommandName] = {FeedbackKind.NOT: CommandName.N
 def sentences(found: Digest, zone: datetime, say: Messages) -> str:
     """The whole digest in a few sentences, with days in the time zone of `zone`."""
     since, until = (datetime.fromtimestamp(moment, zone.tzinfo).date() for moment in (found.since, found.until))
-    texts = [say.digest_looked(since, until, say.issues(count=found.looked), found.new)]
+    looked = say.issues(count=found.looked)
+    texts = [say.digest_looked(since=since, until=until, issues=looked, new=found.new)]
     if found.commented or not (found.would or found.watching):
         texts.append(say.digest_commented(count=found.commented))
     if found.would or found.watching:
@@ -44,17 +45,18 @@ def sentences(found: Digest, zone: datetime, say: Messages) -> str:
     if found.missed:
         texts.append(say.digest_missed(count=found.missed))
     if found.asked:
-        texts.append(say.digest_judge(found.asked, f"{found.cost:.2f}"))
+        texts.append(say.digest_judge(count=found.asked, cost=f"{found.cost:.2f}"))
     return " ".join(texts)
 
 
 def threshold_words(threshold: Threshold, say: Messages) -> str:
     """A sentence with the threshold in force and its origin."""
     if threshold.origin is ThresholdOrigin.SETTINGS:
-        return say.bar_settings(threshold.value)
+        return say.bar_settings(bar=threshold.value)
     if threshold.origin is ThresholdOrigin.FEEDBACK:
-        return say.bar_feedback(threshold.value, say.locale.number(threshold.right), say.locale.number(threshold.wrong))
-    return say.bar_usual(threshold.value)
+        right, wrong = (say.locale.number(weight) for weight in (threshold.right, threshold.wrong))
+        return say.bar_feedback(bar=threshold.value, right=right, wrong=wrong)
+    return say.bar_usual(bar=threshold.value)
 
 
 def standing_words(line: DigestLine, say: Messages, *, brief: bool = False) -> str:
@@ -71,7 +73,7 @@ def standing_words(line: DigestLine, say: Messages, *, brief: bool = False) -> s
     how = say.comma().join(
         _COMMANDS[kind] if brief and kind in _COMMANDS else _feedback_name(kind, say) for kind in line.said
     )
-    return say.standing_by(standing, how) if how else standing
+    return say.standing_by(standing=standing, how=how) if how else standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ def _item(view: DigestView, line: DigestLine, ticked: Mapping[Pair, bool]) -> st
     return "\n".join(
         [
             f"- {number}",
-            f"  {sentence(other, line.probability, standing_words(line, say))}",
+            f"  {sentence(issue=other, percent=line.probability, standing=standing_words(line, say))}",
             f"  {checkbox(pair, True, ticked.get(pair) is True)} {say.box_same()}",
             f"  {checkbox(pair, False, ticked.get(pair) is False)} {say.box_other()}",
         ]

@@ -121,10 +121,6 @@ def test_c6_a_file_that_says_nothing_leaves_the_defaults(text: str) -> None:
         ("ignore:\n  labels:\nmode: off", "line 2, column 10: an empty value is not a list of at most 100 labels"),
         ("siblings: [acme]", 'line 1, column 12: "acme" is not a repository as OWNER/REPO'),
         ("siblings: [acme/..]", 'line 1, column 12: "acme/.." is not a repository as OWNER/REPO'),
-        (
-            "close_after: 7d",
-            "line 1, column 1: this setting is gone: people close issues, by hand or with `/duplicates of #N`",
-        ),
         ("mode: off\nmode: comment", "line 2, column 1: this key was already given in line 1; that one is used"),
         ("mode: off\n\tlabel: add", "line 2, column 1: this is not valid YAML: found character '\\t'"),
         ("mode: [off\n", "line 2, column 1: this is not valid YAML:"),

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.conversation.config.json_schema import json_schema
 from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import SOURCES, RepoConfig
 from bot.conversation.messages.catalogue import LANGUAGES, Messages
 from bot.conversation.messages.message import declared
+from docs.repository_settings import json_schema
 
 SCHEMA = json_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)

@@ -138,7 +138,6 @@ ignore: {labels: [1.0], titles: x, authors: [x, [y]]}
 search: 3
 siblings: [acme]
 known_issues: {}
-close_after: 7
 min_confidence:
 likely: 1
 mode: on
@@ -301,7 +300,7 @@ def digests(say: Messages) -> list[str]:
         render_digest(DigestView(quiet, {}, settings, PLACE, CHECKED_AT, say), {}),
         render_digest(DigestView(busy, {}, usual, PLACE, CHECKED_AT, say), {})[-200:],
         *("\n".join(DigestView(quiet, {}, usual, PLACE, CHECKED_AT, say, ill).summary()) for ill in Illness),
-        say.bar_moved(0.3, 0.2),
+        say.bar_moved(bar=0.3, usual=0.2),
     ]
 
 

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.conversation.marker import ADVICE, fingerprint
-from bot.conversation.messages.catalogue import LANGUAGES, Messages, messages_for
+from bot.conversation.messages.catalogue import LANGUAGES, Messages, english, messages_for
 from bot.conversation.messages.message import declared
 from bot.conversation.render.comment import explain, render_comment
 from bot.conversation.render.escape import RepoLinks
@@ -164,7 +164,7 @@ def own_texts(draw: st.DrawFn) -> dict[str, str]:
     names = draw(st.lists(st.sampled_from(sorted(TEXTS)), min_size=40, max_size=60, unique=True))
     own = {}
     for name in names:
-        gaps = [f"{{{variable}}}" for variable in TEXTS[name].variables]
+        gaps = [f"{{{variable}}}" for variable in english().variables(name)]
         piece = st.one_of(PIECES, st.sampled_from(gaps)) if gaps else PIECES
         own[name] = "".join(draw(st.lists(piece, min_size=1, max_size=8)))
     return own
@@ -189,8 +189,8 @@ def test_c3_no_text_of_the_settings_does_anything_whatever_fills_it(own: dict[st
 @pytest.mark.parametrize("worst", ["$" * 580 + "{v}" * 6, "{v}" * 10 + "@" * 500])
 def test_c3_own_texts_never_outgrow_githubs_limit(worst: str) -> None:
     own = {
-        name: "".join(worst.replace("v", variable) for variable in text.variables[:1]) or "$" * 600
-        for name, text in TEXTS.items()
+        name: "".join(worst.replace("v", variable) for variable in english().variables(name)[:1]) or "$" * 600
+        for name in TEXTS
     }
     for body in hostile(messages_for("en", own), *["$" * 5_000] * 4):
         assert len(body) <= BODY_MAX

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from importlib import resources
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.messages.catalogue import LANGUAGES, CatalogueError, Messages, messages_for, read
+from bot.conversation.messages.catalogue import LANGUAGES, CatalogueError, Messages, english, messages_for, read
 from bot.conversation.messages.detection import language_of
 from bot.conversation.messages.message import declared
 from tests.effort import costs_at_most
@@ -32,6 +34,20 @@ def written(language: str) -> dict[str, str]:
         for form, text in (texts if isinstance(texts, dict) else {"other": texts}).items()
     }
     return {name: re.sub(r"`[^`]*`|\{\w+\}|mode: comment|\(!name\)", "x", text) for name, text in forms.items()}
+
+
+def test_c6_callers_give_each_text_the_variables_of_its_english_words() -> None:
+    """mypy checks the names of the texts alone."""
+    calls, wrong = 0, []
+    for path in (*Path("bot").rglob("*.py"), *Path("handlers").rglob("*.py")):
+        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match call:
+                case ast.Call(func=ast.Attribute(ast.Name("say") | ast.Attribute(attr="say"), name)) if name in TEXTS:
+                    given = {keyword.arg for keyword in call.keywords}
+                    calls += 1
+                    if call.args or given != set(english().variables(name)):
+                        wrong.append(f"{path}:{call.lineno}: {name}")
+    assert (wrong, calls > 150) == ([], True)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

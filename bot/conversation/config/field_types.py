@@ -25,7 +25,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from bot.conversation.config.yaml_tree import Quote, Wording, YamlNode, nearest, printable, scalar
-from bot.conversation.messages.catalogue import Messages
+from bot.conversation.messages.catalogue import Messages, english
 from bot.conversation.messages.message import Message, declared
 from bot.conversation.messages.template import GAPS_MAX, TEMPLATE_MAX, MalformedTemplate, Template, forbidden_part
 from bot.domain.entities import PLACE
@@ -183,9 +183,6 @@ def _kind(field: FieldInfo) -> Any:
     return next(kind for kind in options if kind is not NoneType) if NoneType in options else field.annotation
 
 
-# Former names of texts, and their present names.
-_RENAMED = {"perhaps": "possibly"}
-
 _Problem = tuple[Wording, str]  # the message, and a hint
 
 TRANSLATABLE = "translatable"
@@ -193,7 +190,7 @@ TRANSLATABLE = "translatable"
 
 
 @cache
-def texts() -> dict[str, Message[...]]:
+def texts() -> dict[str, Message]:
     """All messages by name."""
     return declared(Messages)
 
@@ -217,11 +214,10 @@ def _check_templates(templates: Any) -> Any:
 
 
 def _unknown_text(name: str) -> _Problem:
-    hint = _RENAMED.get(name) or nearest(name, texts())
-    return lambda say, quote: say.unknown_text(name=say.quoted(value=quote(printable(name)))), hint
+    return lambda say, quote: say.unknown_text(name=say.quoted(value=quote(printable(name)))), nearest(name, texts())
 
 
-def _template_problem(text: Message[...], template: str) -> _Problem | None:
+def _template_problem(text: Message, template: str) -> _Problem | None:
     """What is wrong with a template; None if the template is valid, or too long to check."""
     if len(template) > TEMPLATE_MAX:
         return None
@@ -230,11 +226,12 @@ def _template_problem(text: Message[...], template: str) -> _Problem | None:
     except MalformedTemplate as malformed:
         piece = printable(str(malformed))
         return lambda say, quote: say.template_malformed(piece=say.quoted(value=quote(piece))), ""
-    if unknown := next((name for name in variables if name not in text.variables), ""):
+    known = english().variables(text.name)
+    if unknown := next((name for name in variables if name not in known), ""):
         name = printable(unknown)
         return lambda say, quote: say.unknown_variable(
             name=quote(text.name), variable=say.quoted(value=quote(name))
-        ), nearest(unknown, text.variables)
+        ), nearest(unknown, known)
     if len(variables) > GAPS_MAX:
         return lambda say, _: say.template_variables(most=GAPS_MAX), ""
     if forbidden := printable(forbidden_part(template)):

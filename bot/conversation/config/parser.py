@@ -20,11 +20,7 @@ PROBLEMS_MAX = 100
 
 
 def parse_config(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
-    """Read a settings file. Invalid settings keep their defaults, and the errors are listed by position.
-
-    Never raises. The worst file of 64 KiB takes two or three seconds, once: the result is cached while the file is
-    unchanged.
-    """
+    """Read a settings file. Invalid settings keep their defaults; the errors are listed by position. Never raises."""
     return _parse_cached(text)
 
 
@@ -93,8 +89,6 @@ def _field_of(field: FieldInfo, step: int | str) -> FieldInfo:
 
 def _unknown_key(key: YamlNode, name: str, known: Iterable[str]) -> ConfigError:
     def wording(say: Messages, quote: Quote) -> str:
-        if name == "close_after":
-            return say.closing_gone()
         return say.unknown_setting(name=say.quoted(value=quote(printable(name))))
 
     return ConfigError.translatable(key.line, key.column, wording, nearest(name, known))

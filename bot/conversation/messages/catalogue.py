@@ -91,20 +91,18 @@ def _own_template(name: str, text: str) -> Template:
 
 def read(language: str, data: Mapping[str, Any]) -> dict[str, Forms]:
     """Read the messages of a catalogue. Raises CatalogueError with a description of the difference."""
-    texts = declared(Messages)
-    if unmatched := set(texts) ^ set(data):
+    if unmatched := set(declared(Messages)) ^ set(data):
         raise CatalogueError(f"{language}: declared or written, and not both: {', '.join(sorted(unmatched))}")
     catalogue: dict[str, Forms] = {}
     for name, entry in data.items():
         forms = {"other": entry} if isinstance(entry, str) else entry
-        counted = COUNT in texts[name].variables
-        if "other" not in forms or not set(forms) <= (_CATEGORIES if counted else {"other"}):
-            raise CatalogueError(f"{language}: {name} has the forms {', '.join(forms)}")
         catalogue[name] = {form: Template.parse(text) for form, text in forms.items()}
-        variables = set(texts[name].variables)
-        for form, template in catalogue[name].items():
+    for name, forms in catalogue.items() if language != "en" else ():
+        variables = set(english().variables(name))
+        if "other" not in forms or not set(forms) <= (_CATEGORIES if COUNT in variables else {"other"}):
+            raise CatalogueError(f"{language}: {name} has the forms {', '.join(forms)}")
+        for form, template in forms.items():
             used = set(template.variables)
-            # A text can say "one" without the number.
             optional = {COUNT} if form != "other" or name in _NUMBER_OPTIONAL else set()
             if not used <= variables or variables - used - optional:
                 raise CatalogueError(

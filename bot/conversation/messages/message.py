@@ -1,29 +1,28 @@
-"""Declares messages: each has a name, variables and a purpose. The catalogues have the texts in each language.
+"""Declares messages: each has a name and a purpose. The catalogues have the texts in each language.
 
-A class attribute declares a message; a function in `variables` declares the message's variables. Callers call a message
-like a method, so mypy checks the name and the variables. `catalogue` checks that each language's file has exactly the
-declared messages and variables.
+A class attribute declares a message, and the gaps of its English text are its variables. Callers call a message like a
+method, with the variables as keywords. `catalogue` checks that each language's file has exactly the declared messages
+and the variables of the English texts.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache, partial
-from typing import Generic, ParamSpec, Self, overload
+from typing import Self, overload
+
+import babel
+from babel.dates import format_date
+from babel.numbers import format_decimal, format_percent
 
 from bot.conversation.messages.template import Template
-
-# Babel is imported on first use, because most commands need no messages.
 
 
 @lru_cache(maxsize=1_000, typed=True)
 def _decimal(number: float, language: str) -> str:
     """Cached, since Babel is slow, and a hostile file can have thousands of errors."""
-    from babel.numbers import format_decimal
-
     return str(format_decimal(number, locale=language))
 
 
@@ -36,9 +35,7 @@ class Locale:
 
     def form(self, count: int) -> str:
         """The plural category of a number: `one`, `many`, `other` …"""
-        from babel import Locale
-
-        return str(Locale.parse(self.language).plural_form(count))
+        return str(babel.Locale.parse(self.language).plural_form(count))
 
     def number(self, number: float) -> str:
         """`1,200` or `2.5` in the language's notation, with up to three decimals."""
@@ -46,8 +43,6 @@ class Locale:
 
     def percent(self, share: float) -> str:
         """A share in percent. Only exactly 0 and 1 become 0% and 100%: other shares are rounded to 1% to 99%."""
-        from babel.numbers import format_percent
-
         rounded = round(share * 100)
         if rounded == 100 and share < 1:
             rounded = 99
@@ -55,16 +50,12 @@ class Locale:
 
     def day(self, day: date) -> str:
         """A day in the notation of `days`."""
-        from babel.dates import format_date
-
         return str(format_date(day, self.days, locale=self.language))
 
     def moment(self, moment: datetime) -> str:
         """A day with the time of day and the zone."""
         return f"{self.day(moment)} {moment.strftime('%H:%M %Z')}".strip()
 
-
-P = ParamSpec("P")
 
 COUNT = "count"
 """The variable that chooses the plural form: "1 result", "2 results"."""
@@ -74,18 +65,22 @@ Forms = Mapping[str, Template]
 
 
 class MessageGroup:
-    """Messages in one language; a repository's templates may replace some. Immutable.
-
-    `plain` are the bot's own messages, for use where a repository's templates are too long.
-    """
+    """Messages in one language, perhaps with a repository's templates; `plain` are the bot's own. Immutable."""
 
     def __init__(self, locale: Locale, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
         self.locale = locale
         self._forms = forms
         self.plain: Self = plain or self
 
+    def variables(self, name: str) -> tuple[str, ...]:
+        """The variables of a message, in their order in the text."""
+        forms = self._forms[name]
+        gaps = [gap for form in forms.values() for gap in form.variables]
+        # A text can say "one" without the number.
+        return tuple(dict.fromkeys([*gaps, COUNT] if len(forms) > 1 else gaps))
+
     def fill(self, name: str, values: Mapping[str, object]) -> str:
-        """Fill a message by its name. Code that knows the name calls the message as a method instead."""
+        """Fill a message by its name with values: Markdown, numbers, shares (`float`), days and moments."""
         forms = self._forms[name]
         count = values.get(COUNT)
         form = self.locale.form(count) if isinstance(count, int) and len(forms) > 1 else "other"
@@ -102,14 +97,13 @@ class MessageGroup:
         return self.locale.day(value) if isinstance(value, date) else str(value)
 
 
-class Message(Generic[P]):
+class Message:
     """The declaration of a message. `docs/words.md` shows its `purpose` under the heading `place`."""
 
     name, place = "", ""
 
-    def __init__(self, purpose: str, declaration: Callable[P, None]) -> None:
+    def __init__(self, purpose: str) -> None:
         self.purpose = purpose
-        self.variables = tuple(inspect.signature(declaration).parameters)
 
     def __set_name__(self, owner: type[MessageGroup], name: str) -> None:
         self.name, self.place = name, (owner.__doc__ or "").rstrip(".")
@@ -117,25 +111,15 @@ class Message(Generic[P]):
     @overload
     def __get__(self, texts: None, owner: type[MessageGroup]) -> Self: ...
     @overload
-    def __get__(self, texts: MessageGroup, owner: type[MessageGroup]) -> Callable[P, str]: ...
-    def __get__(self, texts: MessageGroup | None, owner: type[MessageGroup]) -> Self | Callable[P, str]:
+    def __get__(self, texts: MessageGroup, owner: type[MessageGroup]) -> Callable[..., str]: ...
+    def __get__(self, texts: MessageGroup | None, owner: type[MessageGroup]) -> Self | Callable[..., str]:
         return self if texts is None else partial(self, texts)
 
-    def __call__(self, texts: MessageGroup, /, *args: P.args, **kwargs: P.kwargs) -> str:
-        """Fill the message with values: Markdown, numbers, shares (`float`), days and moments."""
-        return texts.fill(self.name, {**dict(zip(self.variables, args, strict=False)), **kwargs})
+    def __call__(self, texts: MessageGroup, /, **values: object) -> str:
+        return texts.fill(self.name, values)
 
 
-@overload
-def message(purpose: str) -> Message[[]]: ...
-@overload
-def message(purpose: str, declaration: Callable[P, None]) -> Message[P]: ...
-def message(purpose: str, declaration: Callable[..., None] = lambda: None) -> Message[...]:
-    """Declare a message with the parameters of a function in `variables`."""
-    return Message(purpose, declaration)
-
-
-def declared(texts: type[MessageGroup]) -> dict[str, Message[...]]:
+def declared(texts: type[MessageGroup]) -> dict[str, Message]:
     """All messages that a class and its bases declare, in order."""
     members = (member for owner in reversed(texts.__mro__) for member in vars(owner).values())
     return {member.name: member for member in members if isinstance(member, Message)}

@@ -35,11 +35,7 @@ ALSO_MAX = 10
 def candidate_lines(
     candidate: Candidate, place: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
 ) -> list[str]:
-    """The lines of one list item in Markdown: title, state, the strongest reason (C3), and duplicates.
-
-    `likely` is the setting; `closer` is the commit or pull request that closed the issue, if known. A table would
-    scroll sideways on a phone.
-    """
+    """The lines of a list item in Markdown (C3); a table would scroll sideways on a phone. `likely` is the setting."""
     judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
     state = [*judged, closed_words(candidate, place, say, closer)]
     if closer and closer.release:
@@ -96,7 +92,7 @@ def closed_words(candidate: Candidate, place: RepoLinks, say: Messages, closer: 
     day = candidate.closed_at.date()
     if closer and (closer.pull or closer.commit):
         return say.closed_by(state=state, day=day, by=place.closer(closer))
-    return say.closed_on(state, day)
+    return say.closed_on(state=state, day=day)
 
 
 def may_be_back(candidate: Candidate) -> bool:
@@ -197,10 +193,7 @@ class CommentView:
 
 
 def render_comment(report: Report, view: CommentView) -> str:
-    """The whole comment in Markdown, with its marker as the first line.
-
-    Without candidates the comment says that nothing was found, or that the search was not complete (F9).
-    """
+    """The whole comment in Markdown, with its marker as the first line; it says if the search was not complete (F9)."""
     shown = report.candidates
     # Hostile titles can exceed the limit: drop the least likely candidates. One always fits, thanks to `escape`.
     while len(body := _body(report, view, shown)) > BODY_MAX and len(shown) > 1:
@@ -222,7 +215,7 @@ def _body(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> st
         found_by_block(shown, say),
         problems_block(report.problems, say),
         settings_block(view.settings_problems, view.settings_private, say),
-        *([say.bar_moved(*view.moved)] if view.moved else []),
+        *([say.bar_moved(bar=view.moved[0], usual=view.moved[1])] if view.moved else []),
         correction_block(next((candidate for candidate in shown if candidate.own), next(iter(shown), None)), say),
     ]
     checked = say.checked(time=view.checked_at)
