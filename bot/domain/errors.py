@@ -147,5 +147,22 @@ class KeyRefused(Retryable):
     """
 
 
+def access_refused(problem: Exception) -> str:
+    """How to mend what GitHub refused because of who asks; empty for any other error."""
+    match problem:
+        case Forbidden(unknown=True):
+            return f"{problem}: GitHub does not know who asks; GITHUB_TOKEN is wrong or has expired"
+        case NotFound(status=301):
+            return str(problem)
+        case NotFound():
+            return (
+                f"{problem}: it is not there, or cannot be read with what Doppel is set up with. As the App it must be "
+                "installed there; GITHUB_TOKEN counts where no APP_ID is set"
+            )
+        case KeyRefused():
+            return f"{problem}. APP_ID and PRIVATE_KEY must belong to one App that is there: see `doppel doctor`"
+    return ""
+
+
 class DidNotEnd(DoppelError):
     """A job hung. The message says where, without text from outside."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.app.cli import cli, main
-from bot.conversation.config.schema import MIN_CONFIDENCE
-from bot.domain.likelihood import HIGHEST, VERY_LIKELY
+from bot.domain.likelihood import HIGHEST
 from bot.search.matching.probability import TextSimilarity
 from bot.search.matching.weights import shipped_model
 
@@ -57,19 +55,6 @@ def test_c6_unreadable_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "is not UTF-8: byte 7" in capsys.readouterr().err
 
 
-def test_p5_a_threshold_of_the_former_scale_is_read_with_a_note() -> None:
-    """It says what the value meant, what it would be now, and what holds without it."""
-    code, output = run("-", stdin="min_confidence: 0.08\n")
-    assert code == 0 and output.endswith("-: all well, mode: comment\n")
-    (note,) = json.loads(run("-", "--json", stdin="min_confidence: 0.08\n")[1])["notes"]
-    assert output.startswith(f"-: note: {note}\n")
-    assert note.startswith(f"min_confidence: 0.08 is below the default, {MIN_CONFIDENCE:g}. ")
-    assert "It used to be the chance that somebody marks them" in note
-    (now,) = re.findall(r"0\.08 meant then what (0\.\d\d) means now", note)
-    assert 0.08 < float(now) < 0.3, "readers find more than is marked"
-    assert json.loads(run("-", "--json", stdin=f"min_confidence: {MIN_CONFIDENCE}\n")[1])["notes"] == []
-
-
 @pytest.mark.parametrize(
     ("text", "begins"),
     [
@@ -83,12 +68,6 @@ def test_j_settings_of_the_judge_that_cost_more_or_do_nothing_have_a_note(text: 
     (note,) = json.loads(output)["notes"]
     assert code == 0 and note.startswith(begins)
     assert json.loads(run("-", "--json", stdin="judge: {critic: on}\n")[1])["notes"] == []
-
-
-def test_p4_texts_for_a_probability_come_with_where_each_begins_now() -> None:
-    text = 'likely: 0.7\ntemplates: {very_likely: "Surely", likely: "Perhaps"}\n'
-    (note,) = json.loads(run("-", "--json", stdin=text)[1])["notes"]
-    assert note.startswith(f"templates: very_likely from {VERY_LIKELY:g} on, likely from 0.7 on. ")
 
 
 @pytest.mark.parametrize("key", ["min_confidence", "likely"])
@@ -109,8 +88,3 @@ def test_p2_the_highest_threshold_is_reached_and_nothing_is_above_it() -> None:
     readings = shipped_model().readings
     assert readings(odds, TextSimilarity(rows, np.array([1.0]), np.array([1.0]), 0.0))[0] == HIGHEST
     assert readings(odds, None)[0] == HIGHEST
-
-
-def test_p4_a_text_that_has_another_name_now_is_told_by_that() -> None:
-    code, output = run("-", stdin='templates: {perhaps: "Perhaps"}\n')
-    assert code == 1 and 'there is no text called "perhaps" (did you mean possibly?)' in output

@@ -123,7 +123,7 @@ def test_a_token_that_is_wrong_is_something_to_mend(
     with pytest.raises(SystemExit) as ended:
         main(["find", "acme/app#40"])
     assert ended.value.code == 2
-    assert "a GITHUB_TOKEN that is wrong or has expired" in capsys.readouterr().err
+    assert "GITHUB_TOKEN is wrong or has expired" in capsys.readouterr().err
 
 
 def test_f9_an_outage_is_not_called_the_bots_verdict(github: Server) -> None:
@@ -189,8 +189,8 @@ def test_an_address_is_taken_as_the_commands_take_it(github: Server, host: str) 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["acme/nope#1"], "acme/nope: the App is not installed there, or there is no such repository"),
-        (["acme/app#999"], "acme/app#999: there is no such issue"),
+        (["acme/nope#1"], "acme/nope: 404 Not Found: it is not there, or cannot be read"),
+        (["acme/app#999"], "acme/app#999: 404 Not Found: it is not there, or cannot be read"),
         (["acme/app"], "issue: 'acme/app' is not of the form OWNER/REPO#NUMBER"),
         (["acme/app#" + "9" * 5_000], "is not of the form OWNER/REPO#NUMBER"),
         (["acme/..#1"], "repository: 'acme/..' is not of the form OWNER/REPO"),
@@ -216,7 +216,7 @@ def test_where_an_issue_went_is_said(github: Server, capsys: pytest.CaptureFixtu
     with pytest.raises(SystemExit) as ended:
         main(["find", f"acme/app#{moved.number}"])
     assert ended.value.code == 2
-    assert f"acme/app#{moved.number}: it was transferred to acme/lib#1" in capsys.readouterr().err
+    assert f"acme/app#{moved.number}: 301 it was transferred to acme/lib#1" in capsys.readouterr().err
 
 
 def test_this_hosts_own_index_is_asked_where_it_is_complete(

@@ -26,7 +26,7 @@ from tests.calling import write_lines
     ("error", "code", "text"),
     [
         (InvalidArgument("issue", "'x' is not of the form OWNER/REPO#NUMBER"), 2, "OWNER/REPO#NUMBER"),
-        (NotFound("read acme/app#1", 404, "Not Found"), 3, "read acme/app#1: 404 Not Found"),
+        (NotFound("read acme/app#1", 404, "Not Found"), 2, "read acme/app#1: 404 Not Found"),
         (RateLimited("used up"), 3, "used up"),
         (sa.exc.OperationalError("SELECT 1", {}, Exception("password=hush")), 3, "database of DATABASE_URL failed"),
         (OSError(errno.ENOSPC, "No space left on device"), 3, "a file of its own: No space left on device"),

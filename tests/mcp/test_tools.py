@@ -264,7 +264,7 @@ def test_what_github_refuses_because_of_who_asks_is_told_with_what_to_mend(
         assert "As the App it must be installed there; GITHUB_TOKEN counts where no APP_ID is set" in told
     wrong = settings.model_copy(update={"github_token": "wrong"})
     told = error(ask(build_server(agent_tools(wrong)), "find_duplicates", number=3))
-    assert "GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired" in told
+    assert "GitHub does not know who asks; GITHUB_TOKEN is wrong or has expired" in told
 
 
 def test_a_database_that_is_away_is_told_without_its_address(settings: Settings) -> None:

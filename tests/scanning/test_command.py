@@ -267,14 +267,14 @@ def test_a_repository_that_cannot_be_read_is_named(github: Server, tmp_path: Pat
     env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
     result = run("acme/nope", "--store", f"sqlite:///{tmp_path / 'own.db'}", env=env)
     assert result.exit_code == 2
-    assert "acme/nope: there is no such repository, or it cannot be read" in result.stderr
+    assert "acme/nope: 404 Not Found: it is not there, or cannot be read" in result.stderr
 
 
 def test_a_token_that_github_does_not_know_is_named(github: Server, tmp_path: Path) -> None:
     env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": "ghp_nobodys"}
     result = run("acme/app", "--store", f"sqlite:///{tmp_path / 'own.db'}", env=env)
     assert result.exit_code == 2
-    assert "a GITHUB_TOKEN that is wrong or has expired" in " ".join(result.stderr.split())
+    assert "GITHUB_TOKEN is wrong or has expired" in " ".join(result.stderr.split())
     assert "ghp_nobodys" not in result.stderr
 
 

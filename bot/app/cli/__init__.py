@@ -13,14 +13,13 @@ import os
 import signal
 import sys
 import traceback
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
 from bot.app.cli.shared.console import EndedBySignal
-from bot.domain.errors import GitHubError, Retryable, UserError
+from bot.domain.errors import GitHubError, Retryable, UserError, access_refused
 from bot.platform.private_files import is_of_a_database
 
 # The commands by user, each with its line in the overview, which needs no import.
@@ -98,16 +97,6 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(module_of(cmd_name)), cmd_name.replace("-", "_"))
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Like click's, but suggest the nearest name for an unknown one, unless a shell asks for completions."""
-        name = args[0]
-        if not ctx.resilient_parsing and not name.startswith("-") and name not in COMMANDS:
-            near = get_close_matches(name, COMMANDS, n=1)
-            ctx.fail(f"No such command {name!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
-        return super().resolve_command(ctx, args)
-
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; after Ctrl-C or a signal, exit with the code that shells use for the signal."""
         try:
@@ -123,7 +112,12 @@ class LazyGroup(click.Group):
                 formatter.write_dl(list(commands.items()), col_max=max(map(len, COMMANDS)))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+# Click suggests the nearest of these names for an unknown one.
+@click.group(
+    cls=LazyGroup,
+    commands=dict.fromkeys(COMMANDS),
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(package_name="doppel", prog_name="doppel")
 def cli() -> None:
     """Doppel shows, in one calm comment, where a new issue was reported before."""
@@ -160,6 +154,8 @@ def _message_and_code(error: Exception) -> tuple[str, int]:
     """The message and the exit code of an error."""
     if isinstance(error, UserError):
         return str(error), USAGE
+    if refused := access_refused(error):
+        return refused, USAGE
     if isinstance(error, (Retryable, GitHubError)):
         # Imported here, because `doppel --help` does not need it.
         from bot.deliveries.database import QueueUnavailable

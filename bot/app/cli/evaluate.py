@@ -18,7 +18,6 @@ from rich.text import Text
 
 from bot.app.cli.replay import replay_options
 from bot.app.cli.shared.console import (
-    access_errors,
     cleanup_on_signal,
     in_json,
     progress_bar,
@@ -261,7 +260,7 @@ def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]
 
     settings = host.load()
     github = build_github(settings)
-    with access_errors(repo), progress_bar(f"Issues of {repo}", None) as (progress, task):
+    with progress_bar(f"Issues of {repo}", None) as (progress, task):
         try:
             with history_erased_if_ended(settings, repo):
                 return read_history(
@@ -291,10 +290,7 @@ def summary_sentences(found: Evaluation) -> dict[str, str]:
 
 
 def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -> None:
-    """Print an evaluation for a person: sentences first, then the tables. `titles` are by the issues' ids.
-
-    `of_file` says that the issues come from a file, not from a repository.
-    """
+    """Print an evaluation for a person: sentences first, then the tables. `titles` are by the issues' ids."""
     console = Console(highlight=False)
     # A narrower terminal wraps the lines; squeezing the table would cut off figures.
     tables = Console(highlight=False, width=max(console.width, _TABLE_WIDTH))

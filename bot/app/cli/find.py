@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.app.cli import UNREACHABLE
-from bot.app.cli.shared.console import in_json, token_errors
+from bot.app.cli.shared.console import in_json
 from bot.app.cli.shared.parameters import ONE_OR_MORE, Share, json_option, relevance_option
 from bot.conversation.config.schema import ASKED_MOST, MIN_CONFIDENCE, SOURCES
-from bot.domain.entities import IssueRef, RepoRef
-from bot.domain.errors import NotFound, SettingsError, UserError
+from bot.domain.entities import IssueRef
+from bot.domain.errors import SettingsError, UserError
 from bot.domain.formats import counted
 from bot.domain.report import Candidate, QueryRun, Report, SearchOutcome
 from bot.platform import settings as host
@@ -21,11 +21,8 @@ from bot.platform.local import plain
 from bot.platform.settings import Settings
 
 if TYPE_CHECKING:
-    from bot.github.repository import RepoClient
     from bot.quality.known_issues import CommentPreview
 
-# GitHub's status for a transferred issue.
-_MOVED = 301
 _INDENT = " " * 10
 # The sentence for an outcome (F9), and whether anything was found.
 _OUTCOME_SENTENCES = {
@@ -76,32 +73,28 @@ def find(
     ref = _issue(issue, settings)
 
     # These imports take a second, so check the arguments first.
+    from bot.app.wiring.clients import build_github, reader
     from bot.app.wiring.indexes import known_repository
     from bot.search.finder import FindOptions
 
-    client = _client(settings, ref.repo)
-    try:
-        with token_errors(ref.repo):
-            target = client.issue(ref.repo, ref.number)
-        with token_errors(ref.repo), known_repository(settings, client, target, judge=judge) as known:
-            config = known.settings.config
-            closed = config.include_closed if include_closed is None else include_closed
-            gathered = known.finder.gather(target, state="all" if closed or config.include_closed else "open")
-            options = FindOptions(
-                threshold=threshold,
-                max_candidates=limit,
-                state="all" if closed else "open",
-                relevance=relevance,
-                min_confidence=min_confidence,
-                earlier_only=True,
-                sources=only,
-            )
-            report = known.finder.find(target, known.options_for(target, options), gathered)
-            # What the bot would do with the same hits.
-            preview = known.comment_preview(target, gathered)
-    except NotFound as problem:
-        gone = "there is no such issue, or it cannot be read with what Doppel is set up with"
-        raise UserError(f"{ref}: {problem.detail if problem.status == _MOVED else gone}") from problem
+    client = reader(settings, build_github(settings), ref.repo)
+    target = client.issue(ref.repo, ref.number)
+    with known_repository(settings, client, target, judge=judge) as known:
+        config = known.settings.config
+        closed = config.include_closed if include_closed is None else include_closed
+        gathered = known.finder.gather(target, state="all" if closed or config.include_closed else "open")
+        options = FindOptions(
+            threshold=threshold,
+            max_candidates=limit,
+            state="all" if closed else "open",
+            relevance=relevance,
+            min_confidence=min_confidence,
+            earlier_only=True,
+            sources=only,
+        )
+        report = known.finder.find(target, known.options_for(target, options), gathered)
+        # What the bot would do with the same hits.
+        preview = known.comment_preview(target, gathered)
     if as_json:
         click.echo(in_json(as_json_of(report, preview), indent=2))
     else:
@@ -111,18 +104,6 @@ def find(
         text = "what is wrong there does not count; `doppel check-config FILE` on a copy of it says what it is"
         click.echo(f"{file}: {text}", err=True)
     sys.exit(0 if report.outcome in (SearchOutcome.FOUND, SearchOutcome.NONE) else UNREACHABLE)
-
-
-def _client(settings: Settings, repo: RepoRef) -> RepoClient:
-    from bot.app.wiring.clients import build_github, reader
-
-    try:
-        return reader(settings, build_github(settings), repo)
-    except NotFound as problem:
-        raise UserError(
-            f"{repo}: the App is not installed there, or there is no such repository. Install the App on it, or ask "
-            "with GITHUB_TOKEN and without APP_ID."
-        ) from problem
 
 
 def _issue(text: str, settings: Settings) -> IssueRef:

@@ -92,10 +92,7 @@ def simulator(
 def write_environment(
     path: Path, url: str, app_id: int, private_key: str, webhook_secret: str, tokens: Mapping[str, str]
 ) -> None:
-    """Write a client's settings as `NAME=value` lines that a shell can source, and the private key to a file beside.
-
-    Only the owner can read the two files. The file appears complete, so a script can wait for it.
-    """
+    """Write a client's settings for a shell to source, at once and complete, and the private key to a file beside."""
     key = path.absolute().with_name(f"{path.name}.pem")
     values = {
         "APP_ID": str(app_id),

@@ -10,7 +10,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp_types import ToolAnnotations
 
-from bot.domain.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable, UserError
+from bot.domain.errors import GitHubError, Retryable, UserError, access_refused
 from bot.interfaces.mcp.tools import Tools
 from bot.storage.failures import passes, why
 
@@ -35,17 +35,8 @@ def with_caller_errors(tool: Callable[P, R], failure: type[Exception] = ToolErro
 
 def _caller_error(problem: Exception) -> str:
     """The message for the caller; empty for a bug of ours."""
-    if isinstance(problem, Forbidden) and problem.unknown:
-        return f"{problem}: GitHub does not know who asks; the server's GITHUB_TOKEN is wrong or has expired"
-    if isinstance(problem, NotFound):
-        return (
-            f"{problem}: it is not there, or cannot be read with what the server is set up with. As the App it must be "
-            "installed there; GITHUB_TOKEN counts where no APP_ID is set"
-        )
-    if isinstance(problem, KeyRefused):
-        return (
-            f"{problem}. The server's APP_ID and PRIVATE_KEY must belong to one App that is there: see `doppel doctor`."
-        )
+    if refused := access_refused(problem):
+        return refused
     if isinstance(problem, UserError | GitHubError):
         return str(problem)
     if isinstance(problem, Retryable):
@@ -61,10 +52,7 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 
 
 def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks: bool) -> None:
-    """Add tools, resources and prompts to the server.
-
-    Tools that write are added only with `allow_writes`, `dedupe_playbook` only with `playbooks`.
-    """
+    """Add the prompts, resources and tools; those that write only with `allow_writes`."""
     server.resource(
         "doppel://{owner}/{repo}/issues/{number}/duplicates",
         name="duplicates",

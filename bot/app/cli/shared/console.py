@@ -15,8 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from bot.domain.entities import RepoRef
-from bot.domain.errors import Forbidden, KeyRefused, NotFound, Unavailable, UserError
+from bot.domain.errors import Unavailable, UserError
 from bot.platform.private_files import open_new
 
 if TYPE_CHECKING:
@@ -141,10 +140,7 @@ def progress_bar(what: str, total: int | None) -> Iterator[tuple[Progress, TaskI
 
 @contextmanager
 def database_errors(which: str, mend: str = "") -> Iterator[None]:
-    """Raise Unavailable instead of SQLAlchemy's errors, without the URL, which can hold a password.
-
-    `main` does this for the host's own database; use this for any other database.
-    """
+    """Raise Unavailable in place of SQLAlchemy's errors, whose URL can hold a password."""
     import sqlalchemy as sa
 
     from bot.storage.failures import why
@@ -162,31 +158,3 @@ def temporary_index_errors() -> Iterator[None]:
 
     with database_errors(f"the index in {tempfile.gettempdir()}", "; TMPDIR names another place"):
         yield
-
-
-@contextmanager
-def token_errors(repo: RepoRef) -> Iterator[None]:
-    """Turn GitHub's refusal of a wrong token into a UserError."""
-    try:
-        yield
-    except Forbidden as problem:
-        if not problem.unknown:
-            raise
-        raise UserError(
-            f"{repo}: GitHub does not know who asks: a GITHUB_TOKEN that is wrong or has expired."
-        ) from problem
-
-
-@contextmanager
-def access_errors(repo: RepoRef) -> Iterator[None]:
-    """As `token_errors`, and also for an unreadable repository and for the key of another App."""
-    try:
-        with token_errors(repo):
-            yield
-    except NotFound as problem:
-        raise UserError(
-            f"{repo}: there is no such repository, or it cannot be read with what Doppel is set up with. As the App it "
-            "must be installed there; GITHUB_TOKEN counts where no APP_ID is set."
-        ) from problem
-    except KeyRefused as problem:
-        raise UserError(f"{repo}: APP_ID and PRIVATE_KEY must belong to one App that is there: {problem}") from problem

@@ -126,10 +126,7 @@ def read_weights(weights: Path | None) -> str:
 
 
 def settings_with(option: str, url: str | None, otherwise: str = "DATABASE_URL") -> Settings:
-    """The host's settings, with the database of an option if it was given.
-
-    Raises SettingsError naming the option if that is no address of a database; `otherwise` is used without it.
-    """
+    """The host's settings, with the database of an option if it was given. Raises SettingsError naming the option."""
     if url is None:
         return host.load()
     if url:
@@ -173,10 +170,7 @@ class NamedRepository:
 
 @contextmanager
 def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, NamedRepository]]:
-    """The host's settings and store, and the stored repository that `text` names. Does not ask GitHub.
-
-    With `evaluated`, repositories are also found whose history only `doppel evaluate` has read.
-    """
+    """The host's settings and store, and the repository that `text` names, also one that was only `evaluated`."""
     from bot.storage import open_store
 
     settings, others = host.load(), {}
@@ -189,10 +183,7 @@ def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, St
 
 
 def stored_repository(store: Store, text: str, others: Mapping[int, str] | None = None) -> NamedRepository:
-    """The stored repository that `text` names: OWNER/REPO in any case, or GitHub's id.
-
-    `others` are more names by id. Raises UserError, also if two have this name, as for a while after a rename.
-    """
+    """The stored repository that `text` names: OWNER/REPO in any case, or GitHub's id. Raises UserError."""
     known = {**(others or {}), **{one.id: str(one.ref) for one in store.repositories.list()}}
     if text.isascii() and text.isdigit():
         if len(text) > _MAX_ID_DIGITS:

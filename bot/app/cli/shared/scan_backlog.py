@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from bot.app.cli.shared.console import access_errors, progress_bar, temporary_index_errors, write
+from bot.app.cli.shared.console import progress_bar, temporary_index_errors, write
 from bot.app.cli.shared.parameters import read_source
 from bot.app.wiring.clients import now
 from bot.app.wiring.indexes import build_backlog_matcher, build_index, fill_index, present_reactions
@@ -107,10 +107,7 @@ class IndexedSource:
 
 @contextmanager
 def open_source(source: str, settings: Settings, *, stored: bool) -> Iterator[IndexedSource]:
-    """SOURCE with all its issues in an index. Raises UserError.
-
-    `stored` says that the user named a database, which is wrong for a file.
-    """
+    """SOURCE with all its issues in an index; `stored`: the user named a database. Raises UserError."""
     read = read_source(source)
     if stored and isinstance(read, Path):
         raise UserError(f"--store: {source} is a file; this is for OWNER/REPO")
@@ -153,17 +150,14 @@ def _index_file(path: Path, store: Store, settings: Settings) -> tuple[dict[int,
 
 
 def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, str]:
-    """Bring a repository's index up to date; return the repository's id and name.
-
-    Without access to GitHub, a complete index is used as it is. Raises UserError if the index is not complete.
-    """
+    """Bring a repository's index up to date, if GitHub can be asked; return its id and name. Raises UserError."""
     known = store.repositories.by_name(repo)
     if known and store.backfills.complete(known.id) and not (settings.github_token or settings.app_id):
         click.echo(
             f"{known.ref}: the index is used as it is; with GITHUB_TOKEN it would be brought up to date.", err=True
         )
         return known.id, str(known.ref)
-    with access_errors(repo), progress_bar("Reading issues", None) as (progress, task):
+    with progress_bar("Reading issues", None) as (progress, task):
 
         def advance(at: Progress) -> None:
             total = None if at.expected is None else max(at.expected, at.seen)
