@@ -40,10 +40,7 @@ class IssueDraft:
 
 
 def is_own_issue(issue: Issue, numbers: Collection[int] = ()) -> bool:
-    """Whether this is one of the bot's own issues, which the bot never indexes, finds or answers.
-
-    `numbers` are the own issues that the store has for the repository: somebody may have removed the marker.
-    """
+    """Whether this is one of the bot's own issues, by the store's `numbers` or by its marker."""
     return issue.number in numbers or any(is_kind(issue, kind) for kind in OwnIssueKind)
 
 

@@ -152,7 +152,7 @@ class Digest:
 
     def count(self, standing: CommentRating) -> int:
         """How many comments have this rating."""
-        return sum(line.standing is standing for line in self.lines)
+        return sum(line.standing == standing for line in self.lines)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for `json.dumps`; times are ISO 8601 in UTC."""

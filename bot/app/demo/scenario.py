@@ -37,10 +37,7 @@ class Expect(StrEnum):
 
 @dataclass(frozen=True)
 class SceneCommand:
-    """A comment with a command on the scene's issue.
-
-    Afterwards the advisory comment, or the expected reply, must contain `contains` and not name the issue `lacks`.
-    """
+    """A comment with a command. The comment or reply that follows must contain `contains` and not name `lacks`."""
 
     login: str
     text: str
@@ -52,10 +49,7 @@ class SceneCommand:
 
 @dataclass(frozen=True)
 class Scene:
-    """A new issue, what the bot must do, and the commands that follow.
-
-    The comment must name the candidates in `shows`. The issue is opened at `created_at`, None for now.
-    """
+    """A new issue, the candidates that the comment must name (`shows`), and the commands that follow."""
 
     heading: str
     login: str
@@ -82,10 +76,7 @@ MIN_BODY_LENGTH = 200
 
 
 def seed(simulator: Simulator, repository: str, rows: Sequence[IssueRow] | None = None) -> int:
-    """Create `repository` with the demo's issues, or with `rows` of a file; return the number of issues.
-
-    The App is not installed yet, so nothing is delivered for these issues.
-    """
+    """Create `repository` with the demo's issues, or with `rows` of a file; return their number."""
     simulator.add_organization(repository.partition("/")[0])
     simulator.add_repository(repository)
     for login, role in ROLES.items():

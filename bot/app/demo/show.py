@@ -73,10 +73,7 @@ class BotProcesses:
 
 @contextmanager
 def running_bot(server: Server, home: Path, database_url: str = "") -> Iterator[BotProcesses]:
-    """Run web and worker during a `with` block; their data and their log are in `home`.
-
-    The processes get none of this machine's settings.
-    """
+    """Run web and worker during a `with` block, with data and log in `home` and none of this machine's settings."""
     environ = environment(server, home, database_url)
     make_file(home / LOG)
     with (home / LOG).open("wb") as log:

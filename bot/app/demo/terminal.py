@@ -34,10 +34,7 @@ class Lines:
 
 
 class Terminal:
-    """Prints events. Each event is a method with its values; `bot` is the bot's login.
-
-    `seconds` count from the beginning of the show, the opening of the issue, or the command.
-    """
+    """Prints events, each a method. `seconds` count from the start of the show, of the issue or of the command."""
 
     def __init__(self, console: Console, bot: str) -> None:
         self._console, self._bot = console, bot
@@ -91,10 +88,7 @@ class Terminal:
     def stayed_silent(
         self, *, number: int, seconds: float, reason: str, bar: float, nearest: tuple[int, str, float] | None
     ) -> None:
-        """The bot checked the issue and posted nothing.
-
-        `bar` is the threshold; `nearest` is the likeliest candidate's number, title and probability, if there is one.
-        """
+        """`bar` is the threshold; `nearest` is the likeliest candidate's number, title and probability, if any."""
         self._line("✓", f"{self._bot} looked and said nothing ({seconds:.2f} s after the issue was opened)", "green")
         if nearest is not None:
             other, title, probability = nearest

@@ -42,10 +42,7 @@ def build_github(settings: Settings) -> GitHub:
 
 
 def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
-    """A client that can read `repo`: as the App if there is one, else with `GITHUB_TOKEN`.
-
-    Raises SettingsError if neither is set up, NotFound if the App is not installed on `repo`.
-    """
+    """A client that reads `repo` as the App, else with `GITHUB_TOKEN`. Raises SettingsError and NotFound."""
     if settings.app_id and settings.private_key:
         return github.installation(github.app().installation_of(repo))
     if settings.github_token:
@@ -62,10 +59,7 @@ def embedder(settings: Settings) -> Embedder | None:
 
 
 def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
-    """The judge's client; None if no judge is configured, and then none of its code is imported (J1).
-
-    Raises SettingsError if the client's package is not installed, or if only the URL or only the model is configured.
-    """
+    """The judge's client; None, and none of its code imported, if no judge is configured (J1). Raises SettingsError."""
     if not settings.judge_url and not settings.judge_model:
         return None
     if not settings.judge_url or not settings.judge_model:

@@ -45,10 +45,7 @@ _FIRST_STEP = 1
 
 
 class StepQueue:
-    """Replaces the bot's queue and holds only the next step.
-
-    `completed` is called once all issues have been read for the first time.
-    """
+    """Replaces the bot's queue: holds only the next step, and calls `completed` once all issues have been read."""
 
     def __init__(self, completed: Callable[[IndexEvent], Any] = lambda event: None) -> None:
         self._completed = completed
@@ -120,10 +117,7 @@ def build_index(settings: Settings, store: Store) -> Index:
 
 
 def build_backlog_matcher(settings: Settings, weights: str = "", store: Store | None = None) -> BacklogMatcher:
-    """The matcher of a backlog scan; without `store`, as in a child process, it opens one.
-
-    `weights` is the text of a weights file. Raises ValueError, KeyError or TypeError if the file has another version.
-    """
+    """The matcher of a backlog scan; without `store`, as in a child process, it opens one."""
     model = Model.parse(weights) if weights else shipped_model()
     return BacklogMatcher(build_index(settings, store or open_store(settings)), model)
 
@@ -179,11 +173,7 @@ def _required_judge(
 
 @contextmanager
 def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, MatchMany, float] | None]:
-    """The scan of a repository's backlog, the function that finds matches, and the repository's least probability of
-    "likely".
-
-    With `closed`, closed issues are scanned too. Yields None if this host's index of the repository is not complete.
-    """
+    """The scan of a backlog, what finds matches, and the least "likely" probability; None without a complete index."""
     with existing_store(settings) as store:
         if store is None or not store.backfills.complete(repo_id):
             yield None
@@ -229,10 +219,7 @@ def fill_index(
 
 
 def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
-    """When an index is complete, queue the follow-up work for this host's bot, if the App is installed there.
-
-    Reading does not depend on the queue, so a failing queue is only logged.
-    """
+    """Queue the follow-up work of a complete index for this host's bot. Reading does not depend on the queue."""
     known = store.repositories.get(event.repository.id)
     if known is None or known.installation is None:
         return

@@ -70,10 +70,7 @@ def build_services(settings: Settings) -> Services:
 
 
 def job_handler(services: Services) -> Callable[[Job], None]:
-    """A function that routes a job's event to its handler.
-
-    If access to the repository ends while the job runs, everything stored about the repository is erased (C6a).
-    """
+    """Routes a job's event to its handler; what is stored about a repository goes if access ends meanwhile (C6a)."""
     router = Router(ROUTES)
 
     def erase_if_access_ends(event: Event) -> AbstractContextManager[None]:

@@ -85,10 +85,7 @@ COMMANDS_BY_NAME: dict[CommandName, CommandSpec] = {spec.name: spec for spec in 
 
 
 def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
-    """Whether somebody meets a requirement; `is_author`: they opened the issue.
-
-    GitHub's field `permission` never says triage or maintain, so this uses GitHub's booleans.
-    """
+    """Whether somebody meets a requirement, by GitHub's booleans: its `permission` never says triage or maintain."""
     triage = permission.triage or permission.push or permission.maintain or permission.admin
     return {
         Requirement.ANYONE: True,

@@ -20,10 +20,7 @@ from bot.domain.entities import BODY_MAX
 
 
 def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
-    """The reply to a comment. `answers` pairs each command's line in the comment with its answer.
-
-    If there are several answers, or the comment has further commands (`partial`), the reply quotes each command.
-    """
+    """The reply to a comment. It quotes each command if the comment has several (`partial`: also others)."""
     if len(answers) == 1 and not partial:
         text = answers[0][1]
     else:

@@ -38,10 +38,7 @@ Embed = Callable[[Sequence[str]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """The merges to make, with the `threshold` and `model` that decided; `model` is empty if none was needed.
-
-    `apart` are pairs of entries, by position, that are alike but contradict each other (D5a).
-    """
+    """The merges, the `threshold` and `model` that decided, if any, and in `apart` the pairs that contradict (D5a)."""
 
     entries: tuple[PlaybookEntry, ...]
     groups: tuple[Group, ...]
@@ -143,10 +140,7 @@ def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequ
 
 
 def choose_threshold(explicit: float | None, environ: Mapping[str, str], default: float) -> float:
-    """D4: `explicit`, else the environment variable, else `default`; clamped to [0, 1].
-
-    An invalid environment variable is reported on stderr and ignored. Raises InvalidArgument if `explicit` is invalid.
-    """
+    """D4: `explicit`, else the variable (an invalid one is reported and ignored), else `default`; clamped to [0, 1]."""
     if explicit is not None:
         # Accept NumPy's numbers too, but not a bool, which Python counts as a number.
         try:

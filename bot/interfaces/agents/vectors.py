@@ -54,10 +54,7 @@ MODELS: Mapping[str, ShippedModel] = {
 
 
 def choose_model(name: str | None) -> ShippedModel:
-    """The model of that name; for None the best installed model. The model's package is not imported.
-
-    Raises EmbeddingError if no model is installed, InvalidArgument for an unknown name.
-    """
+    """The model of that name, else the best installed one, not imported yet. Raises EmbeddingError, InvalidArgument."""
     if name is not None and name not in MODELS:
         raise InvalidArgument("model", f"{name!r} is not one of: {', '.join(MODELS)}")
     for model in MODELS.values():
@@ -104,10 +101,7 @@ ROUNDING = 1e-6
 
 
 def unit_rows(rows: object, count: int) -> Vectors:
-    """`rows` as `count` vectors of length one. A row of zeros stays zero, and is similar to nothing.
-
-    Raises ValueError for another shape and for values that are not finite numbers (D5).
-    """
+    """`rows` as `count` vectors of length one; zeros stay zero. Raises ValueError for a wrong shape or value (D5)."""
     array = np.asarray(rows)
     if np.iscomplexobj(array):
         raise ValueError("the model gave vectors of complex numbers")
@@ -121,11 +115,7 @@ def unit_rows(rows: object, count: int) -> Vectors:
 
 
 def components(vectors: Vectors, threshold: float, rows: int = 256) -> NDArray[np.int32]:
-    """For each unit vector (the rows of an n × d array), the position of the first member of its group.
-
-    Two vectors are linked if their cosine similarity is at least `threshold`; a group is a connected component (D2).
-    So many `rows` are compared with the vectors after them at a time.
-    """
+    """For each unit vector, the first of its group; `rows` are compared at a time with those after them (D2)."""
     labels = np.arange(len(vectors), dtype=np.int32)
     limit = np.float32(threshold - ROUNDING)
     for start in range(0, len(vectors), rows):

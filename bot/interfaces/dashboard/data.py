@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
@@ -13,11 +13,11 @@ from bot.deliveries.inbox import Inbox
 from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import same_login
 from bot.domain.errors import DoppelError
-from bot.domain.feedback import FeedbackKind, FeedbackSignal, KeptCalibration, Role
+from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.interfaces.dashboard import views
 from bot.interfaces.dashboard.views import IssuePair, side_by_side
 from bot.quality.calibration import WINDOW, Point, Threshold, feedback_since, points, threshold_in_force
-from bot.quality.digest import WEEK, CommentRating, Digest, digest_of
+from bot.quality.digest import WEEK, Digest, digest_of
 from bot.quality.evaluation.measures import without_pairs
 from bot.quality.evaluation.runs import EvaluationRuns, Stage, StoredEvaluation
 from bot.quality.feedback import Example, decisions_on_pairs
@@ -33,41 +33,6 @@ from bot.storage.sessions import Session
 PAGE = 50
 SEARCHED_FOR_UNJUDGED = 1_000
 """How many of the latest decisions are searched for those that nobody has judged."""
-
-
-@dataclass(frozen=True, slots=True)
-class Feedback:
-    """People's feedback, the threshold in force, and the stored calibration, if any."""
-
-    examples: tuple[Example, ...]
-    points: tuple[Point, ...]
-    threshold: Threshold
-    kept: KeptCalibration | None
-
-
-@dataclass(frozen=True, slots=True)
-class RepositoryHealth:
-    """A repository's index and the deliveries that were given up. `problem` says why the latter could not be read."""
-
-    index: IndexStatus | None
-    letters: tuple[DeadLetter, ...]
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RepositorySummary:
-    """A repository's line on the first page: its mode, its index, and the ratings of the last week's comments.
-
-    `would` counts comments that `mode: shadow` held back.
-    """
-
-    mode: str
-    index: IndexStatus | None
-    comments: int
-    would: int
-    right: int
-    wrong: int
-    unknown: int
 
 
 class DashboardData:
@@ -92,7 +57,7 @@ class DashboardData:
         self.clock = clock
         self.settings_of = settings_of
         self.groups_of = groups_of
-        self._mode_of = mode_of
+        self.mode_of = mode_of
         self._index = index
         self._letters = letters
         self._queue = queue
@@ -147,12 +112,6 @@ class DashboardData:
         )
         return list(islice(unjudged, PAGE))
 
-    def summary(self, repository: StoredRepository) -> RepositorySummary:
-        week = self.week(repository)
-        counts = (week.count(one) for one in (CommentRating.RIGHT, CommentRating.WRONG, CommentRating.UNKNOWN))
-        mode, index = self._mode_of(repository), self._status(repository)
-        return RepositorySummary(mode, index, week.commented, week.would, *counts)
-
     def votes(self, repository: StoredRepository, number: int, login: str) -> Mapping[int, bool]:
         """This person's votes on an issue's candidates."""
         votes = self.store.signals.of_issue(repository.id, number, FeedbackKind.VOTE)
@@ -180,12 +139,11 @@ class DashboardData:
             repository.id, FeedbackSignal(number, FeedbackKind.VOTE, login, other, same, Role.TRIAGE, at)
         )
 
-    def feedback(self, repository: StoredRepository) -> Feedback:
-        """The feedback of the last year, including feedback from before the last reset."""
+    def feedback(self, repository: StoredRepository) -> tuple[list[Example], list[Point]]:
+        """The feedback of the last year, including feedback from before the last reset, and its points."""
         examples = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
         decisions = self.store.decisions.of_issues(repository.id, {example.number for example in examples})
-        calibration = self.store.calibrations.get(repository.id)
-        return Feedback(tuple(examples), tuple(points(decisions, examples)), self.threshold(repository), calibration)
+        return examples, points(decisions, examples)
 
     def threshold(self, repository: StoredRepository) -> Threshold:
         return threshold_in_force(self.settings_of(repository).config, self.store.calibrations.get(repository.id))
@@ -213,12 +171,12 @@ class DashboardData:
             raise
         return True
 
-    def health(self, repository: StoredRepository) -> RepositoryHealth:
+    def given_up(self, repository: StoredRepository) -> tuple[Sequence[DeadLetter], str]:
+        """The deliveries that were given up, and why they could not be read, if so."""
         try:
-            given_up = self._letters.of(repository.id)
+            return self._letters.of(repository.id), ""
         except DoppelError as problem:
-            return RepositoryHealth(self._status(repository), (), str(problem))
-        return RepositoryHealth(self._status(repository), given_up)
+            return (), str(problem)
 
-    def _status(self, repository: StoredRepository) -> IndexStatus | None:
+    def index_status(self, repository: StoredRepository) -> IndexStatus | None:
         return next(index_statuses([repository], self.store.backfills, self._index), None)

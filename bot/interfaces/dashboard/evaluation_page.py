@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from bot.quality.evaluation.charts import inline
 from bot.quality.evaluation.figures import Evaluation, Monthly
@@ -31,18 +30,18 @@ class EvaluationPage:
     busy: bool
     state: str
     problem: str
-    again: datetime | None
-    made: datetime | None = None
+    again: float | None
+    made: float | None = None
     found: Evaluation | None = None
     pictures: tuple[str, str] = ("", "")
     cuts: tuple[ThresholdRow, ...] = ()
     snippet: str = ""
 
 
-def page(stored: StoredEvaluation, threshold: float, moment: datetime) -> EvaluationPage:
-    """The page at `moment`, whose time zone is used throughout; `threshold` is the one now in force."""
-    seconds = seconds_until_allowed(stored.run, moment.timestamp())
-    again = datetime.fromtimestamp(moment.timestamp() + seconds, moment.tzinfo) if seconds else None
+def page(stored: StoredEvaluation, threshold: float, moment: float) -> EvaluationPage:
+    """The page at `moment`, in seconds since 1970; `threshold` is the one now in force."""
+    seconds = seconds_until_allowed(stored.run, moment)
+    again = moment + seconds if seconds else None
     state = EvaluationPage(
         stored.run.stage.runs and seconds > 0, _state(stored.run, lost=not seconds), stored.run.problem, again
     )
@@ -53,7 +52,7 @@ def page(stored: StoredEvaluation, threshold: float, moment: datetime) -> Evalua
     names = {"recommended": recommended, "in force": found.at.cut}
     return replace(
         state,
-        made=datetime.fromtimestamp(stored.made_at, moment.tzinfo),
+        made=stored.made_at,
         found=found,
         pictures=inline(found),
         cuts=tuple(

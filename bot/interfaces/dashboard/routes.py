@@ -93,7 +93,15 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     register_error_pages(pages)
     signing, routes = SignInPages(dashboard.sign_in, dashboard.data), _Pages(dashboard)
     pages.before_request(signing.recognise)
-    pages.context_processor(lambda: {"web": dashboard.web, "session": g.get("session"), "page_of": _page_of})
+    pages.context_processor(
+        lambda: {
+            "web": dashboard.web,
+            "session": g.get("session"),
+            "page_of": _page_of,
+            "outcomes": views.OUTCOMES,
+            "clock": lambda seconds: datetime.fromtimestamp(seconds, dashboard.data().clock().tzinfo),
+        }
+    )
     here = "/dashboard/<owner>/<name>"
     issue = f"{here}/issues/<int:number>"
     table: tuple[tuple[str, str, str, Callable[..., Page]], ...] = (
@@ -174,9 +182,11 @@ class _Pages:
             allowed = pool.map(lambda found: not found.private or self._still_sees(found, session), known)
             visible = [found for found, sees in zip(known, allowed, strict=True) if sees]
         visible.sort(key=lambda found: found.ref.key)
+        data = self._data
         listed = [
-            (found, self._data.summary(found) if place < _SUMMARISED else None) for place, found in enumerate(visible)
+            (found, data.mode_of(found), data.index_status(found), data.week(found)) for found in visible[:_SUMMARISED]
         ]
+        listed += [(found, "", None, None) for found in visible[_SUMMARISED:]]
         return render_template("dashboard/home.html", repositories=listed)
 
     def elsewhere(self, rest: str) -> Page:
@@ -191,12 +201,12 @@ class _Pages:
         more = found[PAGE - 1].at if len(found) > PAGE else None
         titles = self._data.titles(repository, views.issues_named(found[:PAGE]))
         last = stored.last_looks(repository.id, {one.number for one in found[:PAGE]})
-        rows = views.rows(found[:PAGE], titles, last, self._data.clock())
         week = self._data.week(repository) if before is None else None
         return render_template(
             "dashboard/decisions.html",
             repository=repository,
-            rows=rows,
+            decisions=found[:PAGE],
+            last=last,
             titles=titles,
             more=more,
             before=before,
@@ -208,15 +218,13 @@ class _Pages:
     def issue(self, repository: StoredRepository, number: int) -> Page:
         found = self._data.of_issue(repository, number)
         titles = self._data.titles(repository, views.issues_named(found) | {number})
-        rows = views.rows(
-            found, titles, self._data.store.decisions.last_looks(repository.id, [number]), self._data.clock()
-        )
         return render_template(
             "dashboard/issue.html",
             repository=repository,
             number=number,
             titles=titles,
-            decisions=list(zip(rows, found, strict=True)),
+            decisions=found,
+            last=self._data.store.decisions.last_looks(repository.id, [number]),
             near=MENTION_FROM,
             votes=self._data.votes(repository, number, g.session.login),
             parted=views.parted,
@@ -266,7 +274,7 @@ class _Pages:
             repository=repository,
             result=result,
             timeline=picture,
-            scanned=datetime.fromtimestamp(stored.updated_at, self._data.clock().tzinfo) if stored else None,
+            scanned=stored.updated_at if stored else None,
             drawn=DRAWN,
             shown=PAGE,
             members=_MEMBERS,
@@ -278,7 +286,7 @@ class _Pages:
         return render_template(
             "dashboard/evaluation.html",
             repository=repository,
-            page=evaluation_page.page(stored, threshold.value, data.clock()),
+            page=evaluation_page.page(stored, threshold.value, data.clock().timestamp()),
             titles=data.titles(repository, evaluation_page.issues_shown(stored)),
             ready=data.store.backfills.complete(repository.id),
             file=CONFIG_PATH,
@@ -293,19 +301,19 @@ class _Pages:
 
     def feedback(self, repository: StoredRepository) -> Page:
         """The threshold and the feedback that led to it: latest first, a page at a time."""
-        found, now = self._data.feedback(repository), self._data.clock()
-        since = found.kept.since if found.kept else 0.0
+        examples, points = self._data.feedback(repository)
+        kept = self._data.store.calibrations.get(repository.id)
         skipped = max(0, request.args.get("skip", 0, type=int))
         following = skipped + PAGE
         return render_template(
             "dashboard/feedback.html",
             repository=repository,
-            feedback=found,
-            put_back=datetime.fromtimestamp(since, now.tzinfo) if since else None,
-            bins=views.reliability(found.points),
-            said=views.dated(found.examples[::-1][skipped:following], now),
+            threshold=self._data.threshold(repository),
+            put_back=kept.since if kept else 0.0,
+            bins=views.reliability(points),
+            said=examples[::-1][skipped:following],
             skipped=skipped,
-            more=following if following < len(found.examples) else None,
+            more=following if following < len(examples) else None,
         )
 
     def settings(self, repository: StoredRepository) -> Page:
@@ -317,10 +325,13 @@ class _Pages:
 
     def health(self, repository: StoredRepository) -> Page:
         host = current_app.extensions["doppel.health"]
+        letters, problem = self._data.given_up(repository)
         return render_template(
             "dashboard/health.html",
             repository=repository,
-            health=self._data.health(repository),
+            index=self._data.index_status(repository),
+            letters=letters,
+            problem=problem,
             bot=host.parts()[1],
             ill=host.ill().get(repository.id),
             calls=remembered_calls(),

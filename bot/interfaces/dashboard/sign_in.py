@@ -34,10 +34,7 @@ _MAX_CACHED = 10_000
 
 
 class Access:
-    """Who may see a repository's pages: people with triage access, as GitHub reports it to the App.
-
-    Answers are cached for a minute. Safe to share between threads.
-    """
+    """Who may see a repository's pages: people with triage access, as GitHub reports it to the App."""
 
     def __init__(self, may_triage: Callable[[StoredRepository, str], bool], clock: Callable[[], float]) -> None:
         """`may_triage` asks GitHub about a repository and a login."""

@@ -16,7 +16,6 @@ from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
 from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.report import Reason
 from bot.quality.calibration import Point
-from bot.quality.feedback import Example
 from bot.quality.scanning.groups import DuplicateGroup
 from bot.search.index import IndexedIssue
 from bot.search.matching.explanation import ComparedText, says_something, shared_message, shared_reasons, shared_words
@@ -151,10 +150,7 @@ _YEARS = 6
 
 
 def timeline(groups: Sequence[DuplicateGroup]) -> str:
-    """An SVG element with a row for each group and a dot for each issue; the oldest issue's dot is filled.
-
-    Empty for too few groups. The only text about issues is their numbers; the page's stylesheet sets the colours.
-    """
+    """An SVG with a row for each group and a dot for each issue, the oldest filled; empty for too few groups."""
     if len(groups) < LEAST:
         return ""
     shown = groups[:DRAWN]
@@ -198,7 +194,7 @@ def _years(first: float, last: float) -> range:
     return range(begin + 1, end + 1, max(1, -(-(end - begin) // _YEARS)))
 
 
-_WORDS: Mapping[DecisionOutcome, str] = {
+OUTCOMES: Mapping[DecisionOutcome, str] = {
     DecisionOutcome.POSTED: "commented",
     DecisionOutcome.EDITED: "changed its comment",
     DecisionOutcome.UNCHANGED: "left its comment as it was",
@@ -207,26 +203,6 @@ _WORDS: Mapping[DecisionOutcome, str] = {
     DecisionOutcome.LEFT_ALONE: "left it alone",
 }
 _BINS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class DecisionRow:
-    """One decision in a list, with its likeliest candidate, if any.
-
-    `newest`: this decision is the last about its issue. `asks`: the comment also named the candidate, so the page asks
-    people about it.
-    """
-
-    number: int
-    title: str
-    at: datetime
-    outcome: str
-    speaks: bool
-    reason: str
-    threshold: float
-    best: Evidence | None
-    newest: bool
-    asks: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,31 +221,6 @@ class FeedbackBin:
         return self.right / (self.right + self.wrong) if self.right + self.wrong else None
 
 
-def outcome_words(decision: Decision) -> str:
-    return _WORDS[decision.outcome]
-
-
-def rows(
-    decisions: Iterable[Decision], titles: Mapping[int, str], last: Mapping[int, float], moment: datetime
-) -> list[DecisionRow]:
-    """Decisions as rows. `last` maps an issue to its newest decision's time; times are in the time zone of `moment`."""
-    return [
-        DecisionRow(
-            number=one.number,
-            title=titles.get(one.number, ""),
-            at=datetime.fromtimestamp(one.at, moment.tzinfo),
-            outcome=outcome_words(one),
-            speaks=one.outcome.speaks,
-            reason=one.reason,
-            threshold=one.threshold,
-            best=one.evidence[0] if one.evidence else None,
-            newest=(newest := one.at == last.get(one.number)),
-            asks=newest and any(best.own and best.shown for best in one.evidence[:1]),
-        )
-        for one in decisions
-    ]
-
-
 def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Evidence], list[Evidence]]:
     """The candidates that get a row, and the rest, whose probability rounds to 0 %.
 
@@ -281,11 +232,6 @@ def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Ev
     ]
     rest = [one for one, row in zip(evidence, has_row, strict=True) if not row]
     return [one for one, row in zip(evidence, has_row, strict=True) if row], rest
-
-
-def dated(examples: Sequence[Example], moment: datetime) -> list[tuple[datetime, Example]]:
-    """The feedback with its times, in the time zone of `moment`."""
-    return [(datetime.fromtimestamp(example.at, moment.tzinfo), example) for example in examples]
 
 
 def issues_named(decisions: Iterable[Decision]) -> set[int]:

@@ -94,10 +94,7 @@ def _look_into(url: str, settings: Settings, table: str) -> str:
 
 
 def schema(settings: Settings) -> Iterator[Finding]:
-    """A warning if a later release has used the store.
-
-    Only the release right before the later one still works. In older releases, statements fail with obscure errors.
-    """
+    """A warning if a later release has used the store: only the release right before that one still works."""
     if _asked(settings, lambda connection: is_later(connection.engine)):
         says = "of a later release than this one, which works on it only if no other release came between the two"
         mend = "Go back to the later release, or restore the backup that was made before it (docs/operations.md)."

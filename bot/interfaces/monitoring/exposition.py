@@ -55,10 +55,7 @@ class QueueState:
     heartbeat: float | None
 
     def longest(self, queue: str) -> float:
-        """The age in seconds of the oldest job that waits for its turn or for another try; 0 without such a job.
-
-        During an outage of GitHub, jobs wait only for another try, for most of a day.
-        """
+        """The age in seconds of the oldest job that waits for its turn, or for another try as in an outage."""
         return max(self.oldest[queue], self.oldest_again[queue])
 
 
@@ -114,10 +111,7 @@ class Exposition:
         self._queue = queue
 
     def page(self, accept: str) -> tuple[bytes, str]:
-        """The page and its content type, in the format that the `Accept` header prefers.
-
-        Raises QueueUnavailable and SQLAlchemyError.
-        """
+        """The page and its content type, as `Accept` prefers. Raises QueueUnavailable and SQLAlchemyError."""
         encode, content_type = choose_encoder(accept)
         return encode(_Collected(self._metrics())), content_type
 

@@ -49,11 +49,7 @@ class HealthChecks:
         self.exposition = Exposition(settings, self._store, self._queue)
 
     def parts(self) -> tuple[bool, dict[str, str]]:
-        """Whether deliveries can be accepted, and the state of each part.
-
-        Only the queue decides: if the store fails or no worker runs, deliveries can still wait in the queue, whereas a
-        refused delivery would be lost.
-        """
+        """Whether deliveries can be accepted, which the queue alone decides, and the state of each part."""
         queue = _READY
         try:
             self._inbox.check()

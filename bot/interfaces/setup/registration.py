@@ -200,10 +200,7 @@ def check_writable(home: Path) -> None:
 
 
 def keep_credentials(home: Path, credentials: Credentials) -> None:
-    """Write the file atomically, with mode 0600.
-
-    Raises SettingsError if the file exists, since it may hold the only copy of another App's key. Raises CannotKeep.
-    """
+    """Write the file atomically, with mode 0600. Raises SettingsError if it exists, CannotKeep."""
     check_writable(home)
     path = credentials_file(home)
     quoted = {name: text.replace("\\", "\\\\").replace("'", "\\'") for name, text in credentials.variables().items()}
