@@ -167,7 +167,7 @@ def test_what_waits_is_told_since_it_arrived_and_apart_from_what_failed(queue: Q
     """GitHub was away for most of a day, nothing was done, and no alarm that the manual names went off."""
     put(queue, "edit", delay=300.0)
     now = read_queue_state(queue.engine)
-    assert (now.jobs[QUEUE, "delayed"], now.again[QUEUE], now.longest(QUEUE)) == (1, 0, 0.0)
+    assert (now.jobs[QUEUE, "delayed"], now.jobs[QUEUE, "again"], now.longest(QUEUE)) == (1, 0, 0.0)
     put(queue, "failed", number=8)
     queue.fail(claimed(queue), "raised", 3600.0)
     put(queue, "waits", number=9)
@@ -176,10 +176,10 @@ def test_what_waits_is_told_since_it_arrived_and_apart_from_what_failed(queue: Q
     change(queue.engine, "waits", arrived_at=queue.now - 60)
     now = read_queue_state(queue.engine)
     assert {key: count for key, count in now.jobs.items() if count} == {
-        (QUEUE, "delayed"): 2, (QUEUE, "waiting"): 1, (BACKGROUND_QUEUE, "waiting"): 1
+        (QUEUE, "delayed"): 1, (QUEUE, "again"): 1, (QUEUE, "waiting"): 1, (BACKGROUND_QUEUE, "waiting"): 1
     }  # fmt: skip
-    assert (now.again[QUEUE], now.dead) == (1, 0)
-    assert now.oldest[QUEUE] == pytest.approx(60, abs=30)
+    assert now.dead == 0
+    assert now.ages[QUEUE, "waiting"] == pytest.approx(60, abs=30)
     assert now.longest(QUEUE) == pytest.approx(3600, abs=60)
     (told,) = (one for one in of_queue(now) if one.name == "doppel_queue_oldest_seconds")
     assert [one.value for one in told.samples if one.labels["queue"] == QUEUE] == [now.longest(QUEUE)]
@@ -203,7 +203,7 @@ def test_chores_are_no_deliveries_and_no_dead_letters(queue: Queue, settings: Se
     Schedule(queue, [ScheduledTask("sweep", 1800.0, lambda: None)]).keep(starting=True)
     change(queue.engine, "schedule:sweep", arrived_at=0.0)
     assert not any(read_queue_state(queue.engine).jobs.values()) and not any(
-        read_queue_state(queue.engine).oldest.values()
+        read_queue_state(queue.engine).ages.values()
     )
     change(queue.engine, "schedule:sweep", state="dead", done_at=queue.now)
     assert read_queue_state(queue.engine).dead == 0

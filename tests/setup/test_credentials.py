@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 
 from bot.domain.errors import SettingsError
+from bot.github.app import NewApp
 from bot.interfaces.setup.registration import CannotKeep, Credentials, check_writable, keep_credentials
 from bot.platform.settings import Settings, load
 from bot.platform.settings.loading import credentials_file
 from bot.simulator.keys import shared_pair
 
-MADE = Credentials(
-    app_id=77,
+APP = NewApp(
+    id=77,
     slug="doppel-for-acme",
     private_key=shared_pair().private,
     webhook_secret="it's a \\secret\\ with 'signs' and $HOME",
     client_id="Iv1.abc",
     client_secret="quiet",
-    api_url="https://git.example.org/api/v3",
-    proxy_url="https://smee.io/abc",
 )
+MADE = Credentials(APP, "https://git.example.org/api/v3", "https://smee.io/abc")
 
 
 def read(home: Path, **environ: str) -> Settings:
@@ -35,8 +35,8 @@ def test_the_settings_are_those_that_were_kept(tmp_path: Path) -> None:
     keep_credentials(home, MADE)
     settings = read(home).require_app()
     assert not settings.new
-    assert (settings.app_id, settings.private_key.strip()) == (77, MADE.private_key.strip())
-    assert settings.webhook_secrets == (MADE.webhook_secret,)
+    assert (settings.app_id, settings.private_key.strip()) == (77, APP.private_key.strip())
+    assert settings.webhook_secrets == (APP.webhook_secret,)
     assert (settings.client_id, settings.client_secret) == ("Iv1.abc", "quiet")
     assert (settings.github_api_url, settings.webhook_proxy_url) == (MADE.api_url, MADE.proxy_url)
 

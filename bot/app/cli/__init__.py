@@ -88,9 +88,6 @@ def module_of(command: str) -> str:
 class LazyGroup(click.Group):
     """A group that imports a command's module on first use, so that `doppel --help` starts at once."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None

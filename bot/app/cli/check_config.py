@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.console import in_json, read_bytes
+from bot.app.cli.shared.console import echo_json, read_bytes
 from bot.app.cli.shared.parameters import READ_FILE_OR_STDIN, json_option
 from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import JUDGE_FLOOR, RepoConfig
@@ -32,8 +32,7 @@ def check_config(file: Path, as_json: bool) -> None:
     notes = _notes(config)
     if as_json:
         rows = [problem.to_json() for problem in problems]
-        found = {"file": str(file), "problems": rows, "notes": notes, "settings": config.model_dump()}
-        click.echo(in_json(found, indent=2))
+        echo_json({"file": str(file), "problems": rows, "notes": notes, "settings": config.model_dump()})
     else:
         for problem in problems:
             hint = f" (did you mean {problem.hint}?)" if problem.hint else ""

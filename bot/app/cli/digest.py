@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bot.app.cli.shared.console import echo_json
 from bot.app.cli.shared.parameters import json_option, repository_argument, stored
 
 if TYPE_CHECKING:
@@ -57,13 +57,8 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
         config = RepositorySettings(store, now).last_read(target.id)
         threshold = threshold_in_force(config, store.calibrations.get(target.id))
     if as_json:
-        values = {
-            "repository": target.name,
-            "bar": threshold.value,
-            "bar_from": threshold.origin.value,
-            **found.to_json(),
-        }
-        click.echo(json.dumps(values, indent=2))
+        bar = {"bar": threshold.value, "bar_from": threshold.origin.value}
+        echo_json({"repository": target.name, **bar, **found.to_json()})
     elif as_markdown:
         place = RepoLinks(target.name, settings.enterprise)
         click.echo(words.markdown(words.DigestView(found, titles, threshold, place, moment, say)), nl=False)
@@ -120,13 +115,9 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
         found, known = current_calibration(store, target.id, moment), store.calibrations.get(target.id)
         threshold = threshold_in_force(RepositorySettings(store, now).last_read(target.id), known)
     if as_json:
-        values = {
-            "repository": target.name,
-            "bar": threshold.value,
-            "from": threshold.origin.value,
-            "feedback": found.move.value,
-        }
-        click.echo(json.dumps({**values, "right": found.right, "wrong": found.wrong, "reset": reset}, indent=2))
+        bar = {"bar": threshold.value, "from": threshold.origin.value}
+        said = {"feedback": found.move.value, "right": found.right, "wrong": found.wrong}
+        echo_json({"repository": target.name, **bar, **said, "reset": reset})
         return
     if reset:
         click.echo("Put back. What was said until now no longer moves the threshold.")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 
 import click
 
+from bot.app.cli.shared.console import echo_json
 from bot.app.cli.shared.parameters import json_option
 from bot.interfaces.doctor import CheckStatus, examine
 
@@ -33,5 +33,5 @@ def doctor(as_json: bool) -> None:
             click.echo(f"{finding.subject}: {finding.says}" + (f"\n        {finding.mend}" if finding.mend else ""))
     broken = any(finding.health is CheckStatus.BROKEN for finding in findings)
     if as_json:
-        click.echo(json.dumps({"ok": not broken, "findings": [dataclasses.asdict(f) for f in findings]}, indent=2))
+        echo_json({"ok": not broken, "findings": [dataclasses.asdict(finding) for finding in findings]})
     sys.exit(1 if broken else 0)

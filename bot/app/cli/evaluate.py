@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
@@ -19,6 +18,7 @@ from rich.text import Text
 from bot.app.cli.replay import replay_options
 from bot.app.cli.shared.console import (
     cleanup_on_signal,
+    echo_json,
     in_json,
     progress_bar,
     refuse_overwriting,
@@ -155,7 +155,7 @@ def evaluate(
         write(picture, picture_of(result, given.name if isinstance(given, Path) else source))
     if as_json:
         values = {"source": source} | result.to_json() | {"says": summary_sentences(result)}
-        click.echo(json.dumps(values | ({"judge": judgement.summary | compared} if judgement else {}), indent=2))
+        echo_json(values | ({"judge": judgement.summary | compared} if judgement else {}))
     else:
         if judgement:
             same, related, different = judgement.summary["verdicts"].values()

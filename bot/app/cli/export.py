@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.cli.shared.console import file_errors, in_json
+from bot.app.cli.shared.console import echo_json, file_errors, in_json
 from bot.app.cli.shared.parameters import OUT, NamedRepository, json_option, repository_argument, stored
 from bot.domain.formats import counted
 from bot.platform.private_files import replace_file
@@ -84,6 +84,6 @@ def forget(repository: str, yes: bool, as_json: bool) -> None:
         rows = store.forget(target.id)
     erase_history(settings.home, target.id)
     if as_json:
-        click.echo(json.dumps({"repository": target.name, "id": target.id, "rows": rows}))
+        echo_json({"repository": target.name, "id": target.id, "rows": rows})
     else:
         click.echo(f"{target.name}: {counted(rows, 'row')} erased, and what the queue held of it")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.app.cli import UNREACHABLE
-from bot.app.cli.shared.console import in_json
+from bot.app.cli.shared.console import echo_json
 from bot.app.cli.shared.parameters import ONE_OR_MORE, Share, json_option, relevance_option
 from bot.conversation.config.schema import ASKED_MOST, MIN_CONFIDENCE, SOURCES
 from bot.domain.entities import IssueRef
@@ -96,7 +96,7 @@ def find(
         # What the bot would do with the same hits.
         preview = known.comment_preview(target, gathered)
     if as_json:
-        click.echo(in_json(as_json_of(report, preview), indent=2))
+        echo_json(as_json_of(report, preview))
     else:
         show(report, preview, indexed=known.indexed)
     if known.settings.problems:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from bot.app.cli.shared.console import echo_json
 from bot.app.cli.shared.parameters import json_option, stored_repository
 from bot.platform import settings as host
 
@@ -52,7 +52,7 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
 
         found = look()
         if as_json:
-            click.echo(json.dumps([dataclasses.asdict(one) for one in found], indent=2))
+            echo_json([dataclasses.asdict(one) for one in found])
         elif not found:
             click.echo("The store holds no repository: install the App on one, and it is indexed.")
         elif not watch:

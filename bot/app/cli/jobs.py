@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import sys
 from contextlib import closing
 from datetime import datetime
 
 import click
 
+from bot.app.cli.shared.console import echo_json
 from bot.app.cli.shared.parameters import ONE_OR_MORE, json_option
 from bot.domain.formats import counted, format_time
 from bot.platform import settings as host
@@ -37,7 +37,7 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
         rows = [dataclasses.asdict(one) for one in found]
         for row, one in zip(rows, found, strict=True):
             row["repository"], row["failed_at"] = one.repository and str(one.repository), format_time(one.failed_at)
-        click.echo(json.dumps(rows, indent=2))
+        echo_json(rows)
         return
     for letter in found:
         when = datetime.fromtimestamp(letter.failed_at).astimezone().strftime("%Y-%m-%d %H:%M")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import nullcontext
 
 import click
 
-from bot.app.cli.shared.console import database_errors
+from bot.app.cli.shared.console import database_errors, echo_json
 from bot.app.cli.shared.parameters import json_option, settings_with
 from bot.platform import settings as host
 
@@ -55,8 +54,7 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
     tables = copy(here, there, dry_run=dry_run)
     rows = sum(tables.values())
     if as_json:
-        answer = {"from": here.name, "to": there.name, "dry_run": dry_run, "tables": tables, "rows": rows}
-        click.echo(json.dumps(answer))
+        echo_json({"from": here.name, "to": there.name, "dry_run": dry_run, "tables": tables, "rows": rows})
         return
     click.echo(f"{here.name} → {there.name}")
     for name, count in (*tables.items(), ("rows in all", rows)):

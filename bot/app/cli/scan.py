@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.console import cleanup_on_signal, database_errors, in_json, refuse_overwriting
+from bot.app.cli.shared.console import cleanup_on_signal, database_errors, echo_json, refuse_overwriting
 from bot.app.cli.shared.parameters import (
     ONE_OR_MORE,
     Share,
@@ -82,7 +82,7 @@ def scan(
     if html is not None:
         scan_backlog.write_page(html, found, backlog)
     if as_json:
-        click.echo(in_json(scan_backlog.to_json(found, backlog), indent=2))
+        echo_json(scan_backlog.to_json(found, backlog))
     elif markdown:
         click.echo(scan_backlog.as_markdown(found, backlog))
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import signal
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 import click
 import requests
 
-from bot.app.cli.shared.console import read_bytes, refuse_overwriting
+from bot.app.cli.shared.console import echo_json, read_bytes, refuse_overwriting
 from bot.app.cli.shared.parameters import OUT, READ_FILE, READ_FILE_OR_STDIN, json_option, web_address
 from bot.deliveries.webhook import sign
 from bot.domain.entities import RepoRef
@@ -139,7 +138,7 @@ def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None,
         kind = type(problem).__name__
         raise Unavailable(f"nobody answers at {url} ({kind}); is `doppel serve` running?") from problem
     if as_json:
-        click.echo(json.dumps({"status": answer.status_code, "answer": answer.text}))
+        echo_json({"status": answer.status_code, "answer": answer.text})
     else:
         click.echo(f"{answer.status_code} {answer.reason}: {answer.text.strip()}")
     sys.exit(0 if answer.ok else 1)

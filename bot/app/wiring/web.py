@@ -35,17 +35,7 @@ def build_setup(settings: Settings) -> SetupBackend:
 
     def convert(code: str, api_url: str, proxy_url: str) -> Credentials:
         with closing(GitHub(api_url=api_url, api_version=settings.github_api_version)) as github:
-            app = github.convert_manifest(code)
-        return Credentials(
-            app_id=app.id,
-            slug=app.slug,
-            private_key=app.private_key,
-            webhook_secret=app.webhook_secret,
-            client_id=app.client_id,
-            client_secret=app.client_secret,
-            api_url=api_url,
-            proxy_url=proxy_url,
-        )
+            return Credentials(github.convert_manifest(code), api_url, proxy_url)
 
     return SetupBackend(
         token=settings.setup_token,

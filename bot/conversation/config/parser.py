@@ -19,13 +19,9 @@ PROBLEMS_MAX = 100
 """The most problems that are listed: nobody reads more, and a hostile file can have thousands."""
 
 
+@lru_cache(maxsize=128)
 def parse_config(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
     """Read a settings file. Invalid settings keep their defaults; the errors are listed by position. Never raises."""
-    return _parse_cached(text)
-
-
-@lru_cache(maxsize=128)
-def _parse_cached(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
     tree, problems = read_tree(text)
     config = _valid_settings(tree, problems)
     for name in ("min_confidence", "likely"):

@@ -5,9 +5,7 @@ The docstring under a field describes the field in the schema and in the documen
 
 from __future__ import annotations
 
-import fnmatch
-import re
-from functools import lru_cache
+from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, get_args
 
 from annotated_types import Ge, Le, MaxLen
@@ -46,12 +44,7 @@ _TITLE_MAX = 1_000
 
 def glob_matches(glob: str, title: str) -> bool:
     """Whether the glob matches the whole title. The pattern of `fnmatch` does not backtrack over its stars."""
-    return _pattern(glob.lower().strip()).match(title[:_TITLE_MAX].lower().strip()) is not None
-
-
-@lru_cache(maxsize=1_024)
-def _pattern(glob: str) -> re.Pattern[str]:
-    return re.compile(fnmatch.translate(glob.replace("[", "[[]")))
+    return fnmatchcase(title[:_TITLE_MAX].lower().strip(), glob.lower().strip().replace("[", "[[]"))
 
 
 MIN_CONFIDENCE = 0.24
@@ -95,6 +88,14 @@ class _Section(BaseModel):
         }
 
 
+class _SwitchableSection(_Section):
+    @model_validator(mode="before")
+    @classmethod
+    def _accept_switch(cls, value: Any) -> Any:
+        """Accept a switch, or a mapping with the differences from the defaults."""
+        return {"enabled": value} if is_switch(value) else value
+
+
 class SearchConfig(_Section):
     """How GitHub's search is used: F3's words, F8's budget of lexical searches an issue, and the hybrid request."""
 
@@ -107,7 +108,7 @@ class SearchConfig(_Section):
     """Also ask GitHub's semantic search, where it is available."""
 
 
-class SourceConfig(_Section):
+class SourceConfig(_SwitchableSection):
     """One source of H6: whether it is asked, how many of its results are looked at (None: all), and its weight.
 
     The weight multiplies what its ranks add when the lists are fused.
@@ -120,14 +121,8 @@ class SourceConfig(_Section):
     weight: Annotated[float, Ge(0), Le(10)] = 1.0
     """How much its ranking counts compared with the other sources; 1 is normal."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _accept_switch(cls, value: Any) -> Any:
-        """Accept a switch, or a mapping with the differences from the source's defaults."""
-        return {"enabled": value} if is_switch(value) else value
 
-
-class JudgeConfig(_Section):
+class JudgeConfig(_SwitchableSection):
     """How the judge is used: a language model that reads an issue together with its candidates, if the host has one."""
 
     enabled: Switch = True
@@ -142,12 +137,6 @@ class JudgeConfig(_Section):
     """Whether the bot comments unasked on what the judge calls related, too."""
     cause: Switch = True
     """Whether the comment quotes what the judge calls the shared cause."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _accept_switch(cls, value: Any) -> Any:
-        """Accept a switch, or a mapping with the differences from the defaults."""
-        return {"enabled": value} if is_switch(value) else value
 
 
 class IgnoreConfig(_Section):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 
 from markdown_it import MarkdownIt
 
@@ -21,22 +20,15 @@ QUERIES_MAX = 19
 
 PROBLEMS_MAX = 10
 
+_INLINE = MarkdownIt("zero", {"html": True}).enable(
+    ["backticks", "balance_pairs", "emphasis", "entity", "escape", "html_inline"]
+)
+
 
 def fold(summary: str, blocks: Iterable[str]) -> str:
     """A closed `<details>`. After the empty lines GitHub reads Markdown again; the summary has to be HTML."""
     inside = "\n\n".join(block for block in blocks if block)
-    return f"<details>\n<summary>{_as_html(summary)}</summary>\n\n{inside}\n\n</details>"
-
-
-def _as_html(text: str) -> str:
-    """Converts the Markdown of a message to HTML."""
-    return str(_inline().renderInline(text))
-
-
-@cache
-def _inline() -> MarkdownIt:
-    rules = ["backticks", "balance_pairs", "emphasis", "entity", "escape", "html_inline"]
-    return MarkdownIt("zero", {"html": True}).enable(rules)
+    return f"<details>\n<summary>{_INLINE.renderInline(summary)}</summary>\n\n{inside}\n\n</details>"
 
 
 def bullets(lines: Iterable[str]) -> str:

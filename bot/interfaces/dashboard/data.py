@@ -28,7 +28,6 @@ from bot.search.repository_settings import LoadedSettings
 from bot.storage import Store, StoredRepository
 from bot.storage.decisions import JudgeUsage
 from bot.storage.decisions import StoredJudgement as Judgement
-from bot.storage.sessions import Session
 
 PAGE = 50
 SEARCHED_FOR_UNJUDGED = 1_000
@@ -63,13 +62,9 @@ class DashboardData:
         self._queue = queue
         self._runs = EvaluationRuns(store.engine)
 
-    def session(self, name: str) -> Session | None:
-        """The session with this name (the cookie's value); None if nobody is signed in."""
-        return self.store.sessions.get(name, self.clock().timestamp())
-
-    def begin_session(self, session: Session) -> str:
-        """Store the session of a person who has signed in; return its name for the cookie."""
-        return self.store.sessions.begin(session, self.clock().timestamp())
+    def now(self) -> float:
+        """The clock in seconds since 1970."""
+        return self.clock().timestamp()
 
     def of_issue(self, repository: StoredRepository, number: int) -> list[Decision]:
         """All decisions about an issue, the latest first."""
@@ -98,7 +93,7 @@ class DashboardData:
 
     def unjudged(self, repository: StoredRepository) -> list[Decision]:
         """One page of issues' latest decisions whose comment, posted or held back, nobody has judged."""
-        feedback = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
+        feedback = feedback_since(self.store, repository.id, self.now() - WINDOW)
         judged = {(one.number, one.other) for one in feedback}
         latest: dict[int, Decision] = {}
         for decision in self.store.decisions.latest(repository.id, SEARCHED_FOR_UNJUDGED):
@@ -126,7 +121,7 @@ class DashboardData:
         }
 
     def week(self, repository: StoredRepository) -> Digest:
-        now = self.clock().timestamp()
+        now = self.now()
         return digest_of(self.store, repository.id, now - WEEK, now)
 
     def vote(self, repository: StoredRepository, number: int, other: int, login: str, same: bool | None) -> None:
@@ -141,7 +136,7 @@ class DashboardData:
 
     def feedback(self, repository: StoredRepository) -> tuple[list[Example], list[Point]]:
         """The feedback of the last year, including feedback from before the last reset, and its points."""
-        examples = feedback_since(self.store, repository.id, self.clock().timestamp() - WINDOW)
+        examples = feedback_since(self.store, repository.id, self.now() - WINDOW)
         decisions = self.store.decisions.of_issues(repository.id, {example.number for example in examples})
         return examples, points(decisions, examples)
 

@@ -123,7 +123,10 @@ class SignInPages:
     def recognise(self) -> None:
         """Read the session from the cookie."""
         name = request.cookies.get(COOKIE)
-        g.session = self._data().session(name) if name else None
+        g.session = None
+        if name:
+            data = self._data()
+            g.session = data.store.sessions.get(name, data.now())
 
     def login(self) -> Page:
         """Send the person to GitHub. The state in a cookie prevents a foreign link from signing somebody in."""
@@ -148,7 +151,8 @@ class SignInPages:
             return render_template("dashboard/problem.html", problem=str(problem)), 403
         answer = redirect(following if _is_ours(following) else url_for("dashboard.home"))
         self._end()
-        _set(answer, COOKIE, self._data().begin_session(session), HOURS * 3600)
+        data = self._data()
+        _set(answer, COOKIE, data.store.sessions.begin(session, data.now()), HOURS * 3600)
         answer.delete_cookie(STATE_COOKIE)
         return answer
 

@@ -10,8 +10,6 @@ from html import escape
 from itertools import chain
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
-
 from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
 from bot.domain.decisions import Decision, DecisionOutcome, Evidence
 from bot.domain.report import Reason
@@ -106,20 +104,14 @@ class SettingRow(NamedTuple):
 
 def setting_rows(config: RepoConfig) -> list[SettingRow]:
     """Every setting, in the order of the documentation."""
-    return list(_rows("", config, RepoConfig()))
+    return list(_rows("", config.model_dump(), RepoConfig().model_dump()))
 
 
 def _rows(path: str, value: Any, usual: Any) -> list[SettingRow]:
-    if isinstance(value, BaseModel):
-        return [
-            row
-            for name, inner in value
-            for row in _rows(f"{path}.{name}" if path else name, inner, getattr(usual, name, None))
-        ]
     if isinstance(value, dict) and value:
-        return [
-            row for name in value for row in _rows(f"{path}.{name}", value[name], usual.get(name) if usual else None)
-        ]
+        usual = usual if isinstance(usual, dict) else {}
+        names = ((name, f"{path}.{name}" if path else name) for name in value)
+        return [row for name, inner in names for row in _rows(inner, value[name], usual.get(name))]
     return [SettingRow(path, _shown(path.rpartition(".")[2], value), value == usual)]
 
 

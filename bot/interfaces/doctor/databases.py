@@ -120,13 +120,13 @@ def at_work(settings: Settings) -> Iterator[Finding]:
             heard = f"none has been heard of for {now.heartbeat:.0f} s"
             mend += " If one does run, the log says what keeps it from writing, such as a full disk."
         yield warning("worker", f"{heard}; {to_do}", mend)
-    elif now.oldest[QUEUE] > LONGEST_WAIT:
-        says = f"behind: a delivery of {now.oldest[QUEUE] / 60:.0f} minutes ago waits; {to_do}"
+    elif now.ages[QUEUE, "waiting"] > LONGEST_WAIT:
+        says = f"behind: a delivery of {now.ages[QUEUE, 'waiting'] / 60:.0f} minutes ago waits; {to_do}"
         yield warning("worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")
     else:
         yield well("worker", f"{now.workers} running; {to_do}")
-    if waits := now.again[QUEUE]:
-        many, age = counted(waits, "delivery", "deliveries"), now.oldest_again[QUEUE] / 60
+    if waits := now.jobs[QUEUE, "again"]:
+        many, age = counted(waits, "delivery", "deliveries"), now.ages[QUEUE, "again"] / 60
         says = f"{many} {'waits' if waits == 1 else 'wait'} for another try; the oldest came {age:.0f} minutes ago"
         yield warning("failed", says, "The log says why. They are tried again by themselves.")
     if now.dead:

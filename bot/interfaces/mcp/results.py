@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from bot.conversation.render.escape import clean
 from bot.conversation.render.phrases import strongest
@@ -14,7 +14,7 @@ from bot.domain.likelihood import Likelihood, likelihood
 from bot.domain.report import Candidate, Report
 from bot.interfaces.agents.deduplication import Merge
 from bot.quality.known_issues import CommentPreview
-from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, ScanResult
+from bot.quality.scanning.groups import DuplicateGroup, ScanResult
 
 _LINE_MAX = 1_000
 EXCERPT, GLANCE = 300, 100
@@ -210,6 +210,8 @@ def _summary(target: Issue, *, draft: bool = False) -> IssueSummary:
 
 
 class BacklogEntry(Lean):
+    model_config = ConfigDict(from_attributes=True)
+
     number: int
     title: Line
     state: str
@@ -238,7 +240,9 @@ class BacklogGroup(Lean):
         """The answer's form of a group; `likely` is the repository's threshold for "likely"."""
         members = [
             BacklogMember(
-                **_backlog_issue(member.entry),
+                number=member.entry.number,
+                title=member.entry.title,
+                state=member.entry.state,
                 confidence=round(member.confidence, 2),
                 likelihood=likelihood(member.confidence, likely),
                 reasons=list(map(str, strongest(member.reasons))),
@@ -246,7 +250,7 @@ class BacklogGroup(Lean):
             for member in group.members
         ]
         return cls(
-            original=BacklogEntry(**_backlog_issue(group.original)),
+            original=BacklogEntry.model_validate(group.original),
             members=members,
             closable=group.closable,
             thumbs_up=group.thumbs_up,
@@ -273,10 +277,6 @@ class BacklogAnswer(ToolAnswer):
             group_count=len(result.groups),
             closable=result.closable,
         )
-
-
-def _backlog_issue(entry: BacklogIssue) -> dict[str, Any]:
-    return {"number": entry.number, "title": entry.title, "state": entry.state}
 
 
 class MergeResult(BaseModel):

@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from importlib import metadata
 
 import sqlalchemy as sa
@@ -40,23 +39,20 @@ _QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE)
 class QueueState:
     """The state of the queue, without chores.
 
-    `jobs` counts jobs by queue and state: `waiting`, `delayed` until a time, `running`. `oldest` is the age in seconds
-    of each queue's longest waiting job. `again` counts the delayed jobs that have failed before, and `oldest_again` is
-    the age of the oldest such job. `dead` counts jobs that were given up, `workers` the workers with a valid lease.
-    `heartbeat` is the age of the newest lease; None without a worker.
+    `jobs` counts jobs by queue and state, and `ages` has the age in seconds of the oldest: `waiting`, `delayed` until a
+    time, `again` (delayed after a failure), `running`. `dead` counts jobs that were given up, `workers` the workers
+    with a valid lease. `heartbeat` is the age of the newest lease; None without a worker.
     """
 
     jobs: Mapping[tuple[str, str], int]
-    oldest: Mapping[str, float]
-    again: Mapping[str, int]
-    oldest_again: Mapping[str, float]
+    ages: Mapping[tuple[str, str], float]
     dead: int
     workers: int
     heartbeat: float | None
 
     def longest(self, queue: str) -> float:
         """The age in seconds of the oldest job that waits for its turn, or for another try as in an outage."""
-        return max(self.oldest[queue], self.oldest_again[queue])
+        return max(self.ages[queue, "waiting"], self.ages[queue, "again"])
 
 
 def read_queue_state(engine: sa.Engine) -> QueueState:
@@ -80,13 +76,9 @@ def read_queue_state(engine: sa.Engine) -> QueueState:
     ages = dict.fromkeys(counts, 0.0)
     for queue, name, count, age in rows:
         counts[queue, name], ages[queue, name] = count, max(0.0, age)
-    again = {queue: counts.pop((queue, "again")) for queue in _QUEUES}
-    for queue in _QUEUES:
-        counts[queue, "delayed"] += again[queue]
-    oldest, oldest_again = ({queue: ages[queue, name] for queue in _QUEUES} for name in ("waiting", "again"))
     beats = heartbeats(engine)
     alive = sum(age <= LEASE for age in beats)
-    return QueueState(counts, oldest, again, oldest_again, dead, alive, min(beats, default=None))
+    return QueueState(counts, ages, dead, alive, min(beats, default=None))
 
 
 def heartbeats(engine: sa.Engine) -> list[float]:
@@ -132,7 +124,7 @@ class Exposition:
             value={
                 "version": metadata.version("doppel"),
                 "vectors": self._settings.embedding_model,
-                "weights": weights_version(),
+                "weights": hashlib.sha256(shipped_text().encode()).hexdigest()[:12],
             },
         )
 
@@ -175,7 +167,7 @@ def of_queue(now: QueueState) -> Iterator[Metric]:
         "How long ago the job arrived that waits longest, for its turn or for another try.",
         labels=["queue"],
     )
-    for queue in now.oldest:
+    for queue in dict.fromkeys(queue for queue, _ in now.ages):
         oldest.add_metric([queue], now.longest(queue))
     yield jobs_in_queue
     yield oldest
@@ -223,9 +215,3 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
         "Issues in the index that have no vectors (yet).",
         value=int(no_vectors),
     )
-
-
-@cache
-def weights_version() -> str:
-    """The start of the SHA-256 of the weights."""
-    return hashlib.sha256(shipped_text().encode()).hexdigest()[:12]

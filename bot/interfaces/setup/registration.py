@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from bot.domain.errors import InvalidArgument, SettingsError
+from bot.github.app import NewApp
 from bot.platform.addresses import ENTERPRISE_HOSTS, SERVER_PATH, is_web, site_of
 from bot.platform.local import is_here
 from bot.platform.private_files import make_folder, replace_file
@@ -155,14 +156,9 @@ class CannotKeep(SettingsError):
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What GitHub shows only once, when the App is created. `proxy_url` is a channel, `mode` the host's choice."""
+    """A new App, the server's API, a channel if any, and the host's `mode`."""
 
-    app_id: int
-    slug: str
-    private_key: str = field(repr=False)
-    webhook_secret: str = field(repr=False)
-    client_id: str
-    client_secret: str = field(repr=False)
+    app: NewApp
     api_url: str
     proxy_url: str = field(default="", repr=False)
     mode: str = ""
@@ -170,11 +166,11 @@ class Credentials:
     def variables(self) -> dict[str, str]:
         """The environment variables. The key is in base64, so that it fits on one line."""
         values = {
-            "APP_ID": str(self.app_id),
-            "PRIVATE_KEY": base64.b64encode(self.private_key.encode()).decode(),
-            "WEBHOOK_SECRET": self.webhook_secret,
-            "GITHUB_CLIENT_ID": self.client_id,
-            "GITHUB_CLIENT_SECRET": self.client_secret,
+            "APP_ID": str(self.app.id),
+            "PRIVATE_KEY": base64.b64encode(self.app.private_key.encode()).decode(),
+            "WEBHOOK_SECRET": self.app.webhook_secret,
+            "GITHUB_CLIENT_ID": self.app.client_id,
+            "GITHUB_CLIENT_SECRET": self.app.client_secret,
             "GITHUB_API_URL": self.api_url,
             "WEBHOOK_PROXY_URL": self.proxy_url,
             "DOPPEL_MODE": self.mode,

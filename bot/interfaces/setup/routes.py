@@ -162,7 +162,7 @@ class _Pages:
                 variables = credentials.variables().items()
                 web = github_server(state["api"]).web
                 return render_template(
-                    "setup/copy.html", variables=variables, install=_install_url(web, credentials.slug)
+                    "setup/copy.html", variables=variables, install=_install_url(web, credentials.app.slug)
                 )
             self._setup.keep(credentials)
         except CannotKeep as problem:
@@ -171,7 +171,8 @@ class _Pages:
             return self._failed(str(problem), 409)
         except DoppelError as problem:
             return self._failed(f"GitHub did not hand over the App: {problem}.", 502)
-        return self._done(GitHubServer(github_server(state["api"]).web, state["api"]), credentials.slug, state["watch"])
+        place = GitHubServer(github_server(state["api"]).web, state["api"])
+        return self._done(place, credentials.app.slug, state["watch"])
 
     def done(self) -> Page:
         """The progress, or an error page if GitHub cannot be asked for the App's name."""

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
+import click
+
 from bot.domain.errors import Unavailable, UserError
 from bot.platform.private_files import open_new
 
@@ -31,6 +33,11 @@ def in_json(value: Any, indent: int | None = None) -> str:
     """JSON in which other people's text stays readable; control characters and half characters are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def echo_json(value: Any) -> None:
+    """Print what `--json` asks for."""
+    click.echo(in_json(value, indent=2))
 
 
 def read_bytes(file: Path) -> bytes:
