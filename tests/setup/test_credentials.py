@@ -60,7 +60,7 @@ def test_an_app_in_the_environment_is_not_mixed_with_the_one_that_was_kept(tmp_p
 def test_a_second_app_does_not_take_the_place_of_the_first(tmp_path: Path) -> None:
     keep_credentials(tmp_path, MADE)
     with pytest.raises(SettingsError, match=r"app\.env: an App has been set up already"):
-        keep_credentials(tmp_path, replace(MADE, app_id=78))
+        keep_credentials(tmp_path, replace(MADE, app=replace(APP, id=78)))
     assert read(tmp_path).app_id == 77
     assert [path.name for path in tmp_path.iterdir()] == ["app.env"]
 

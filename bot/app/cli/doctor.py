@@ -23,10 +23,10 @@ def doctor(as_json: bool) -> None:
     """
     # These imports take a second.
     from bot.app.wiring.clients import build_endpoint, build_github, embedder
-    from bot.app.wiring.manifest import required_access
+    from bot.app.wiring.manifest import events, permissions
 
     findings = []
-    for finding in examine(required_access(), build_github, embedder, build_endpoint):
+    for finding in examine(permissions(), events(), build_github, embedder, build_endpoint):
         findings.append(finding)
         if not as_json:
             click.secho(f"{finding.health:8}", fg=_COLOURS[finding.health], bold=True, nl=False)

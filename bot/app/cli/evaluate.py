@@ -218,8 +218,6 @@ def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[i
 def _report_marks(trial: Trial, source: str, picture: Path | None) -> None:
     """Report marks that are missing or lead nowhere, before any long work."""
     if not trial.marks.marked:
-        if picture is not None:
-            raise UserError(f"--picture: {source}: no issue is known to be a duplicate: there is nothing to draw")
         click.echo(f"{source}: no issue is known to be a duplicate. {_HOW_IT_IS_KNOWN}", err=True)
     if trial.marks.astray:
         (id, of), astray = next(iter(trial.marks.astray.items())), len(trial.marks.astray)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bot.interfaces.doctor import RequiredAccess
 from handlers import ROUTES
 from handlers.router import Level
 
@@ -23,8 +22,3 @@ def permissions() -> dict[str, Level]:
         for name, level in route.permissions.items():
             union[name] = "write" if "write" in (level, union.get(name)) else "read"
     return union
-
-
-def required_access() -> RequiredAccess:
-    """What the App must have been granted on GitHub."""
-    return RequiredAccess(permissions(), events())

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hmac
 import secrets
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from urllib.parse import urlencode
 
 import requests
@@ -28,9 +27,7 @@ from bot.storage import StoredRepository
 from bot.storage.sessions import HOURS, Session
 
 SECONDS = 60.0
-"""How long an answer is cached."""
-
-_MAX_CACHED = 10_000
+"""How long an answer is cached at most."""
 
 
 class Access:
@@ -38,27 +35,14 @@ class Access:
 
     def __init__(self, may_triage: Callable[[StoredRepository, str], bool], clock: Callable[[], float]) -> None:
         """`may_triage` asks GitHub about a repository and a login."""
-        self._ask = may_triage
+        self._asked = lru_cache(10_000)(lambda repository, login, _minute: may_triage(repository, login))
         self._clock = clock
-        self._known: OrderedDict[tuple[int, str], tuple[float, bool]] = OrderedDict()
-        self._lock = threading.Lock()
 
     def allows(self, repository: StoredRepository, login: str) -> bool:
         """Whether this person may triage there. Raises the errors of GitHub's client."""
         if repository.installation is None or repository.suspended:
             return False
-        key, now = (repository.id, name_key(login)), self._clock()
-        with self._lock:
-            known = self._known.get(key)
-        if known is not None and now - known[0] < SECONDS:
-            return known[1]
-        answer = self._ask(repository, login)
-        with self._lock:
-            self._known[key] = (now, answer)
-            self._known.move_to_end(key)
-            while len(self._known) > _MAX_CACHED:
-                self._known.popitem(last=False)
-        return answer
+        return self._asked(repository, name_key(login), self._clock() // SECONDS)
 
 
 _SECONDS = 10

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from bot.github.client import GitHub
 from bot.interfaces.doctor import checks, databases
 from bot.interfaces.doctor.checks import CheckStatus, Finding, broken
-from bot.interfaces.doctor.github_app import RequiredAccess, github, token
+from bot.interfaces.doctor.github_app import github, token
 from bot.platform.settings import Settings, WrongSettings, load
 from bot.search.embedding import Embedder
 
 if TYPE_CHECKING:
     from bot.search.judge.prompt import Endpoint
 
-__all__ = ["CheckStatus", "RequiredAccess", "examine"]
+__all__ = ["CheckStatus", "examine"]
 
 
 def examine(
-    wanted: RequiredAccess,
+    permissions: Mapping[str, str],
+    events: frozenset[str],
     door: Callable[[Settings], GitHub],
     model: Callable[[Settings], Embedder | None],
     endpoint: Callable[[Settings], Endpoint | None],
 ) -> Iterator[Finding]:
     """Run all checks, in the order in which to mend their findings. The checks change nothing, here or on GitHub.
 
-    `door` makes the client of GitHub, `model` the embedding model (it has to embed one word), and `endpoint` the
-    judge's client.
+    `permissions` and `events` are those that the App needs. `door` makes the client of GitHub, `model` the embedding
+    model (it has to embed one word), and `endpoint` the judge's client.
     """
     yield from checks.unread_settings()
     try:
@@ -45,6 +46,6 @@ def examine(
     yield from checks.judge(settings, endpoint)
     yield from databases.indexes(settings)
     if settings.app_id and settings.private_key:
-        yield from github(settings, wanted, door(settings).app())
+        yield from github(settings, permissions, events, door(settings).app())
     elif settings.github_token:
         yield token(settings, door(settings).user(settings.github_token))

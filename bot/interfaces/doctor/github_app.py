@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from bot.domain.entities import RepoRef
 from bot.domain.errors import Forbidden, GitHubError, KeyRefused, NotFound, Retryable
@@ -21,15 +20,9 @@ MOST_READ = 1_000
 _RANK = {"read": 1, "write": 2, "admin": 3}
 
 
-@dataclass(frozen=True, slots=True)
-class RequiredAccess:
-    """The permissions and events that app.yml asks for."""
-
-    permissions: Mapping[str, str]
-    events: frozenset[str]
-
-
-def github(settings: Settings, wanted: RequiredAccess, app: AppClient) -> Iterator[Finding]:
+def github(
+    settings: Settings, permissions: Mapping[str, str], events: frozenset[str], app: AppClient
+) -> Iterator[Finding]:
     """The App's name, its permissions, whether deliveries arrive, and where the App is installed."""
     try:
         info = app.get_app()
@@ -48,10 +41,10 @@ def github(settings: Settings, wanted: RequiredAccess, app: AppClient) -> Iterat
     if abs(skew) > MOST_SKEW_SECONDS:
         says = f"{abs(skew):.0f} s {'behind' if skew > 0 else 'ahead of'} GitHub's"
         yield warning("clock", says, "Let the machine keep its time (NTP).")
-    yield from _granted(wanted, info.permissions, info.events)
+    yield from _granted(lacks(permissions, info.permissions), sorted(events.difference(info.events)))
     try:
         yield _hook(settings, app)
-        yield from _installations(app, wanted)
+        yield from _installations(app, permissions)
     except (GitHubError, Retryable) as problem:
         # The earlier findings are reported all the same.
         yield broken("GitHub", f"could not say everything: {problem}", "Look again later.")
@@ -84,13 +77,13 @@ def _out_of_reach(settings: Settings, problem: Exception) -> Finding:
     return broken("GitHub", f"{settings.github_api_url} cannot be reached: {problem}", mend)
 
 
-def _granted(wanted: RequiredAccess, permissions: Mapping[str, str], events: Sequence[str]) -> Iterator[Finding]:
-    if lacking := lacks(wanted.permissions, permissions):
+def _granted(lacking: Sequence[str], missing: Sequence[str]) -> Iterator[Finding]:
+    if lacking:
         mend = "Change the App's permissions on its page; each installation must then accept them."
         yield broken("permissions", f"the App lacks {', '.join(lacking)}", mend)
     else:
         yield well("permissions", "all that are needed")
-    if missing := sorted(wanted.events.difference(events)):
+    if missing:
         mend = "Subscribe to them on the App's page, under Permissions & events."
         yield broken("events", f"the App does not get {', '.join(missing)}", mend)
     else:
@@ -151,7 +144,7 @@ def _why(lost: Mapping[str, DeliveryAttempt], where: str) -> tuple[str, str]:
     return says, f"{mend} {again}"
 
 
-def _installations(app: AppClient, wanted: RequiredAccess) -> Iterator[Finding]:
+def _installations(app: AppClient, permissions: Mapping[str, str]) -> Iterator[Finding]:
     installations = app.installations()
     if not installations:
         yield warning("installations", "none yet", "Install the App from its page on a repository.")
@@ -159,7 +152,7 @@ def _installations(app: AppClient, wanted: RequiredAccess) -> Iterator[Finding]:
         subject = f"installation on {installation.account}"
         if installation.suspended:
             yield warning(subject, "suspended", "Its owner can resume it under Settings, Applications.")
-        elif lacking := lacks(wanted.permissions, installation.permissions):
+        elif lacking := lacks(permissions, installation.permissions):
             mend = "Its owner must accept the new permissions under Settings, Applications."
             yield broken(subject, f"has not granted {', '.join(lacking)}", mend)
         else:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
+from types import SimpleNamespace
 
 import sqlalchemy as sa
 from prometheus_client import CollectorRegistry
@@ -25,10 +25,8 @@ from bot.deliveries.queue import LEASE
 from bot.domain.feedback import FeedbackKind
 from bot.platform.counts import FOLDER
 from bot.platform.metrics import REGISTRY
-from bot.platform.settings import Settings
-from bot.quality.illness import count_by_illness, illnesses
+from bot.quality.illness import Illness, count_by_illness
 from bot.search.matching.weights import shipped_text
-from bot.storage import Store
 from bot.storage.engine import database_time
 from bot.storage.schema import index_states, signals, verdicts
 
@@ -93,50 +91,32 @@ def heartbeats(engine: sa.Engine) -> list[float]:
 _FEEDBACK_KINDS = [kind for kind in FeedbackKind if kind not in (FeedbackKind.NOT, FeedbackKind.OF)]
 
 
-class Exposition:
-    """Makes the page. Safe to share between threads."""
+def page(
+    store: sa.Engine, queue: sa.Engine, ill: Mapping[int, Illness], vectors: str, accept: str
+) -> tuple[bytes, str]:
+    """The page and its content type, as the header `Accept` prefers. `vectors` names the embedding model.
 
-    def __init__(self, settings: Settings, store: sa.Engine, queue: sa.Engine) -> None:
-        """Does not connect."""
-        self._settings = settings
-        self._store = store
-        self._queue = queue
-
-    def page(self, accept: str) -> tuple[bytes, str]:
-        """The page and its content type, as `Accept` prefers. Raises QueueUnavailable and SQLAlchemyError."""
-        encode, content_type = choose_encoder(accept)
-        return encode(_Collected(self._metrics())), content_type
-
-    def _metrics(self) -> Iterator[Metric]:
-        yield from process_metrics().collect()
-        yield from of_queue(read_queue_state(self._queue))
-        yield from _of_store(self._store)
-        ill = GaugeMetricFamily(
-            "doppel_repositories_ill", "Repositories in which the bot is ill, by why.", labels=["why"]
-        )
-        found = {} if self._settings.paused else illnesses(Store(self._store), self._queue, time.time())
-        for reason, count in count_by_illness(found).items():
-            ill.add_metric([reason], count)
-        yield ill
-        yield InfoMetricFamily(
-            "doppel_model",
-            "The program, the model of vectors, and the weights that judge.",
-            value={
-                "version": metadata.version("doppel"),
-                "vectors": self._settings.embedding_model,
-                "weights": hashlib.sha256(shipped_text().encode()).hexdigest()[:12],
-            },
-        )
-
-
-class _Collected:
-    """Collected metrics in the shape of a prometheus_client registry."""
-
-    def __init__(self, metrics: Iterable[Metric]) -> None:
-        self._metrics = list(metrics)
-
-    def collect(self) -> list[Metric]:
-        return self._metrics
+    Raises QueueUnavailable and SQLAlchemyError.
+    """
+    ill_metric = GaugeMetricFamily(
+        "doppel_repositories_ill", "Repositories in which the bot is ill, by why.", labels=["why"]
+    )
+    for reason, count in count_by_illness(ill).items():
+        ill_metric.add_metric([reason], count)
+    model = InfoMetricFamily(
+        "doppel_model",
+        "The program, the model of vectors, and the weights that judge.",
+        value={
+            "version": metadata.version("doppel"),
+            "vectors": vectors,
+            "weights": hashlib.sha256(shipped_text().encode()).hexdigest()[:12],
+        },
+    )
+    own = process_metrics().collect()
+    metrics = [*own, *of_queue(read_queue_state(queue)), *_of_store(store), ill_metric, model]
+    encode, content_type = choose_encoder(accept)
+    # The encoders ask for a registry, of which they only use this method.
+    return encode(SimpleNamespace(collect=lambda: metrics)), content_type
 
 
 def process_metrics() -> CollectorRegistry:

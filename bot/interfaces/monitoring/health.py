@@ -17,7 +17,7 @@ from flask import Blueprint, Response, current_app, jsonify, request
 from bot.deliveries.database import QueueUnavailable, queue_engine
 from bot.deliveries.inbox import Inbox
 from bot.deliveries.queue import LEASE
-from bot.interfaces.monitoring.exposition import Exposition, heartbeats
+from bot.interfaces.monitoring.exposition import heartbeats, page
 from bot.platform.settings import Settings
 from bot.quality.illness import Illness, count_by_illness, illnesses
 from bot.storage import Store
@@ -46,7 +46,7 @@ class HealthChecks:
         self._inbox = inbox
         self._paused = settings.paused
         self._queue = queue_engine(settings, patience=_PATIENCE, pool_size=2)
-        self.exposition = Exposition(settings, self._store, self._queue)
+        self._vectors = settings.embedding_model
 
     def parts(self) -> tuple[bool, dict[str, str]]:
         """Whether deliveries can be accepted, which the queue alone decides, and the state of each part."""
@@ -60,6 +60,10 @@ class HealthChecks:
     def ill(self) -> Mapping[int, Illness]:
         """The repositories in which the bot is ill; none on a paused host. Raises the errors of `illnesses`."""
         return {} if self._paused else illnesses(Store(self._store), self._queue, time.time())
+
+    def metrics(self, accept: str) -> tuple[bytes, str]:
+        """As `exposition.page`."""
+        return page(self._store, self._queue, self.ill(), self._vectors, accept)
 
     def _state_of_store(self) -> str:
         try:
@@ -113,11 +117,11 @@ def metrics() -> Response | tuple[Response, int]:
         refusal.headers["WWW-Authenticate"] = "Bearer"
         return refusal, 401
     try:
-        page, content_type = health.exposition.page(request.headers.get("Accept", ""))
+        text, content_type = health.metrics(request.headers.get("Accept", ""))
     except (sa.exc.SQLAlchemyError, QueueUnavailable, OSError) as problem:
         log.warning("the metrics cannot be read: %s", why(problem))
         return jsonify(error="the database cannot be read"), 503
-    return Response(page, content_type=content_type)
+    return Response(text, content_type=content_type)
 
 
 def _health() -> HealthChecks:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.app.cli import cli
-from bot.app.wiring.manifest import required_access
+from bot.app.wiring.manifest import permissions
 from bot.simulator import Server, start_simulator
 
 Found = dict[str, tuple[str, str, str]]
@@ -21,7 +21,7 @@ def github() -> Iterator[Server]:
     with start_simulator(webhook_secret="a secret of some length") as server:
         server.sim.add_repository("acme/app")
         server.sim.install("acme/app")
-        server.sim.set_permissions("acme", dict(required_access().permissions))
+        server.sim.set_permissions("acme", dict(permissions()))
         yield server
 
 
