@@ -14,7 +14,6 @@ from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import same_login
 from bot.domain.errors import DoppelError
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
-from bot.interfaces.dashboard import views
 from bot.interfaces.dashboard.views import IssuePair, side_by_side
 from bot.quality.calibration import WINDOW, Point, Threshold, feedback_since, points, threshold_in_force
 from bot.quality.digest import WEEK, Digest, digest_of
@@ -88,8 +87,7 @@ class DashboardData:
             return None
         candidates = (one for decision in self.of_issue(repository, number) for one in decision.evidence if one.own)
         probability = next((one.probability for one in candidates if one.number == other), None)
-        states = (views.state_since(rows[number], self.clock()), views.state_since(rows[other], self.clock()))
-        return side_by_side(texts[number], texts[other], states, probability)
+        return side_by_side(texts[number], texts[other], (rows[number], rows[other]), probability)
 
     def unjudged(self, repository: StoredRepository) -> list[Decision]:
         """One page of issues' latest decisions whose comment, posted or held back, nobody has judged."""

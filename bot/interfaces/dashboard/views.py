@@ -38,24 +38,19 @@ Marked = list[tuple[str, bool]]
 class IssuePair:
     """Titles and texts of two issues in marked parts, and `reasons`: what the issues share, strongest first.
 
-    `states` says when each issue was opened or closed. `probability` comes from the last look at the first issue.
+    `issues` are the two in the index. `probability` comes from the last look at the first issue.
     """
 
     titles: tuple[Marked, Marked]
     texts: tuple[Marked, Marked]
     reasons: tuple[Reason, ...]
-    states: tuple[str, str]
+    issues: tuple[IndexedIssue, IndexedIssue]
     probability: float | None
 
 
-def state_since(issue: IndexedIssue, moment: datetime) -> str:
-    """`open since` or `closed on` a day, in the time zone of `moment`."""
-    closed = issue.state != "open" and issue.closed_at is not None
-    at = issue.closed_at if closed and issue.closed_at else issue.created_at
-    return f"{'closed on' if closed else 'open since'} {datetime.fromtimestamp(at, moment.tzinfo):%Y-%m-%d}"
-
-
-def side_by_side(one: Text, other: Text, states: tuple[str, str], probability: float | None) -> IssuePair:
+def side_by_side(
+    one: Text, other: Text, issues: tuple[IndexedIssue, IndexedIssue], probability: float | None
+) -> IssuePair:
     """Compare two issues by their words only; of a long text, only the beginning."""
     both = tuple((title, body[:LONGEST]) for title, body in (one, other))
     without_headings = tuple((title, _HEADING.sub("", body)) for title, body in both)
@@ -65,7 +60,7 @@ def side_by_side(one: Text, other: Text, states: tuple[str, str], probability: f
     message = shared_message(mine, theirs, error_messages("\n".join(without_headings[0])))
     words = shared_words(mine, theirs, (term for term in order[0] if term in shared))
     titles, texts = zip(*((_marked(title, shared), _marked(body, shared)) for title, body in both), strict=True)
-    return IssuePair(titles, texts, shared_reasons(message, *words), states, probability)
+    return IssuePair(titles, texts, shared_reasons(message, *words), issues, probability)
 
 
 def _marked(text: str, shared: Collection[str]) -> Marked:

@@ -23,7 +23,6 @@ from bot.interfaces.pages import POLICY, Page, is_https, protect, root_url
 from bot.interfaces.setup.registration import (
     CannotKeep,
     Credentials,
-    GitHubServer,
     github_server,
     make_manifest,
     read_choices,
@@ -171,8 +170,7 @@ class _Pages:
             return self._failed(str(problem), 409)
         except DoppelError as problem:
             return self._failed(f"GitHub did not hand over the App: {problem}.", 502)
-        place = GitHubServer(github_server(state["api"]).web, state["api"])
-        return self._done(place, credentials.app.slug, state["watch"])
+        return self._done(github_server(state["api"]).web, credentials.app.slug, state["watch"])
 
     def done(self) -> Page:
         """The progress, or an error page if GitHub cannot be asked for the App's name."""
@@ -182,7 +180,7 @@ class _Pages:
             slug = self._setup.slug_of_app()
         except DoppelError as problem:
             return self._failed(f"GitHub does not say which App this is: {problem}.", 502)
-        return self._done(github_server(self._setup.github), slug, self._setup.watching)
+        return self._done(github_server(self._setup.github).web, slug, self._setup.watching)
 
     def status(self) -> Response:
         """For the page's script: whether the receiver has the credentials, and whether GitHub has delivered."""
@@ -195,8 +193,8 @@ class _Pages:
         except DoppelError:
             return False
 
-    def _done(self, place: GitHubServer, slug: str, watching: bool) -> str:
-        install = _install_url(place.web, slug)
+    def _done(self, web: str, slug: str, watching: bool) -> str:
+        install = _install_url(web, slug)
         return render_template(
             "setup/done.html", install=install, slug=slug, arrived=self._arrived(), watching=watching
         )
