@@ -270,6 +270,15 @@ def test_a_repository_that_cannot_be_read_is_named(github: Server, tmp_path: Pat
     assert "acme/nope: 404 Not Found: it is not there, or cannot be read" in result.stderr
 
 
+def test_what_github_does_not_give_now_is_told_at_once(github: Server, tmp_path: Path) -> None:
+    """The bot would wait for minutes."""
+    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
+    github.sim.faults.add("GET /repos/acme/app/issues", "secondary_limit", retry_after=120, times=50)
+    result = run("acme/app", "--store", f"sqlite:///{tmp_path / 'own.db'}", env=env)
+    assert result.exit_code == 2
+    assert "acme/app: not all issues could be read (" in result.stderr and "run it again" in result.stderr
+
+
 def test_a_token_that_github_does_not_know_is_named(github: Server, tmp_path: Path) -> None:
     env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": "ghp_nobodys"}
     result = run("acme/app", "--store", f"sqlite:///{tmp_path / 'own.db'}", env=env)

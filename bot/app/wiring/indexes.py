@@ -33,7 +33,7 @@ from bot.search.matching import Matcher, Model, shipped_model
 from bot.search.repository_settings import RepositorySettings, settings_at_present
 from bot.storage import Store, open_store
 from bot.storage.replaced import sqlite_file
-from bot.storage.repositories import Backfills, Progress
+from bot.storage.repositories import Progress
 from handlers.repositories import erased_if_ended
 
 if TYPE_CHECKING:
@@ -47,57 +47,23 @@ _FIRST_STEP = 1
 class StepQueue:
     """Replaces the bot's queue: holds only the next step, and calls `completed` once all issues have been read."""
 
-    def __init__(self, completed: Callable[[IndexEvent], Any] = lambda event: None) -> None:
+    def __init__(self, completed: Callable[[IndexEvent], Any]) -> None:
         self._completed = completed
-        self._next: tuple[Event, float] | None = None
+        self._next: tuple[IndexEvent, float] | None = None
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
         """Keep the next step and its delay in seconds."""
-        if isinstance(event, IndexEvent) and event.completed:
+        assert isinstance(event, IndexEvent)
+        if event.completed:
             self._completed(event)
         else:
             self._next = (event, delay_seconds)
         return True
 
-    def take(self) -> tuple[Event, float] | None:
+    def take(self) -> tuple[IndexEvent, float] | None:
         """The next step and its delay; None if no step is left."""
         following, self._next = self._next, None
         return following
-
-
-def fill_step_by_step(
-    indexing: Indexer,
-    steps: StepQueue,
-    forms: IssueForms,
-    progress: Backfills,
-    github: RepoClient,
-    repository: Repository,
-    *,
-    chain: str,
-    sleep: Callable[[float], Any],
-    tell: Callable[[Progress], Any],
-) -> Progress | None:
-    """Read until the index is complete, or nothing more can be read now; return the progress.
-
-    No issue is read twice. `tell` is called after each step, and `sleep` between steps, to leave part of GitHub's rate
-    limit to other programs. Raises the errors of reading from GitHub.
-    """
-    forms.refresh(github, repository)
-    steps.put("", IndexEvent(None, repository, chain, _FIRST_STEP))
-    while (following := steps.take()) is not None:
-        event, wait = following
-        assert isinstance(event, IndexEvent)
-        sleep(wait)
-        indexing.step(event, repository, github)
-        reached = progress.get(repository.id)
-        if reached is None:
-            # The repository was erased meanwhile.
-            break
-        tell(reached)
-        if reached.problem and not reached.done:
-            # The bot would wait for minutes, but somebody at a terminal wants to know now.
-            break
-    return progress.get(repository.id)
 
 
 logger = logging.getLogger(__name__)
@@ -198,24 +164,34 @@ def known_threshold(settings: Settings, repo: RepoRef) -> Threshold | None:
 def fill_index(
     settings: Settings, store: Store, repo: RepoRef, sleep: Callable[[float], None], tell: Callable[[Progress], None]
 ) -> tuple[Repository, Progress | None]:
-    """Read a repository's issues into the index of a store, for the command line."""
-    github = build_github(settings)
-    try:
+    """Read a repository's issues into the index of a store, for the command line, until nothing more can be read now.
+
+    No issue is read twice. `tell` is called after each step, and `sleep` between steps, to leave part of GitHub's rate
+    limit to other programs.
+    """
+    github, steps = build_github(settings), StepQueue(partial(_hand_over, settings, store))
+    with closing(github):
         client = reader(settings, github, repo)
         summary = client.repository(repo)
         store.repositories.upsert(summary, None, now().timestamp())
-        steps = StepQueue(partial(_hand_over, settings, store))
         indexing = Indexer(build_index(settings, store), store, steps, now)
-        forms, progress = IssueForms(store, now), store.backfills
-        # The queue drops a known chain, so this name must be new: an erased repository can be read again.
-        chain = f"by-hand-{now().timestamp():.3f}"
         with erased_if_ended(summary.id, store):
-            reached = fill_step_by_step(
-                indexing, steps, forms, progress, client, summary, chain=chain, sleep=sleep, tell=tell
-            )
-        return summary, reached
-    finally:
-        github.close()
+            IssueForms(store, now).refresh(client, summary)
+            # The queue drops a known chain, so this name must be new: an erased repository can be read again.
+            steps.put("", IndexEvent(None, summary, f"by-hand-{now().timestamp():.3f}", _FIRST_STEP))
+            while (following := steps.take()) is not None:
+                event, wait = following
+                sleep(wait)
+                indexing.step(event, summary, client)
+                reached = store.backfills.get(summary.id)
+                if reached is None:
+                    # The repository was erased meanwhile.
+                    break
+                tell(reached)
+                if reached.problem and not reached.done:
+                    # The bot would wait for minutes, but somebody at a terminal wants to know now.
+                    break
+        return summary, store.backfills.get(summary.id)
 
 
 def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:

@@ -183,10 +183,8 @@ class _Pages:
             visible = [found for found, sees in zip(known, allowed, strict=True) if sees]
         visible.sort(key=lambda found: found.ref.key)
         data = self._data
-        listed = [
-            (found, data.mode_of(found), data.index_status(found), data.week(found)) for found in visible[:_SUMMARISED]
-        ]
-        listed += [(found, "", None, None) for found in visible[_SUMMARISED:]]
+        summaries = [(one, data.mode_of(one), data.index_status(one), data.week(one)) for one in visible[:_SUMMARISED]]
+        listed = [*summaries, *((one, "", None, None) for one in visible[_SUMMARISED:])]
         return render_template("dashboard/home.html", repositories=listed)
 
     def elsewhere(self, rest: str) -> Page:
