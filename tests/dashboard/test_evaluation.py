@@ -173,7 +173,7 @@ def test_what_cannot_be_read_is_as_if_nothing_had_been_made(host: Host, evaluate
 
 def state(run: EvaluationRun, moment: datetime) -> tuple[bool, str, str]:
     shown = page(StoredEvaluation(run), 0.2, moment.timestamp())
-    return shown.busy, shown.state, shown.problem
+    return shown["busy"], shown["state"], shown["problem"]
 
 
 def test_each_state_is_said() -> None:
@@ -183,7 +183,7 @@ def test_each_state_is_said() -> None:
     assert state(running, NOW) == (True, told, "GitHub's limit is used up")
     assert state(running, NOW + timedelta(days=1))[:2] == (False, "The last try was lost on its way.")
     done = page(StoredEvaluation(EvaluationRun(Stage.DONE, "a", at)), 0.2, at + 3600)
-    assert (done.busy, done.state, done.again) == (False, "", at + DAY)
+    assert (done["busy"], done["state"], done["again"]) == (False, "", at + DAY)
 
 
 def test_a_bar_between_two_kept_thresholds_is_shown_as_the_nearest() -> None:

