@@ -37,7 +37,7 @@ CONNECT_SECONDS = 10.0
 # GitHub itself waits this long for a receiver.
 ANSWER_SECONDS = 10.0
 # Seconds before the next connection: after one that was open, and after one that the channel refused.
-WAIT, WAIT_IF_REFUSED = 1.0, 15.0
+WAIT, WAIT_IF_REFUSED = 1.0, 5.0
 # How many times, a second apart, to offer a delivery to a receiver that does not answer.
 TRIES = 10
 # Room for a payload and its headers. A payload that comes as a list of numbers takes four times its size.
