@@ -335,23 +335,3 @@ def _caller(sim: Simulator) -> str:
     """The name under which the limits count the installation's requests."""
     (installation,) = sim.installations.values()
     return f"installation:{installation.id}"
-
-
-def test_an_original_under_a_former_name_is_one_of_this_repository(
-    client: RepoClient, sim: Simulator, tmp_path: Path
-) -> None:
-    sim.comment("acme/app", 2, "rita", "Duplicate of acme/old-app#1")
-    sim.comment("acme/app", 3, "rita", "Closing as a duplicate, see https://github.com/acme/Old-App/issues/1")
-    sim.comment("acme/app", 4, "rita", "Duplicate of acme/core#1")
-    sim.comment("acme/app", 5, "rita", "Duplicate of acme/no-such#1")
-    for number in (2, 3, 4, 5):
-        sim.close_issue("acme/app", number, "rita")
-    assert not any("duplicate_of" in row for row in read(client, tmp_path / "before").values())
-    repository = sim.repository("acme/app")
-    # As GitHub has it after a renaming: the present name, and a former one that leads to it.
-    sim.rename_repository(repository, "old-app")
-    sim.rename_repository(repository, "app")
-    sim.add_repository("acme/core")
-    rows = read(client, tmp_path / "after")
-    assert {number: row.get("duplicate_of") for number, row in rows.items()} == {1: None, 2: 1, 3: 1, 4: None, 5: None}
-    assert rows[4]["dup_unknown_master"] and rows[5]["dup_unknown_master"]

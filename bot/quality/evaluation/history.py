@@ -1,7 +1,6 @@
 """Reads a repository's issues with their marked duplicates from GitHub, keeps them in a file, and makes rows of them.
 
-The rows have no labels: GitHub gives today's labels, and a replay must not see later changes. A comment that names
-`mozilla/rust#12` may mean an issue of rust-lang/rust, because GitHub redirects a repository's former name.
+The rows have no labels: GitHub gives today's labels, and a replay must not see later changes.
 """
 
 from __future__ import annotations
@@ -9,17 +8,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from bot.domain.entities import NOBODY, RepoRef
-from bot.domain.errors import Forbidden, InvalidArgument, NotFound, UserError
+from bot.domain.errors import UserError
 from bot.github.repository import RepoClient
 from bot.platform.private_files import make_folder, open_kept, open_new
 from bot.quality.evaluation.statements import READING, Statement, StatementKind, read_comment
@@ -336,40 +333,8 @@ def read_history(
             history.add(record(node, found.ref) for node in batch.issues)
             read += len(batch.issues)
             tell(read, batch.total)
-    records = list(history.records.values())
-    former = find_former_names(github, found.id, chain.from_iterable(one.statements for one in records))
-    return found.id, rows(
-        (replace(one, statements=resolve_former_names(one.statements, former)) for one in records), found.ref
-    )
+    return found.id, rows(history.records.values(), found.ref)
 
 
 def _is_known(stored: PastRecord | None, updated_at: datetime) -> bool:
     return stored is not None and datetime.fromisoformat(stored.updated_at) >= updated_at
-
-
-#: At most this many repositories are looked up, starting with the most frequently named.
-MOST_FORMER_NAMES = 5
-
-
-def find_former_names(github: RepoClient, repo_id: int, statements: Iterable[Statement]) -> frozenset[str]:
-    """The repositories that statements name and that redirect to this repository today, in small letters.
-
-    Raises RateLimited and Unavailable. A repository that cannot be read is not a former name of this repository.
-    """
-    places = Counter(statement.elsewhere.partition("#")[0] for statement in statements if statement.elsewhere)
-    found = set()
-    for place, _ in places.most_common(MOST_FORMER_NAMES):
-        with suppress(NotFound, Forbidden, InvalidArgument):
-            if github.repository(RepoRef.parse(place)).id == repo_id:
-                found.add(place)
-    return frozenset(found)
-
-
-def resolve_former_names(statements: Iterable[Statement], former: Collection[str]) -> tuple[Statement, ...]:
-    """The statements, after turning references to former names into references to this repository. Pure."""
-
-    def resolved(statement: Statement) -> Statement:
-        place, _, number = statement.elsewhere.partition("#")
-        return replace(statement, of=int(number), elsewhere="") if place in former else statement
-
-    return tuple(map(resolved, statements))

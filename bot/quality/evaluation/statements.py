@@ -17,7 +17,7 @@ from bot.domain.entities import RepoRef, name_key
 _CONTEXT = 120
 #: The version of the history files. A file of another version is read from GitHub again. Raise the version whenever
 #: this module starts to understand more statements.
-READING = 6
+READING = 7
 
 
 class StatementKind(StrEnum):
@@ -33,16 +33,14 @@ class StatementKind(StrEnum):
 class Statement:
     """`of` is the original's number; None if the original is not visible or belongs to another repository.
 
-    `elsewhere` names an original in another repository as `owner/name#12`, in small letters. The name may be a former
-    name of this repository. `by` is the login of a person whose statement is plain but who is not a member today: if
-    that person turns out to have been a member, the statement counts like `SAYS`.
+    `by` is the login of a person whose statement is plain but who is not a member today: if that person turns out to
+    have been a member, the statement counts like `SAYS`.
     """
 
     kind: StatementKind
     of: int | None
     at: str
     by: str = ""
-    elsewhere: str = ""
 
 
 # Code, quotations, HTML comments and struck-out text are not statements of the commenter. Three backticks followed by
@@ -147,11 +145,8 @@ def _statement(kind: StatementKind, issue: re.Match[str], repo: RepoRef, at: str
     """The statement about the issue that a claim or a reference names."""
     groups = issue.groupdict()
     place, number = groups["here"] or groups["there"], int(groups["number"] or groups["bare"])
-    if place is None and _in_other_tracker(issue.string, issue.end(), repo):
-        return Statement(kind, None, at, by)
-    if place is None or name_key(place) == repo.key:
-        return Statement(kind, number, at, by)
-    return Statement(kind, None, at, by, name_key(f"{place}#{number}"))
+    here = not _in_other_tracker(issue.string, issue.end(), repo) if place is None else name_key(place) == repo.key
+    return Statement(kind, number if here else None, at, by)
 
 
 # A word of a tracker's name. The excluded words belong to sentences such as "#7 in the way it clones the repo".
