@@ -123,13 +123,6 @@ def test_marks_that_name_no_issue_of_the_file_are_told(tmp_path: Path, replayed:
     assert f": {12 - len(astray)} known duplicates, and 48 that nobody marked" in " ".join(result.stdout.split())
 
 
-def test_without_any_time_months_are_said_to_be_none(tmp_path: Path, replayed: Path) -> None:
-    undated = [row | {"created_at": None} for row in rows()]
-    said, given = "created_at is null everywhere", ("--answers", replayed)
-    assert said in call("evaluate", write_lines(tmp_path / "undated.jsonl", undated), *given).stderr
-    assert said not in call("evaluate", write_lines(tmp_path / "one.jsonl", [*undated[:-1], rows()[-1]]), *given).stderr
-
-
 def test_people_can_read_the_likeliest_of_those_that_nobody_marked(file: Path, tmp_path: Path) -> None:
     told = rows()
     told[40] |= {"title": f"{told[38]['title']}\x1b[31m"}

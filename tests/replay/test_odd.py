@@ -119,16 +119,6 @@ def test_a_line_without_end_is_refused_before_it_fills_the_memory(tmp_path: Path
     assert most < 100 * 2**20
 
 
-def test_issues_of_an_unknown_time_come_before_all_others(tmp_path: Path) -> None:
-    rows = [row(3), row(1), row(7, created_at=None), row(5, created_at=None)]
-    found = read_archive(write_lines(tmp_path / "issues.jsonl", rows))
-    assert [one.id for one in found] == [5, 7, 1, 3]
-    assert [one.created_at for one in found[:2]] == [found[2].created_at] * 2
-    assert [one.dated for one in found] == [False, False, True, True]
-    alone = read_archive(write_lines(tmp_path / "alone.jsonl", rows[2:]))
-    assert [(one.id, one.created_at.year) for one in alone] == [(5, 1970), (7, 1970)]
-
-
 def test_the_file_of_issues_is_never_overwritten(tmp_path: Path) -> None:
     issues = write_lines(tmp_path / "issues.jsonl", [row(n) for n in range(9)])
     (other := tmp_path / "other.jsonl").symlink_to(issues)

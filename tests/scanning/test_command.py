@@ -99,20 +99,6 @@ def test_d8_a_files_groups_as_json(file: Path) -> None:
     assert json.loads(run(file, "--json", "--include-closed").stdout)["issues"] == 12
 
 
-def test_d8_where_the_file_has_no_date_none_is_shown(tmp_path: Path) -> None:
-    told = rows()
-    told[2]["created_at"] = None
-    file = write_lines(tmp_path / "issues.jsonl", told)
-    found = json.loads(run(file, "--json").stdout)["groups"][0]
-    assert found["original"]["created_at"] is None
-    assert found["members"][0]["created_at"] == "2024-01-12T00:00:00+00:00"
-    page = tmp_path / "page.html"
-    assert run(file, "--html", page).exit_code == 0
-    for text in (run(file).stdout, run(file, "--markdown").stdout, page.read_text(encoding="utf-8")):
-        assert text.count("2024-01-12") == 1
-        assert "2024-01-01" not in text and "2024-01-02" not in text
-
-
 def test_d8_json_can_always_be_written_and_commands_no_terminal(tmp_path: Path) -> None:
     """An id may be half a character, for which UTF-8 has no bytes, and a control sequence may begin with one sign."""
     told = rows()

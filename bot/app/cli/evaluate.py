@@ -144,8 +144,6 @@ def evaluate(
     else:
         with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             found = trial.ask(asking, jobs, partial(progress.advance, task))
-    if not any(issue.dated for issue in trial.issues):
-        click.echo("created_at is null everywhere: they came in the order of their ids, and no month is one.", err=True)
     result = trial.judge(found, threshold)
     compared = _compared(trial, judgement, threshold) if judgement else {}
     as_the_bot = answers is None and asking == as_the_bot_asks()

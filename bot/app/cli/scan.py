@@ -65,7 +65,6 @@ def scan(
     refuse_overwriting("--html", html, Path(source), weights)
     # NumPy and the models take a second to import.
     from bot.app.cli.shared import scan_backlog
-    from bot.app.cli.shared.scan_backlog import without_dates
 
     settings, judging = settings_with("--store", store), read_weights(weights)
     # A file's issues are put into a temporary database, which must not outlive the command.
@@ -78,7 +77,7 @@ def scan(
         scan = scan_backlog.compared(backlog, include_closed, fresh, processes or os.cpu_count() or 1, judging)
         if backlog.reactions is not None:
             scan.count_reactions(backlog.reactions, confidence)
-        found = without_dates(scan.result(confidence), backlog.undated)
+        found = scan.result(confidence)
     if html is not None:
         scan_backlog.write_page(html, found, backlog)
     if as_json:

@@ -11,7 +11,7 @@ import io
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,7 @@ from bot.domain.formats import with_zone
 
 @dataclass(frozen=True, slots=True)
 class PastIssue:
-    """One issue of the file. Its `id` is a number, or a string such as `TIMOB-1`.
-
-    Unless the issue is `dated`, the file has no `created_at` for it, and `created_at` is another issue's time.
-    """
+    """One issue of the file. Its `id` is a number, or a string such as `TIMOB-1`."""
 
     id: int | str
     title: str
@@ -35,12 +32,7 @@ class PastIssue:
     closed_at: datetime | None
     author: str
     labels: tuple[str, ...]
-    dated: bool = True
 
-
-# Stands for a time that is missing from the file.
-_UNKNOWN = datetime.min.replace(tzinfo=UTC)
-_EPOCH = datetime.fromtimestamp(0, UTC)
 
 _GZIPPED = b"\x1f\x8b"
 
@@ -61,8 +53,7 @@ def read_archive(path: Path) -> list[PastIssue]:
 def archive_of(rows: Iterable[tuple[Any, str]]) -> list[PastIssue]:
     """All issues, from rows and their places in the file. Raises UserError naming the place of an invalid row.
 
-    Two issues must not share an id. Issues whose `created_at` is null come first, with the time of the first dated
-    issue.
+    Two issues must not share an id.
     """
     issues, places = [], dict[int | str, str]()
     for row, place in rows:
@@ -72,11 +63,7 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> list[PastIssue]:
         places[issue.id] = place
         issues.append(issue)
     # Issues from the same second are sorted by id. Padding makes numeric ids compare as numbers.
-    issues.sort(key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
-    first = next((issue.created_at for issue in issues if issue.created_at != _UNKNOWN), _EPOCH)
-    return [
-        replace(issue, created_at=first, dated=False) if issue.created_at == _UNKNOWN else issue for issue in issues
-    ]
+    return sorted(issues, key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
 
 
 def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
@@ -127,7 +114,7 @@ def _issue(row: Any, place: str) -> PastIssue:
             id=row["id"],
             title=str(row.get("title") or ""),
             body=str(row.get("body") or ""),
-            created_at=_UNKNOWN if row["created_at"] is None else _time("created_at", row["created_at"]),
+            created_at=_time("created_at", row["created_at"]),
             closed_at=_time("closed_at", closed) if closed else None,
             author=str(row.get("author") or NOBODY),
             labels=tuple(str(one["name"] if isinstance(one, Mapping) else one) for one in row.get("labels") or ()),

@@ -26,7 +26,7 @@ from bot.quality.feedback import UNDECIDED, Decided, pair_of
 
 @dataclass(frozen=True, slots=True)
 class BacklogIssue:
-    """An issue of the backlog. Unless it is `dated`, its real `created_at` is unknown."""
+    """An issue of the backlog."""
 
     number: int
     title: str
@@ -35,7 +35,6 @@ class BacklogIssue:
     thumbs_up: int = 0
     thumbs_down: int = 0
     comments: int = 0
-    dated: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ def _json(entry: BacklogIssue) -> dict[str, Any]:
         "number": entry.number,
         "title": entry.title,
         "state": entry.state,
-        "created_at": entry.created_at.isoformat() if entry.dated else None,
+        "created_at": entry.created_at.isoformat(),
         "thumbs_up": entry.thumbs_up,
         "thumbs_down": entry.thumbs_down,
         "comments": entry.comments,

@@ -112,9 +112,9 @@ def facts(group: DuplicateGroup, say: Messages) -> str:
 
 
 def age(entry: BacklogIssue, say: Messages) -> str:
-    """The issue's state, and the date of the report if it is known."""
+    """The issue's state, and the date of the report."""
     state = say.state_open() if entry.state == "open" else say.state_closed()
-    return f"{state} · {say.reported(day=entry.created_at.date())}" if entry.dated else state
+    return f"{state} · {say.reported(day=entry.created_at.date())}"
 
 
 def _group(rank: int, group: DuplicateGroup, place: IssueNames, most: int, say: Messages) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from bot.domain.formats import batches, counted
 from bot.platform.addresses import pages_of
 from bot.platform.settings import Settings
 from bot.quality.replay.archive import PastIssue, read_archive
-from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, ScanResult
+from bot.quality.scanning.groups import BacklogIssue, ScanResult
 from bot.quality.scanning.markdown import FileIssueNames, age, facts, heading, scan_markdown, scan_page
 from bot.quality.scanning.scan import ReadReactions, Scan, match_in_processes
 from bot.search.index import IndexedIssue
@@ -56,19 +56,6 @@ def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
     ]
 
 
-def without_dates(found: ScanResult, undated: Collection[int]) -> ScanResult:
-    """The same groups, without the dates of the issues with these numbers."""
-
-    def entry(one: BacklogIssue) -> BacklogIssue:
-        return replace(one, dated=one.number not in undated)
-
-    def group(one: DuplicateGroup) -> DuplicateGroup:
-        members = tuple(replace(member, entry=entry(member.entry)) for member in one.members)
-        return replace(one, original=entry(one.original), members=members)
-
-    return replace(found, groups=tuple(map(group, found.groups)))
-
-
 # The repository id in a file's index.
 _FILE = 1
 
@@ -92,8 +79,8 @@ def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, 
 class IndexedSource:
     """A store with the index of SOURCE, the settings that open the store again, the repository's id and its name.
 
-    For a file, `names` are the issues' ids by number, and `undated` are the numbers of issues without a time. If GitHub
-    can be asked, `reactions` counts the reactions to issues.
+    For a file, `names` are the issues' ids by number. If GitHub can be asked, `reactions` counts the reactions to
+    issues.
     """
 
     store: Store
@@ -101,7 +88,6 @@ class IndexedSource:
     repo_id: int
     name: str
     names: Mapping[int, str] | None = None
-    undated: frozenset[int] = frozenset()
     reactions: ReadReactions | None = None
 
 
@@ -122,8 +108,7 @@ def _of_file(path: Path, settings: Settings) -> Iterator[IndexedSource]:
         url = f"sqlite:///{Path(directory) / 'scan.db'}"
         used = settings.model_copy(update={"database_url": url, "sqlite_synchronous": "OFF"})
         with closing(open_store(used)) as store:
-            names, undated = _index_file(path, store, used)
-            yield IndexedSource(store, used, _FILE, path.name, names, undated)
+            yield IndexedSource(store, used, _FILE, path.name, _index_file(path, store, used))
 
 
 @contextmanager
@@ -136,8 +121,8 @@ def _of_repository(repo: RepoRef, settings: Settings) -> Iterator[IndexedSource]
             yield IndexedSource(store, settings, repo_id, name, reactions=reactions)
 
 
-def _index_file(path: Path, store: Store, settings: Settings) -> tuple[dict[int, str], frozenset[int]]:
-    """Put a file's issues into the index; return their ids by number, and the numbers of those without a date."""
+def _index_file(path: Path, store: Store, settings: Settings) -> dict[int, str]:
+    """Put a file's issues into the index; return their ids by number."""
     archive = read_archive(path)
     issues = indexed(archive)
     index = build_index(settings, store)
@@ -145,8 +130,7 @@ def _index_file(path: Path, store: Store, settings: Settings) -> tuple[dict[int,
         for part in batches(issues, 1_000):
             index.put(_FILE, part)
             progress.advance(task, len(part))
-    numbered = list(enumerate(archive, 1))
-    return {at: str(one.id) for at, one in numbered}, frozenset(at for at, one in numbered if not one.dated)
+    return {number: str(one.id) for number, one in enumerate(archive, 1)}
 
 
 def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, str]:
