@@ -11,7 +11,7 @@ from bot.domain.entities import Actor, RepoRef, Repository
 from bot.quality.polling import ReactionPoll
 from bot.search import indexer as indexing
 from bot.search.index import IndexedIssue
-from bot.search.indexer import Indexer, IndexWriter
+from bot.search.indexer import Indexer
 from bot.storage.repositories import Progress, StoredRepository
 from handlers.repositories import erase_repository, erased_if_ended
 from handlers.scheduled import repository_tasks as digests
@@ -114,7 +114,7 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
 @pytest.mark.parametrize("steps", [0, 1])
 @pytest.mark.parametrize(
     ("where", "before"),
-    [(indexing, "read_pages"), (IndexWriter, "put"), (Indexer, "_surplus"), (Indexer, "_save_progress")],
+    [(indexing, "read_pages"), (Indexer, "_put"), (Indexer, "_surplus"), (Indexer, "_save_progress")],
 )
 def test_what_is_erased_and_ours_again_during_a_step_is_read_from_the_start(
     host: Host, steps: int, where: object, before: str, monkeypatch: pytest.MonkeyPatch

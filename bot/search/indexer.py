@@ -18,7 +18,6 @@ from bot.github.calls import PAGE
 from bot.github.repository import RepoClient
 from bot.search.embedding import EmbeddingError
 from bot.search.index import Index, IndexedIssue
-from bot.search.index.issues import UNKNOWN_ORIGINAL
 from bot.search.issue_forms import IssueForms
 from bot.search.issue_pages import EMBEDDED, LOST, PAGES, READ_CLOSELY, SLOWLY, pause, read_pages, retry
 from bot.search.repository_settings import RepositorySettings
@@ -103,7 +102,6 @@ class Indexer:
         self._clock = clock
         self._backfills = store.backfills
         self._closely = closely
-        self._writer = IndexWriter(index, store)
         self._remaining_surplus: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
@@ -183,12 +181,12 @@ class Indexer:
 
     def keep(self, github: RepoClient, repository: Repository, issue: Issue) -> None:
         """Put the current version of an issue into the index. If the model fails, the next round makes the vectors."""
-        if problem := self._writer.put(github, repository, [issue]):
+        if problem := self._put(github, repository, [issue]):
             logger.warning("%s#%d: %s", repository.ref, issue.number, problem)
 
     def remove(self, repo_id: int, number: int) -> None:
         """Remove an issue that was deleted or transferred."""
-        self._writer.remove(repo_id, number)
+        self._index.remove(repo_id, [number])
 
     def _advance(
         self, known: Progress | None, repository: Repository, github: RepoClient
@@ -204,7 +202,7 @@ class Indexer:
         pages = read_pages(progress, repository, github)
         if pages.issues:
             self._check_name(repository, github)
-        problem = self._writer.put(github, repository, pages.issues)
+        problem = self._put(github, repository, pages.issues)
         progress = replace(
             progress,
             cursor=str(pages.place),
@@ -220,12 +218,10 @@ class Indexer:
             logger.info("%s: issues in the index: %d%s", repository.ref, progress.seen, of_expected)
         if not pages.end:
             return progress, pause(pages.requests, pages.budget)
-        return self._complete(progress, repository, github)
+        return self._complete(progress, repository)
 
-    def _complete(
-        self, progress: Progress, repository: Repository, github: RepoClient
-    ) -> tuple[Progress, float | None]:
-        """After all issues are read, make some of the missing vectors, or ask for unknown originals."""
+    def _complete(self, progress: Progress, repository: Repository) -> tuple[Progress, float | None]:
+        """After all issues are read, make some of the missing vectors."""
         try:
             # After a change of the model all vectors are missing.
             embedded = self._index.embed_missing(repository.id, EMBEDDED)
@@ -240,8 +236,7 @@ class Indexer:
         except EmbeddingError as failure:
             # Searches go on without the text model.
             logger.warning("%s: %s", repository.ref, failure)
-        problem = progress.problem or self._writer.fill_originals(github, repository, PAGES * PAGE)
-        return replace(progress, problem=problem), None
+        return progress, None
 
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
         """How many issues there are. Only the first step raises Retryable, because GraphQL may fail permanently."""
@@ -297,6 +292,35 @@ class Indexer:
     def _now(self) -> float:
         return self._clock().timestamp()
 
+    def _put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
+        """Put issues into the index. Returns why the issues got no vectors, or ""."""
+        own = self._store.own_issues(repository.id)
+        issues = [issue for issue in issues if not is_own_issue(issue, own)]
+        if not issues:
+            return ""
+        originals = self._originals(github, repository, issues)
+        indexed = [IndexedIssue.of(issue, originals.get(issue.number)) for issue in issues]
+        try:
+            self._index.put(repository.id, indexed)
+        except EmbeddingError as failure:
+            self._index.put(repository.id, indexed, embed=False)
+            return no_vectors(repository, failure)
+        return ""
+
+    def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int]:
+        """The originals of duplicates, from GitHub or from commands; an unknown original is missing.
+
+        GraphQL may fail permanently for a repository, so Unavailable is not raised.
+        """
+        numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
+        try:
+            found = github.originals(repository.ref, numbers)
+        except Unavailable as failure:
+            logger.warning("%s: of what its issues are duplicates is not known: %s", repository.ref, failure)
+            found = {}
+        originals = {n: found.get(n) or self._store.verdicts.original(repository.id, n) for n in numbers}
+        return {number: original for number, original in originals.items() if original}
+
 
 class StoredRepositoryInfo:
     """A `RepositoryInfo` for a model that may be `remote`; `private_too` lets it get private texts (C6a)."""
@@ -319,63 +343,6 @@ class StoredRepositoryInfo:
 
     def form_lines(self, repo_id: int) -> Collection[str]:
         return self._forms.last_read(repo_id)
-
-
-class IndexWriter:
-    """Writes issues into an index and removes them. Thread safe."""
-
-    def __init__(self, index: Index, store: Store) -> None:
-        self._index = index
-        self._store = store
-
-    def put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
-        """Put issues into the index. Returns why the issues got no vectors, or ""."""
-        own = self._store.own_issues(repository.id)
-        issues = [issue for issue in issues if not is_own_issue(issue, own)]
-        if not issues:
-            return ""
-        originals = self._originals(github, repository, issues)
-        indexed = [IndexedIssue.of(issue, originals.get(issue.number)) for issue in issues]
-        try:
-            self._index.put(repository.id, indexed)
-        except EmbeddingError as failure:
-            self._index.put(repository.id, indexed, embed=False)
-            return no_vectors(repository, failure)
-        return ""
-
-    def remove(self, repo_id: int, number: int) -> None:
-        """Remove an issue."""
-        self._index.remove(repo_id, [number])
-
-    def fill_originals(self, github: RepoClient, repository: Repository, limit: int) -> str:
-        """Ask for at most `limit` unknown originals. Returns the problem, or ""."""
-        numbers = self._index.unknown_originals(repository.id, limit)
-        if not numbers:
-            return ""
-        originals = self._known_originals(github, repository, numbers)
-        self._index.set_originals(repository.id, originals)
-        if len(originals) == len(numbers):
-            return ""
-        return "duplicates: of what some issues are duplicates GitHub does not tell; it is asked again every half hour"
-
-    def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int | None]:
-        """The originals of duplicates, from GitHub or from commands; `UNKNOWN_ORIGINAL` if neither names one."""
-        numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
-        return dict.fromkeys(numbers, UNKNOWN_ORIGINAL) | self._known_originals(github, repository, numbers)
-
-    def _known_originals(
-        self, github: RepoClient, repository: Repository, numbers: Sequence[int]
-    ) -> dict[int, int | None]:
-        """The originals that are known. GraphQL may fail permanently for a repository, so Unavailable is not raised."""
-        try:
-            originals = dict(github.originals(repository.ref, numbers))
-        except Unavailable as failure:
-            logger.warning("%s: of what its issues are duplicates is not known: %s", repository.ref, failure)
-            originals = {}
-        for number in numbers:
-            if originals.get(number) is None and (original := self._store.verdicts.original(repository.id, number)):
-                originals[number] = original
-        return originals
 
 
 def no_vectors(repository: Repository, failure: EmbeddingError) -> str:

@@ -13,7 +13,7 @@ from bot.github.changes import ChangesPage
 from bot.github.repository import RepoClient
 from bot.search import indexer as indexing
 from bot.search import issue_pages as reading
-from bot.search.indexer import Indexer, IndexWriter
+from bot.search.indexer import Indexer
 from bot.simulator.http.reply import Reply
 from bot.simulator.rest import keyset
 from bot.storage.repositories import Backfills, Progress
@@ -44,7 +44,7 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
 
 
 @on_one_database
-@pytest.mark.parametrize(("where", "failing"), [(indexing, "read_pages"), (IndexWriter, "put")])
+@pytest.mark.parametrize(("where", "failing"), [(indexing, "read_pages"), (Indexer, "_put")])
 def test_how_much_there_is_to_read_is_known_though_the_first_step_fails(
     host: Host, where: object, failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

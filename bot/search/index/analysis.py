@@ -48,13 +48,12 @@ class Field:
     """A field of the index. Each field counts separately how many issues have a term.
 
     A `posted` field can be searched. Fields in the same `space` share term numbers, so that the title of an issue can
-    be compared with the body of another issue. A `narrow` field has only a few of the terms in its space.
+    be compared with the body of another issue.
     """
 
     name: str
     posted: bool = False
     space: str = "words"
-    narrow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ class TextAnalyser:
     version = 5
     #: The database refers to fields by position: add new fields at the end. Removing a field requires a new index.
     fields = (
-        Field("title", posted=True, narrow=True),
+        Field("title", posted=True),
         Field("words", posted=True),
         Field("lines", space="lines"),
         Field("codes", posted=True, space="codes"),

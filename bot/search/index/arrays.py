@@ -133,14 +133,10 @@ def binary(offset: float = 1.0) -> Scoring:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Issues that share a term with the query, by ascending number, and their scores.
-
-    `complete` is false if some lists were too long to read.
-    """
+    """Issues that share a term with the query, by ascending number, and their scores."""
 
     numbers: Integers
     scores: Floats
-    complete: bool = True
 
     def best(self, k: int) -> Scores:
         """The `k` best issues, best first; among equal scores the older issue comes first."""
@@ -151,10 +147,10 @@ class Scores:
         else:
             picked = np.arange(len(self.scores))
         order = picked[np.lexsort((self.numbers[picked], -self.scores[picked]))][:k]
-        return Scores(self.numbers[order], self.scores[order], self.complete)
+        return Scores(self.numbers[order], self.scores[order])
 
 
-def add_up(numbers: Integers, scores: Floats, below: int | None, complete: bool) -> Scores:
+def add_up(numbers: Integers, scores: Floats, below: int | None) -> Scores:
     """Add up the scores of each issue with a number below `below`. Every score must be positive."""
     sums = np.bincount(numbers, weights=scores).astype(np.float64, copy=False)
     scored = np.flatnonzero(sums)
@@ -162,4 +158,4 @@ def add_up(numbers: Integers, scores: Floats, below: int | None, complete: bool)
     if below is not None:
         end = np.searchsorted(scored, below)
         scored, sums = scored[:end], sums[:end]
-    return Scores(scored, sums, complete)
+    return Scores(scored, sums)

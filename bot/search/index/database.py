@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import sqlalchemy as sa
@@ -101,17 +101,6 @@ NO_KEYS: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
 NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
 
 
-class IndexVersion(NamedTuple):
-    """Identifies a state of a repository: any two states differ, even if the index was rebuilt in between."""
-
-    sequence: int
-    issues: int
-    next_term: int
-    lengths: str
-    model: str
-    vectors: int
-
-
 @dataclass(slots=True)
 class IndexState:
     """One repository's totals.
@@ -119,9 +108,6 @@ class IndexState:
     `sequence` counts changes. `lengths` has the total length of each field, by position. `vectors` counts the issues
     with vectors of the model `model`; `vector_sum` is the sum of these vectors, and `centre` is subtracted from each.
     `reading` is the version of the analyser.
-
-    The last three fields describe a change under the lock: the version `before` the change, the keys of the lists that
-    issues have `left`, and whether term numbers were freed.
     """
 
     sequence: int = 0
@@ -133,15 +119,6 @@ class IndexState:
     vector_sum: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
     centre: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
     reading: int = 0
-
-    before: IndexVersion | None = None
-    left: NDArray[np.int64] = field(default_factory=lambda: NO_KEYS)
-    lost_words: bool = False
-
-    @property
-    def version(self) -> IndexVersion:
-        lengths = json.dumps(self.lengths)
-        return IndexVersion(self.sequence, self.issues, self.next_term, lengths, self.model, self.vectors)
 
     def average_length(self, position: int, without: int | None = None) -> float:
         """The mean length of a field, at least 1; `without` is the length of one issue to leave out."""
@@ -166,14 +143,14 @@ def lock_state(connection: sa.Connection, repo_id: int) -> IndexState:
     """Lock a repository until the transaction ends, and read its state, with the next sequence number."""
     lock_index(connection, repo_id)
     state = load_state(connection, repo_id)
-    state.before = state.version
     state.sequence = (state.sequence or _first_sequence(connection)) + 1
     return state
 
 
 def save_state(connection: sa.Connection, repo_id: int, state: IndexState) -> None:
     sums = (sums.astype("<f8").tobytes() for sums in (state.vector_sum, state.centre))
-    upsert(connection, table, [(repo_id, *state.version, *sums, state.reading)])
+    counts = (state.sequence, state.issues, state.next_term, json.dumps(state.lengths), state.model, state.vectors)
+    upsert(connection, table, [(repo_id, *counts, *sums, state.reading)])
 
 
 def _first_sequence(connection: sa.Connection) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -108,21 +108,6 @@ class Index:
             issues = issue_rows.read(connection, repo_id, numbers)
         return [issue._replace(body=texts[number][1]) for number, issue in issues.items()]
 
-    def unknown_originals(self, repo_id: int, limit: int) -> list[int]:
-        """Some of the issues whose original was unknown when they were added (`UNKNOWN_ORIGINAL`)."""
-        with self._engine.connect() as connection:
-            return issue_rows.unknown_originals(connection, repo_id, limit)
-
-    def set_originals(self, repo_id: int, originals: Mapping[int, int | None]) -> None:
-        """Store the originals of issues whose original was unknown; None for an original elsewhere."""
-        if originals:
-            with write(self._engine) as connection:
-                state = lock_state(connection, repo_id)
-                issue_rows.set_originals(connection, repo_id, originals)
-                # This counts as a change, so that caches notice.
-                save_state(connection, repo_id, state)
-            self._follow(repo_id, state, originals)
-
     def vector_count(self, repo_id: int) -> int | None:
         """How many issues have vectors of the configured model; None if the repository gets no vectors."""
         model = self._allowed_model(repo_id)
@@ -164,13 +149,12 @@ class Index:
         """
         for batch in batches(issues, BATCH):
             part = {issue.number: issue for issue in batch}
-            while (state := self._put(repo_id, part, embed)) is None:
+            while not self._put(repo_id, part, embed):
                 # Another process has changed one of the issues: read and analyse them again.
                 continue
-            self._follow(repo_id, state, part)
 
-    def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> IndexState | None:
-        """Write issues. If another process has changed one of the texts meanwhile, write nothing and return None."""
+    def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> bool:
+        """Write issues. If another process has changed one of the texts meanwhile, write nothing and return False."""
         with self._engine.connect() as connection:
             # Read the change numbers before the texts: a text that changes later then has another number.
             seen = issue_rows.text_changes(connection, repo_id, part)
@@ -183,7 +167,7 @@ class Index:
         with write(self._engine) as connection:
             state = lock_state(connection, repo_id)
             if issue_rows.text_changes(connection, repo_id, part) != seen:
-                return None
+                return False
             stored = issue_rows.updated_at(connection, repo_id, part)
             # Deliveries can overtake each other; GitHub's own time tells which text is newer.
             outdated = {number for number, at in stored.items() if at > part[number].updated_at}
@@ -194,15 +178,19 @@ class Index:
             issue_rows.write(connection, repo_id, current, texts)
             if not state.issues:
                 state.reading = self._analyser_version
+            replaced = False
             if analyses:
-                self._replace_terms(connection, repo_id, state, Batch(self._fields, analyses), list(analyses))
+                batch = Batch(self._fields, analyses)
+                replaced = self._replace_terms(connection, repo_id, state, batch, list(analyses))
                 # Only `embed_missing` may replace another model's vectors: here, a single issue would discard them all.
                 if model is not None and vectors is not None and state.model in ("", model.model):
                     model.put(connection, repo_id, state, list(analyses), vectors[rows])
                 else:
                     drop(connection, repo_id, state, analyses)
             save_state(connection, repo_id, state)
-        return state
+        if replaced:
+            self._count_again(repo_id)
+        return True
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
         """Remove issues, and subtract them from all counts."""
@@ -213,7 +201,7 @@ class Index:
             for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors, text_vectors):
                 delete(connection, table, repo_id, "number", list(numbers))
             save_state(connection, repo_id, state)
-        self._follow(repo_id, state, numbers)
+        self._count_again(repo_id)
 
     def forget(self, repo_id: int) -> None:
         """Erase everything that the index stores about a repository (C6a), like `Store.forget`."""
@@ -275,14 +263,10 @@ class Index:
             if rows:
                 model.put(connection, repo_id, state, [list(analyses)[row] for row in rows], vectors[rows])
                 save_state(connection, repo_id, state)
-        if rows:
-            self._follow(repo_id, state, ())
 
-    def _follow(self, repo_id: int, state: IndexState, numbers: Collection[int]) -> None:
-        """Update this process's cache after a change of these issues was committed."""
-        assert state.before is not None
+    def _count_again(self, repo_id: int) -> None:
         with self._caches.using(repo_id) as cache:
-            cache.follow(state.before, state, numbers)
+            cache.count_again()
 
     def _allowed_model(self, repo_id: int) -> ModelVectors | None:
         """The model for a repository; None without a model, or if the model must not get the repository's texts."""
@@ -290,12 +274,11 @@ class Index:
 
     def _replace_terms(
         self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch | None, numbers: Collection[int]
-    ) -> None:
-        """Remove the stored terms of `numbers`, and add the terms of the batch."""
+    ) -> bool:
+        """Remove the stored terms of `numbers`, and add the terms of the batch; return whether any were stored."""
         columns = (indexed_terms.c.number, indexed_terms.c.terms, indexed_terms.c.changed)
         old = fetch(connection, repo_id, columns, indexed_terms.c.number, numbers)
         dropped, leaving, lengths = stored_entries({row[0]: row[1] for row in old}, len(self._fields))
-        state.left = dropped
         state.issues -= len(old)
         for position, length in enumerate(lengths):
             state.lengths[position] = state.lengths.get(position, 0) - length
@@ -310,7 +293,7 @@ class Index:
             keys = {list_key(position, term): term for term in terms for position in range(len(self._fields))}
             used = {keys[key] for key in read_lists(connection, repo_id, keys)}
             forget_terms(connection, repo_id, terms - used)
-            state.lost_words = True
+        return bool(old)
 
     def _add(
         self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch

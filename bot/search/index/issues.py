@@ -19,9 +19,6 @@ from bot.storage.schema import indexed_terms as terms
 LONGEST_BODY = 8_000
 LONGEST_TITLE = 1_000
 
-UNKNOWN_ORIGINAL = 0
-"""The `duplicate_of` of an issue that GitHub calls a duplicate without naming its original."""
-
 # Fields that IndexedIssue and Issue share.
 _SAME = ("number", "title", "body", "state", "state_reason", "labels", "thumbs_up", "thumbs_down", "comments", "id")
 
@@ -107,7 +104,7 @@ def text_changes(connection: sa.Connection, repo_id: int, numbers: Collection[in
 def frequent_originals(connection: sa.Connection, repo_id: int, min_duplicates: int, limit: int) -> list[int]:
     """Issues with at least `min_duplicates` closed duplicates; most duplicates first."""
     duplicates = sa.func.count()
-    query = sa.select(table.c.duplicate_of).where(table.c.repo_id == repo_id, table.c.duplicate_of > UNKNOWN_ORIGINAL)
+    query = sa.select(table.c.duplicate_of).where(table.c.repo_id == repo_id, table.c.duplicate_of.is_not(None))
     query = query.group_by(table.c.duplicate_of).having(duplicates >= min_duplicates)
     query = query.order_by(duplicates.desc()).limit(limit)
     return list(connection.execute(query).scalars())
@@ -135,21 +132,4 @@ def _row(repo_id: int, issue: IndexedIssue) -> tuple[Any, ...]:
 
 def _issue(row: tuple[Any, ...]) -> IndexedIssue:
     values = dict(zip(_STORED, row, strict=True))
-    values |= {"bot": bool(values["bot"]), "labels": tuple(json.loads(values["labels"]))}
-    return IndexedIssue(**values | {"duplicate_of": values["duplicate_of"] or None})
-
-
-def unknown_originals(connection: sa.Connection, repo_id: int, limit: int) -> list[int]:
-    """A random choice of issues whose original is unknown; random because GitHub may never name some originals."""
-    mine = sa.and_(table.c.repo_id == repo_id, table.c.duplicate_of == UNKNOWN_ORIGINAL)
-    query = sa.select(table.c.number).where(mine).order_by(sa.func.random()).limit(limit)
-    return list(connection.execute(query).scalars())
-
-
-def set_originals(connection: sa.Connection, repo_id: int, originals: Mapping[int, int | None]) -> None:
-    """Write the originals of issues whose original is still unknown."""
-    mine = sa.and_(
-        table.c.repo_id == repo_id, table.c.number == sa.bindparam("issue"), table.c.duplicate_of == UNKNOWN_ORIGINAL
-    )
-    change = sa.update(table).where(mine).values(duplicate_of=sa.bindparam("original"))
-    connection.execute(change, [{"issue": issue, "original": original} for issue, original in originals.items()])
+    return IndexedIssue(**values | {"bot": bool(values["bot"]), "labels": tuple(json.loads(values["labels"]))})

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import sqlalchemy as sa
@@ -28,7 +27,7 @@ from bot.search.index.arrays import (
     read_postings,
     unpack_terms,
 )
-from bot.search.index.cache import BoundedCache, RepositoryCache
+from bot.search.index.cache import RepositoryCache
 from bot.search.index.database import IndexState, fetch
 from bot.search.index.issues import IndexedIssue, storable_text
 from bot.search.index.postings import PostingsList, chunks_of, list_keys, read_lists, term_numbers
@@ -38,8 +37,6 @@ from bot.storage.schema import indexed_issues, indexed_terms
 
 #: The most postings that one query may read, best terms first. This bounds the cost in a large repository.
 BUDGET = 60_000
-
-T = TypeVar("T")
 
 # The key of a list that does not exist.
 _NOWHERE = -1
@@ -84,11 +81,9 @@ class View:
         self._repo_id = repo_id
         self._fields = fields
         self._position = {field.name: position for position, field in enumerate(fields)}
-        self._narrow = frozenset(field.name for field in fields if field.narrow)
         self._cache = cache
         #: The repository's totals; read only.
         self.state = state
-        self._version = state.version
         self._lists: dict[int, PostingsList | None] = {}
         self._chunks: dict[int, list[bytes]] = {}
 
@@ -111,11 +106,8 @@ class View:
         for name, space in fields.items():
             distinct[space] |= dict.fromkeys(analysis.terms[name])
         spaces = {space: dict(zip(words, hashes(space, words), strict=True)) for space, words in distinct.items()}
-        known = self._read_through(
-            self._cache.vocabulary,
-            [value for words in spaces.values() for value in words.values()],
-            lambda new: term_numbers(self._connection, self._repo_id, new),
-        )
+        all_hashes = [value for words in spaces.values() for value in words.values()]
+        known = term_numbers(self._connection, self._repo_id, all_hashes)
         new_numbers = itertools.count(-1, -1)
         numbers = {
             space: {word: known.get(value) or next(new_numbers) for word, value in words.items()}
@@ -138,9 +130,14 @@ class View:
         }
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
-        """How many issues have each term in a field, by term number. Cached, so a little behind `look_up`."""
-        position, narrow = self._position[field], field in self._narrow
-        return self._cache.frequencies(self._connection, self._repo_id, position, self.state, narrow=narrow)
+        """By term number, how many issues have a term in a field, at least 1. Cached, so a little behind `look_up`."""
+        return self._cache.frequencies(self._connection, self._repo_id, self._position[field], self.state)
+
+    def issues_with(self, field: str, terms: Integers) -> Floats:
+        """How many issues have each of these terms in a field."""
+        keys = self._keys(field, terms)
+        self._load(keys)
+        return self._issues_in(keys)
 
     def search_all(self, queries: Sequence[Query], *, budget: int = BUDGET, below: int | None = None) -> list[Scores]:
         """For each query, find the issues with one of its terms in its field; scores are sums of weight × scoring.
@@ -151,16 +148,9 @@ class View:
         keys = [self._keys(query.field, query.terms) for query in queries]
         self._load({key for query_keys in keys for key in query_keys})
         chosen = [self._choose(query_keys, q.weights, budget) for query_keys, q in zip(keys, queries, strict=True)]
-        chunked = {key for lists, _ in chosen for (key, issues, tail), _ in lists if 8 * issues > len(tail)}
-        self._chunks |= self._read_through(
-            self._cache.chunks,
-            chunked - self._chunks.keys(),
-            lambda new: chunks_of(self._connection, self._repo_id, new),
-        )
-        return [
-            self._add_up(lists, complete, query.scoring, below)
-            for (lists, complete), query in zip(chosen, queries, strict=True)
-        ]
+        chunked = {key for lists in chosen for (key, issues, tail), _ in lists if 8 * issues > len(tail)}
+        self._chunks |= chunks_of(self._connection, self._repo_id, chunked - self._chunks.keys())
+        return [self._add_up(lists, query.scoring, below) for lists, query in zip(chosen, queries, strict=True)]
 
     def nearest(
         self, pair: Vectors, wanted: Mapping[VectorKind, int], *, below: int | None = None
@@ -195,8 +185,8 @@ class View:
 
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
         """The terms of issues in the order of `numbers`, for each of the fields."""
-        wanted = numbers.tolist()
-        blobs = self._read_through(self._cache.terms, wanted, self._read_terms)
+        wanted, table = numbers.tolist(), indexed_terms.c
+        blobs = dict(fetch(self._connection, self._repo_id, (table.number, table.terms), table.number, wanted))
         packed = [blobs.get(number, NO_TERMS) for number in wanted]
         return unpack_terms(packed, [self._position[field] for field in fields])
 
@@ -212,55 +202,30 @@ class View:
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; numbers that are not in the index are left out."""
-        return self._read_through(
-            self._cache.issues, numbers, lambda new: issues.read(self._connection, self._repo_id, new)
-        )
+        return issues.read(self._connection, self._repo_id, numbers)
 
     def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
         """Titles and bodies by number."""
         return issues.texts(self._connection, self._repo_id, numbers)
 
-    def _read_through(
-        self, cache: BoundedCache[T], numbers: Collection[int], read: Callable[[Collection[int]], Mapping[int, T]]
-    ) -> dict[int, T]:
-        """Take entries from the cache; read and cache the missing entries."""
-        entries = cache.get(self._version, numbers)
-        if len(entries) < len(numbers):
-            fresh = read([number for number in numbers if number not in entries])
-            cache.keep(self._version, fresh)
-            entries |= fresh
-        return entries
-
-    def _read_terms(self, numbers: Collection[int]) -> dict[int, bytes]:
-        columns = (indexed_terms.c.number, indexed_terms.c.terms)
-        return dict(fetch(self._connection, self._repo_id, columns, indexed_terms.c.number, numbers))
-
-    def _choose(
-        self, keys: Sequence[int], weights: Floats, budget: int
-    ) -> tuple[list[tuple[PostingsList, float]], bool]:
-        """The lists that a query reads, with their weights, heaviest first; and whether no list is skipped."""
-        chosen, complete = [], True
+    def _choose(self, keys: Sequence[int], weights: Floats, budget: int) -> list[tuple[PostingsList, float]]:
+        """The lists that a query reads, with their weights, heaviest first."""
+        chosen = []
         for place in np.argsort(-weights, kind="stable").tolist():
             row, weight = self._lists.get(keys[place]), float(weights[place])
-            if row is None or not weight > 0:
-                continue
-            if row[1] > budget:
-                complete = False
-                continue
-            budget -= row[1]
-            chosen.append((row, weight))
-        return chosen, complete
+            if row is not None and weight > 0 and row[1] <= budget:
+                budget -= row[1]
+                chosen.append((row, weight))
+        return chosen
 
-    def _add_up(
-        self, chosen: Sequence[tuple[PostingsList, float]], complete: bool, scoring: Scoring, below: int | None
-    ) -> Scores:
+    def _add_up(self, chosen: Sequence[tuple[PostingsList, float]], scoring: Scoring, below: int | None) -> Scores:
         if not chosen:
-            return Scores(np.zeros(0, dtype=np.int64), np.zeros(0), complete)
+            return Scores(np.zeros(0, dtype=np.int64), np.zeros(0))
         blobs = [b"".join([*self._chunks.get(key, ()), tail]) for (key, _, tail), _ in chosen]
         postings = read_postings(*blobs)
         scores = scoring(counts_of(postings), lengths_of(postings))
         scores *= np.repeat([weight for _, weight in chosen], [len(blob) // 8 for blob in blobs])
-        return add_up(numbers_of(postings), scores, below, complete)
+        return add_up(numbers_of(postings), scores, below)
 
     def _neighbours(self) -> Neighbours:
         return self._cache.neighbours(self._connection, self._repo_id, self.state)
@@ -276,6 +241,4 @@ class View:
     def _load(self, keys: Iterable[int]) -> None:
         new = [key for key in keys if key >= 0 and key not in self._lists]
         if new:
-            self._lists |= dict.fromkeys(new) | self._read_through(
-                self._cache.lists, new, lambda rest: read_lists(self._connection, self._repo_id, rest)
-            )
+            self._lists |= dict.fromkeys(new) | read_lists(self._connection, self._repo_id, new)

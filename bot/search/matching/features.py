@@ -187,7 +187,7 @@ class TermRarity:
         if not len(terms) or not len(counts):
             return np.ones(len(terms))
         # A term that only other fields have is not new, so it counts once.
-        seen = np.maximum(counts.take(terms, mode="clip"), 1)
+        seen = counts.take(terms, mode="clip")
         # New terms have negative numbers. An issue that was added just now may have terms beyond the end of `counts`.
         seen = np.where((terms >= 0) & (terms < len(counts)), seen, 0)
         own = self.own.get(field)

@@ -167,10 +167,7 @@ _VECTOR_NAMES = {VectorKind.TITLE: "the title", VectorKind.TEXT: "the text", Vec
 
 def _weights(view: View, field: str, terms: Integers) -> Floats:
     """The weights of a text's terms for a search in another field; zero for terms that the field does not have."""
-    counts = view.frequencies(field)
-    known = (terms >= 0) & (terms < len(counts))
-    seen = np.zeros(len(terms))
-    seen[known] = counts[terms[known]]
+    seen = view.issues_with(field, terms)
     return np.where(seen > 0, idf(view.count, seen), 0.0)
 
 
