@@ -235,6 +235,6 @@ def why_nothing(report: Report, threshold: float) -> str:
         return f"the best was below the threshold, and {missing}" if below else missing
     if report.outcome is SearchOutcome.INCONCLUSIVE:
         return "there was nothing to search for properly"
-    if report.considered and report.considered[0].confidence < threshold:
+    if report.considered and report.considered[0].probability < threshold:
         return "the best was below the threshold"
     return "nothing was found"

@@ -6,13 +6,13 @@ A decision holds no text of an issue: reasons are codes, and callers that show a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from bot.domain.entities import name_key
-from bot.domain.report import Candidate, Considered, Report
+from bot.domain.report import Candidate, Evidence, Report
 
 COMMAND = "command"
 """The cause of a look that a command requested."""
@@ -43,40 +43,6 @@ class DecisionOutcome(StrEnum):
     def seen(self) -> bool:
         """Whether the issue has a comment that people can read."""
         return self in (DecisionOutcome.POSTED, DecisionOutcome.EDITED, DecisionOutcome.UNCHANGED)
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """A candidate with its probability in [0, 1].
-
-    `rank` is the candidate's place among all candidates, from 1. `sources` has its rank in each source that found it,
-    None if the source found only a duplicate of it. `shown` says whether the comment lists the candidate, or would.
-    `titles` are two scores of the titles, by letters and by words. `reasons` are codes. `repo` is OWNER/REPO of another
-    repository. `verdict` is the verdict of the judge `judged_by`; `unjudged` is the probability without that verdict.
-    """
-
-    number: int
-    probability: float
-    rank: int
-    shown: bool
-    sources: Mapping[str, int | None] = field(default_factory=dict)
-    titles: tuple[float, float] = (0.0, 0.0)
-    reasons: tuple[str, ...] = ()
-    also: tuple[int, ...] = ()
-    kind: str = "issue"
-    repo: str = ""
-    verdict: str = ""
-    judged_by: str = ""
-    unjudged: float | None = None
-
-    @property
-    def own(self) -> bool:
-        """Whether the candidate is an issue of this repository, so that its number identifies it."""
-        return self.kind == "issue" and not self.repo
-
-    def is_about(self, number: int) -> bool:
-        """Whether this candidate is the issue `number`, or the group that contains that issue."""
-        return self.own and (number == self.number or number in self.also)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,24 +130,9 @@ def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]
     """The best candidates of a report. The comment lists the `shown` candidates."""
     shown_keys = {_key(candidate) for candidate in shown}
     return tuple(
-        Evidence(
-            number=item.number,
-            probability=item.confidence,
-            rank=rank,
-            shown=_key(item) in shown_keys,
-            sources={name: item.ranks.get(name) for name in item.sources},
-            titles=(item.similarity, item.title_ratio),
-            reasons=tuple(reason.shared.value for reason in item.reasons),
-            also=item.also[:ALSO_MOST],
-            kind=item.kind,
-            repo=item.repo,
-            verdict=item.verdict or "",
-            judged_by=item.judged_by,
-            unjudged=item.unjudged,
-        )
-        for rank, item in enumerate(report.considered, 1)
+        replace(item, shown=_key(item) in shown_keys, also=item.also[:ALSO_MOST]) for item in report.considered
     )
 
 
-def _key(item: Candidate | Considered) -> tuple[str, str, int]:
+def _key(item: Candidate | Evidence) -> tuple[str, str, int]:
     return item.kind, name_key(item.repo), item.number

@@ -144,27 +144,37 @@ MENTION_FROM = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Considered:
-    """One of the best candidates, shown or not: the evidence of a decision.
+class Evidence:
+    """One of the best candidates, shown or not, with its probability in [0, 1]: the evidence of a decision.
 
-    `ranks` are the candidate's places (from 1) in the best list of each source, without sources that found only another
-    issue of its group. `repo`, `also` and `reasons` are as in `Candidate`; `reasons` are empty below `MENTION_FROM`.
-    `verdict` is the verdict of the judge `judged_by`; `unjudged` is the confidence without the verdict.
+    `rank` is the candidate's place among all candidates, from 1. `sources` has its rank in each source that found it,
+    None if the source found only a duplicate of it. `shown` says whether the comment lists the candidate, or would.
+    `titles` are two scores of the titles, by letters and by words. `reasons` are codes. `repo` is OWNER/REPO of another
+    repository. `verdict` is the verdict of the judge `judged_by`; `unjudged` is the probability without that verdict.
     """
 
     number: int
-    confidence: float
-    similarity: float
-    title_ratio: float
-    sources: tuple[str, ...]
-    ranks: Mapping[str, int]
-    kind: ItemKind = "issue"
-    repo: str = ""
+    probability: float
+    rank: int
+    shown: bool
+    sources: Mapping[str, int | None] = field(default_factory=dict)
+    titles: tuple[float, float] = (0.0, 0.0)
+    reasons: tuple[str, ...] = ()
     also: tuple[int, ...] = ()
-    reasons: tuple[Reason, ...] = ()
-    verdict: JudgeVerdict | None = None
+    kind: str = "issue"
+    repo: str = ""
+    verdict: str = ""
     judged_by: str = ""
     unjudged: float | None = None
+
+    @property
+    def own(self) -> bool:
+        """Whether the candidate is an issue of this repository, so that its number identifies it."""
+        return self.kind == "issue" and not self.repo
+
+    def is_about(self, number: int) -> bool:
+        """Whether this candidate is the issue `number`, or the group that contains that issue."""
+        return self.own and (number == self.number or number in self.also)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +198,7 @@ class Report:
     threshold: float = 0.3
     counts: dict[str, int] = field(default_factory=dict)
     best_confidence: float | None = None
-    considered: tuple[Considered, ...] = ()
+    considered: tuple[Evidence, ...] = ()
     not_asked: tuple[str, ...] = ()
 
     @property

@@ -23,9 +23,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
-from bot.domain.decisions import Decision, Evidence
+from bot.domain.decisions import Decision
 from bot.domain.feedback import FeedbackKind, KeptCalibration
 from bot.domain.likelihood import LIKELY, POSSIBLY, wilson
+from bot.domain.report import Evidence
 from bot.quality.feedback import Example, by_issue, examples
 from bot.storage import Store
 

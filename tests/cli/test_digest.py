@@ -12,9 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from bot.app.cli import cli
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role, UserVerdictKind
+from bot.domain.report import Evidence
 from bot.platform.settings import Settings
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.storage import Store, open_store

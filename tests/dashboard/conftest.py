@@ -14,8 +14,9 @@ import requests
 from flask.testing import FlaskClient
 
 from bot.app.wiring.indexes import build_index
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import RepoRef, Repository
+from bot.domain.report import Evidence
 from bot.platform.settings import Settings, load
 from bot.quality.evaluation.figures import Evaluation, evaluate
 from bot.quality.evaluation.measures import JudgedArrival

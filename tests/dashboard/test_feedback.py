@@ -10,8 +10,9 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
+from bot.domain.report import Evidence
 from tests.dashboard.conftest import Host, words
 
 pytestmark = pytest.mark.slow

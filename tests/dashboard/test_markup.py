@@ -8,7 +8,8 @@ from html.parser import HTMLParser
 import pytest
 from flask.testing import FlaskClient
 
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
+from bot.domain.report import Evidence
 from tests.dashboard.conftest import Host
 
 pytestmark = pytest.mark.slow

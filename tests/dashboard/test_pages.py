@@ -16,10 +16,11 @@ from bot.deliveries.database import QueueUnavailable, jobs, queue_engine
 from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.events import IssueEvent
 from bot.deliveries.inbox import Inbox
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import Actor, RepoRef, Repository
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.domain.judge_protocol import JudgedPair, JudgeLimits, JudgeVerdict
+from bot.domain.report import Evidence
 from bot.github.repository import RepoClient
 from bot.quality.feedback import decisions_on_pairs
 from bot.search.index import IndexedIssue

@@ -1,22 +1,16 @@
-"""What is kept of a find's report, and what is not."""
+"""What is kept of a find's results, and what is not."""
 
 from __future__ import annotations
 
-import pytest
-
-from bot.domain.decisions import evidence
 from bot.domain.report import Reason, ReasonCode
-from tests.render.samples import considered, report
+from bot.search.finder.results import RankedResult, considered
+from tests.matching.made import an_issue
 
 
-@pytest.mark.parametrize("shared", ReasonCode)
-def test_each_reason_is_kept_as_its_kind_without_the_words_that_it_quotes(shared: ReasonCode) -> None:
-    reason = Reason(shared, ("the secret of acme",))
-    (kept,) = evidence(report(considered=(considered(3, 0.6, reasons=(reason,)),)), ())
-    assert len(kept.reasons) == 1
-    assert "secret" not in kept.reasons[0]
-
-
-def test_no_two_reasons_are_kept_alike() -> None:
-    kept = evidence(report(considered=(considered(3, 0.6, reasons=tuple(map(Reason, ReasonCode))),)), ())[0]
-    assert len(set(kept.reasons)) == len(ReasonCode)
+def test_each_reason_is_kept_as_its_kind_without_the_words_that_it_quotes() -> None:
+    found = [
+        RankedResult(an_issue(3, "Crash"), 0.6, 0.6, reasons=(Reason(code, ("the secret of acme",)),))
+        for code in ReasonCode
+    ]
+    kept = [one.reasons for one in considered(an_issue(9, "Crash"), found, {}, ())]
+    assert kept == [(code.value,) for code in ReasonCode]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
+from bot.domain.report import Evidence
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ import pytest
 from bot.app.demo.scenario import Expect, Scene, SceneCommand
 from bot.app.demo.show import Show, ShowFailed
 from bot.app.demo.terminal import Lines
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
+from bot.domain.report import Evidence
 from bot.simulator import Simulator
 
 pytestmark = pytest.mark.slow

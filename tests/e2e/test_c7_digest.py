@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from bot.app.wiring.worker_process import scheduled_tasks
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
+from bot.domain.report import Evidence
 from bot.quality import digest as reading
 from bot.quality.calibration import recalibrate
 from bot.simulator.state.issues import Issue

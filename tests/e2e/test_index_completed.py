@@ -8,8 +8,9 @@ import pytest
 
 from bot.app.wiring.indexes import fill_index
 from bot.deliveries.events import INDEXED, own_issue_event
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import RepoRef
+from bot.domain.report import Evidence
 from bot.search.finder import Finder
 from bot.storage.repositories import Progress
 from handlers import context as finding

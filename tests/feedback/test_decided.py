@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role, UserVerdictKind
+from bot.domain.report import Evidence
 from bot.platform.settings import load
 from bot.quality.feedback import Decided, decide_pairs, decisions_on_pairs, examples
 from bot.storage import Store, open_store

@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import strategies as st
 
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Fold, Role, UserVerdict, UserVerdictKind
+from bot.domain.report import Evidence
 from bot.quality.calibration import Move, Point, calibrate, points
 from bot.quality.digest import CommentRating, digest
 from bot.quality.feedback import Example, examples

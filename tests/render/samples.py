@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.conversation.render.comment import CommentView
-from bot.domain.report import Candidate, Considered, QueryRun, Report, SearchOutcome
+from bot.domain.report import Candidate, Evidence, QueryRun, Report, SearchOutcome
 
 CHECKED_AT = datetime(2026, 3, 9, 10, 23, 45, tzinfo=UTC)
 
@@ -32,10 +32,10 @@ def candidate(number: int = 118, title: str = "Crash when pasting an image", **v
 CLOSED: dict[str, Any] = {"state": "closed", "closed_at": datetime(2026, 1, 20, tzinfo=UTC)}
 
 
-def considered(number: int, confidence: float, **values: Any) -> Considered:
+def considered(number: int, probability: float, **values: Any) -> Evidence:
     """One of the best that were compared."""
-    usual: dict[str, Any] = {"similarity": 0.64, "title_ratio": 0.81, "sources": ("full-text",), "ranks": {}}
-    return Considered(number, confidence, **(usual | values))
+    usual: dict[str, Any] = {"titles": (0.64, 0.81), "sources": {"full-text": None}}
+    return Evidence(number, probability, 1, False, **(usual | values))
 
 
 def report(*candidates: Candidate, **values: Any) -> Report:

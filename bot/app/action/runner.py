@@ -17,11 +17,12 @@ from bot.conversation.marker import answered_comment_id
 from bot.conversation.render.escape import RepoLinks, escape
 from bot.deliveries.events import CommentEvent, Event, Ignored, IssueEvent
 from bot.deliveries.payloads import parse
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
+from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.entities import RepoRef
 from bot.domain.errors import SettingsError
 from bot.domain.formats import parse_time
 from bot.domain.likelihood import likelihood
+from bot.domain.report import Evidence
 from bot.storage.repositories import Progress
 
 UPKEEP, EVALUATE, SCAN = TASKS = ("upkeep", "evaluate", "scan")

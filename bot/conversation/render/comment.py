@@ -246,11 +246,11 @@ def _nearest(report: Report, place: RepoLinks, view: CommentView) -> list[str]:
     """The closest issue that is not likely enough, and the option that shows it."""
     issues = (candidate for candidate in report.considered if candidate.kind == "issue" and not candidate.repo)
     best = next(issues, None)
-    if best is None or best.confidence < MENTION_FROM:
+    if best is None or best.probability < MENTION_FROM:
         return []
     # Rounded down, so that the option shows the issue.
-    option = code(f"confidence={math.floor(best.confidence * 100) / 100:g}")
-    return [view.say.nearest(issue=place.issue(best.number), percent=best.confidence, option=option)]
+    option = code(f"confidence={math.floor(best.probability * 100) / 100:g}")
+    return [view.say.nearest(issue=place.issue(best.number), percent=best.probability, option=option)]
 
 
 def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:

@@ -11,8 +11,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence
-from bot.domain.report import Reason
+from bot.domain.decisions import Decision, DecisionOutcome
+from bot.domain.report import Evidence, Reason
 from bot.quality.calibration import Point
 from bot.quality.scanning.groups import DuplicateGroup
 from bot.search.index import IndexedIssue

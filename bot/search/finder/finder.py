@@ -37,8 +37,6 @@ from bot.search.sources.federated import (
 )
 from bot.text.github_urls import named_by
 
-# For each candidate to show, this many are read from the index, because some are rejected and some share a group.
-_SPARE = 3
 # Without an index, at most this many issues are read one by one to follow duplicates.
 _MOST_READ = 5
 _Session = SearchSession | None
@@ -261,7 +259,7 @@ class Finder:
         self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session, unindexed: UnindexedScorer
     ) -> tuple[IndexResults, list[scoring.ScoredIssue]]:
         """Score all hits. Returns the index's answer, and the candidates of all sources, most likely first."""
-        inside = self._score_indexed(target, options, gathered, session)
+        inside = self._score_indexed(target, gathered, session)
         remembered = frozenset[str]() if session is None else gathered.remembered
 
         def is_outside(hit: Hit) -> bool:
@@ -275,24 +273,14 @@ class Finder:
             key=lambda one: -one.confidence,
         )
 
-    def _score_indexed(
-        self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session
-    ) -> IndexResults:
+    def _score_indexed(self, target: Issue, gathered: Gathered, session: _Session) -> IndexResults:
         if session is None:
             return IndexResults()
-        # Read only the best candidates if probability is the only criterion, else all.
-        only_by_probability = (
-            options.by is Relevance.LEARNED
-            and options.threshold == 0
-            and options.state == "all"
-            and not options.sources
-        )
-        most = max(50, _SPARE * options.max_candidates) if only_by_probability else None
         use = self._settings.use(indexed=True)
         # Issues with many duplicates are treated like known issues.
         known = dict.fromkeys((*self._settings.known_issues, *session.frequent_originals()))
         known.pop(target.number, None)
-        return scoring.score_indexed(session, target, use, gathered.hits, tuple(known), most)
+        return scoring.score_indexed(session, target, use, gathered.hits, tuple(known))
 
     def _rank(
         self, target: Issue, candidates: Sequence[scoring.ScoredIssue], options: FindOptions, session: _Session

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from bot.domain.entities import Issue, IssueRef, RepoRef
 from bot.domain.errors import GitHubError, Retryable, SourceProblem
 from bot.domain.judge_protocol import JudgeVerdict
-from bot.domain.report import Candidate, Considered, ItemKind, QueryRun, Reason, SearchOutcome
+from bot.domain.report import Candidate, Evidence, ItemKind, QueryRun, Reason, SearchOutcome
 from bot.search.index import Index
 from bot.search.ranking.similarity import dice_sorensen, title_ratio
 from bot.search.sources import GitHubReads, SourceResult, collapse_discussions
@@ -138,7 +138,7 @@ MOST_CONSIDERED = 10
 
 def considered(
     target: Issue, results: Sequence[RankedResult], inside: Mapping[str, Sequence[int]], answers: Sequence[SourceResult]
-) -> tuple[Considered, ...]:
+) -> tuple[Evidence, ...]:
     """The evidence for a decision: `results`, best first. `inside` has the numbers that the index found, by source."""
     places = {
         name: {IssueRef(target.repo, number).key: at for at, number in enumerate(found, 1)}
@@ -149,24 +149,23 @@ def considered(
         for found in answer.lists:
             for at, issue in enumerate(found, 1):
                 known[issue.key] = min(at, known.get(issue.key, at))
-    keyed = [(one, one.issue.key) for one in results]
     return tuple(
-        Considered(
+        Evidence(
             number=one.issue.number,
-            confidence=one.confidence,
-            similarity=dice_sorensen(target.title, one.issue.title),
-            title_ratio=title_ratio(target.title, one.issue.title),
-            sources=one.sources,
-            ranks={name: places[name][key] for name in one.sources if key in places.get(name, ())},
+            probability=one.confidence,
+            rank=rank,
+            shown=False,
+            sources={name: places.get(name, {}).get(one.issue.key) for name in one.sources},
+            titles=(dice_sorensen(target.title, one.issue.title), title_ratio(target.title, one.issue.title)),
+            reasons=tuple(reason.shared.value for reason in one.reasons),
+            also=one.also,
             kind=kind_of(one.issue),
             repo="" if one.issue.repo.key == target.repo.key else str(one.issue.repo),
-            also=one.also,
-            reasons=one.reasons,
-            verdict=one.verdict,
+            verdict=one.verdict or "",
             judged_by=one.judged_by,
             unjudged=one.unjudged,
         )
-        for one, key in keyed
+        for rank, one in enumerate(results, 1)
     )
 
 

@@ -60,12 +60,8 @@ def score_indexed(
     use: Mapping[str, SourceConfig],
     hits: Sequence[Hit],
     known: Sequence[int],
-    most: int | None,
 ) -> IndexResults:
-    """Score the issues that the index's own sources found, and the `hits` and `known` issues that are in the index.
-
-    At most `most` candidates are read from the index; None reads all.
-    """
+    """Score the issues that the index's own sources found, and the `hits` and `known` issues that are in the index."""
     found, runs = _found_in_index(session, target, use, known)
     own = [hit for hit in hits if is_own(hit.issue, target)]
     sources = _sources(found, own)
@@ -74,7 +70,7 @@ def score_indexed(
         # Pinned issues are always compared.
         compared = _choose_compared(session, target, use, found, own) | {*found.get(KNOWN_ISSUES, ())}
     matches = [match for match in session.judge(also=compared) if match.number in compared]
-    rows = session.issues([match.number for match in matches[:most]])
+    rows = session.issues([match.number for match in matches])
     left = session.issues({hit.issue.number for hit in own} - compared)
     return IndexResults(
         candidates=tuple(
@@ -85,7 +81,7 @@ def score_indexed(
                 one.explain,
                 rows[one.number].duplicate_of,
             )
-            for one in matches[:most]
+            for one in matches
             if one.number in rows
         ),
         held=frozenset((*(match.number for match in matches), *left)),

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from bot.domain.decisions import Decision, DecisionOutcome, Evidence, dump, load
+from bot.domain.decisions import Decision, DecisionOutcome, dump, load
+from bot.domain.report import Evidence
 from bot.storage import Store
 from bot.storage.decisions import KEPT_DAYS, KEPT_MOST, KEPT_OF_ISSUE
 from bot.storage.engine import make_engine
