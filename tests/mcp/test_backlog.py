@@ -6,15 +6,16 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from mcp.client import Client
 
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.likelihood import likelihood
 from bot.platform.settings import Settings
-from bot.quality.scanning.scan import ScanAnswers
 from bot.simulator import Simulator
 from bot.storage import open_store
 from bot.storage.repositories import Progress
+from bot.storage.schema import scan_answers
 from tests.mcp.conftest import answer, ask, error, fill_index, run
 
 pytestmark = pytest.mark.slow
@@ -138,8 +139,8 @@ def test_the_index_is_shown_to_nobody_who_cannot_read_the_repository(
     said = error(ask(server, "scan_backlog"))
     assert "404" in said
     assert TITLES[1] not in said
-    with closing(open_store(filled)) as store:
-        assert list(ScanAnswers(store.engine).all(sim.repo("acme/app").id)) == []
+    with closing(open_store(filled)) as store, store.engine.connect() as connection:
+        assert connection.execute(sa.select(scan_answers)).all() == []
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

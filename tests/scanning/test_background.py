@@ -10,7 +10,8 @@ from bot.deliveries.events import ScanEvent
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import Unavailable
 from bot.github.repository import RepoClient
-from bot.quality.scanning.scan import BacklogMatcher, ScanAnswers
+from bot.quality.scanning.scan import BacklogMatcher, Scan
+from bot.search.matching import shipped_model
 from bot.storage.repositories import Progress
 from handlers import background as scanning
 from tests.indexing.conftest import REPO, Host, host, on_one_database
@@ -96,7 +97,9 @@ def test_d8_what_is_changed_while_others_are_asked_about_is_asked_about_again(fi
     filled.work()
     (body,) = shown(filled)
     assert "no two are likely enough to report the same thing" in body
-    kept = {answer.number: answer.found for answer in ScanAnswers(filled.services.store.engine).all(filled.repo_id)}
+    services = filled.services
+    scan = Scan(services.store, BacklogMatcher(services.index, shipped_model()), filled.repo_id)
+    kept = {answer.number: answer.found for answer in scan.answers()}
     assert sorted(kept) == filled.services.index.numbers(filled.repo_id, 0, 99)
     assert 1 not in {one.number for one in kept[8]}
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from bot.quality.scanning.groups import ScanAnswer
-from bot.quality.scanning.scan import MOST, BacklogMatcher, Scan, ScanAnswers
+from bot.quality.scanning.scan import MOST, BacklogMatcher, Scan
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import shipped_model
 from bot.storage import Store
@@ -160,10 +160,10 @@ def test_c6a_no_answer_is_kept_for_an_issue_that_went_while_it_was_asked_about(s
     index.remove(1, [5])
     store.forget_issue(1, 5)
     one.keep(answers)
-    assert [answer.number for answer in ScanAnswers(store.engine).all(1)] == [2]
+    assert [answer.number for answer in one.answers()] == [2]
     store.forget(1)
     one.keep(answers)
-    assert [*ScanAnswers(store.engine).all(1)] == []
+    assert [*one.answers()] == []
 
 
 def test_c6a_answers_go_with_the_repository_and_with_the_issue(store: Store, index: Index) -> None:

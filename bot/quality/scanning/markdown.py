@@ -43,14 +43,6 @@ class FileIssueNames:
         return code(self.names[number], 60)
 
 
-@dataclass(frozen=True, slots=True)
-class RenderedGroups:
-    """Markdown, and the number of groups in the Markdown."""
-
-    text: str
-    groups: int
-
-
 def render_scan(result: ScanResult, place: RepoLinks, checked: datetime, say: Messages) -> str:
     """The body of the scan's issue, with the marker as the first line, in at most 65,536 characters.
 
@@ -58,13 +50,13 @@ def render_scan(result: ScanResult, place: RepoLinks, checked: datetime, say: Me
     """
     # A repository's own text may make this line long.
     time = break_phrase(say.checked(time=checked))
-    inside = scan_markdown(result, place, say, BODY_MAX - 200 - len(time)).text
+    inside = scan_markdown(result, place, say, BODY_MAX - 200 - len(time))
     # The fingerprint leaves out the time, so that an otherwise unchanged issue is not edited.
     text = break_phrase(f"{inside}\n\n{time}")
     return f"{SCAN.line(inside)}\n{text}\n"
 
 
-def scan_markdown(result: ScanResult, place: IssueNames, say: Messages, limit: int = BODY_MAX - 200) -> RenderedGroups:
+def scan_markdown(result: ScanResult, place: IssueNames, say: Messages, limit: int = BODY_MAX - 200) -> str:
     """The most useful groups in at most `limit` characters, and the number of omitted groups."""
     blocks = [heading(result, say)]
     if result.groups:
@@ -88,7 +80,7 @@ def scan_markdown(result: ScanResult, place: IssueNames, say: Messages, limit: i
         blocks.append(say.scan_left_out(groups=say.groups(count=len(omitted)), issues=say.issues(count=closable)))
     text = break_phrase("\n\n".join(blocks))
     # Only a repository's own texts can be too long.
-    return RenderedGroups(text, shown) if len(text) <= limit else scan_markdown(result, place, say.plain, limit)
+    return text if len(text) <= limit else scan_markdown(result, place, say.plain, limit)
 
 
 def heading(result: ScanResult, say: Messages) -> str:

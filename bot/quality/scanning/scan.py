@@ -36,6 +36,8 @@ from bot.storage.schema import indexed_vectors as vectors
 from bot.storage.schema import lock_index
 from bot.storage.schema import scan_answers as table
 
+log = logging.getLogger(__name__)
+
 #: Finds the matches of many issues, one batch after the other.
 MatchMany = Callable[[Sequence[int]], Iterable[list[ScanAnswer]]]
 
@@ -141,56 +143,33 @@ def _ask(repo_id: int, numbers: Sequence[int]) -> list[ScanAnswer]:
 _ROWS = 2_000
 
 
-class ScanAnswers(TableGateway):
-    """The `scan_answers` table, and the queries on the index's tables that a scan needs."""
+MOST_ASKED_AGAIN = 100
+"""The work of some seconds."""
 
-    def put(self, repo_id: int, answers: Sequence[ScanAnswer]) -> None:
-        """Store the answers of issues that still exist, replacing earlier answers."""
-        rows = [
-            (repo_id, answer.number, answer.sequence, answer.model, json.dumps(list(map(_to_row, answer.found))))
-            for answer in answers
-        ]
+ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
+"""Returns the current numbers of 👍 and 👎 on GitHub, by issue number. Issues may be missing from the result."""
+
+
+class Scan(TableGateway):
+    """One scan of a repository, and its table `scan_answers`. You can stop the scan at any time and repeat it."""
+
+    def __init__(self, store: Store, matcher: BacklogMatcher, repo_id: int, *, closed: bool = False) -> None:
+        super().__init__(store.engine)
+        self._store = store
+        self._matcher = matcher
+        self._repo_id = repo_id
+        self._closed = closed
+
+    def begin(self, *, fresh: bool = False) -> None:
+        """Delete the outdated answers; with `fresh`, delete all answers."""
+        mine = table.c.repo_id == self._repo_id
         with write(self._engine) as connection:
-            # Without the lock, an issue could be deleted meanwhile, and its answer would stay for ever.
-            lock_index(connection, repo_id)
-            answered = among(connection, issues.c.number, [answer.number for answer in answers])
-            existing = sa.select(issues.c.number).where(issues.c.repo_id == repo_id, answered)
-            numbers = set(connection.execute(existing).scalars())
-            upsert(connection, table, [row for row in rows if row[1] in numbers])
+            outdated = sa.true() if fresh else among(connection, table.c.number, self._outdated())
+            connection.execute(sa.delete(table).where(mine, outdated))
 
-    def all(self, repo_id: int) -> Iterator[ScanAnswer]:
-        """All answers of a repository. The database returns them in batches."""
-        query = sa.select(table).where(table.c.repo_id == repo_id).order_by(table.c.number)
-        with self._engine.connect() as connection:
-            for row in connection.execution_options(yield_per=_ROWS).execute(query):
-                found = [_from_row(*stored) for stored in json.loads(row.candidates)]
-                yield ScanAnswer(row.number, row.sequence, row.model, tuple(found))
-
-    def drop_outdated(self, repo_id: int) -> None:
-        """Delete the `outdated` answers."""
-        numbers = self.outdated(repo_id)
-        with write(self._engine) as connection:
-            mine = sa.and_(table.c.repo_id == repo_id, among(connection, table.c.number, numbers))
-            connection.execute(sa.delete(table).where(mine))
-
-    def outdated(self, repo_id: int) -> list[int]:
-        """The issues whose answers name another issue with a newer text or newer vectors."""
-        changed: dict[int, int] = {}
-        for part in (terms, vectors):
-            for number, at in self._all(sa.select(part.c.number, part.c.changed).where(part.c.repo_id == repo_id)):
-                changed[number] = max(at, changed.get(number, 0))
-        return [
-            answer.number
-            for answer in self.all(repo_id)
-            if any(changed.get(found.number, 0) > answer.sequence for found in answer.found)
-        ]
-
-    def forget(self, repo_id: int) -> None:
-        """Delete all answers of a repository."""
-        self._change(sa.delete(table).where(table.c.repo_id == repo_id))
-
-    def missing(self, repo_id: int, model: str, *, closed: bool, after: int, limit: int | None) -> list[int]:
-        """The issues above `after` without a valid answer, ascending; with `closed`, closed ones too."""
+    def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
+        """The issues above `after` that still need an answer, ascending."""
+        model = self._matcher.version(self._repo_id)
         answered = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
         indexed = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
         embedded = sa.and_(vectors.c.repo_id == issues.c.repo_id, vectors.c.number == issues.c.number)
@@ -201,7 +180,7 @@ class ScanAnswers(TableGateway):
             .outerjoin(vectors, embedded)
             .outerjoin(table, answered)
             .where(
-                _in_backlog(repo_id, closed),
+                self._in_backlog(),
                 issues.c.number > after,
                 sa.or_(table.c.number.is_(None), table.c.model != model, outdated),
             )
@@ -210,101 +189,43 @@ class ScanAnswers(TableGateway):
         )
         return [row.number for row in self._all(query)]
 
-    def count_entries(self, repo_id: int, *, closed: bool) -> int:
-        """The number of issues in the backlog."""
-        return int(self._scalar(sa.select(sa.func.count()).where(_in_backlog(repo_id, closed))) or 0)
-
-    def entries(self, repo_id: int, *, closed: bool) -> list[BacklogIssue]:
-        """The issues of the backlog, oldest first by `created_at` (D8): a transferred issue has a high number."""
-        columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
-        query = sa.select(*(issues.c[name] for name in columns)).where(_in_backlog(repo_id, closed))
-        return [
-            BacklogIssue(number, title, state, datetime.fromtimestamp(created, UTC), up, down, comments)
-            for number, title, state, created, up, down, comments in self._all(
-                query.order_by(issues.c.created_at, issues.c.number)
-            )
-        ]
-
-    def put_reactions(self, repo_id: int, given: Mapping[int, tuple[int, int]]) -> None:
-        """Store the current numbers of 👍 and 👎, by issue number."""
-        if given:
-            change = (
-                sa.update(issues)
-                .where(issues.c.repo_id == repo_id, issues.c.number == sa.bindparam("at"))
-                .values(thumbs_up=sa.bindparam("up"), thumbs_down=sa.bindparam("down"))
-            )
-            rows = [{"at": number, "up": up, "down": down} for number, (up, down) in sorted(given.items())]
-            with write(self._engine) as connection:
-                connection.execute(change, rows)
-
-
-def _in_backlog(repo_id: int, closed: bool) -> sa.ColumnElement[bool]:
-    """A repository's open issues; with `closed`, also closed issues except those closed as duplicates."""
-    closed_as_duplicate = sa.or_(
-        issues.c.duplicate_of.is_not(None), sa.func.coalesce(issues.c.state_reason, "") == "duplicate"
-    )
-    is_open = issues.c.state == "open"
-    return sa.and_(issues.c.repo_id == repo_id, sa.or_(is_open, sa.not_(closed_as_duplicate)) if closed else is_open)
-
-
-def _to_row(found: ScanMatch) -> list[Any]:
-    return [found.number, round(found.confidence, 4), [[why.shared, *why.quoted] for why in found.reasons]]
-
-
-def _from_row(number: int, confidence: float, reasons: Iterable[list[str]]) -> ScanMatch:
-    return ScanMatch(
-        number, confidence, tuple(Reason(ReasonCode(shared), tuple(quoted)) for shared, *quoted in reasons)
-    )
-
-
-log = logging.getLogger(__name__)
-
-MOST_ASKED_AGAIN = 100
-"""The work of some seconds."""
-
-ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
-"""Returns the current numbers of 👍 and 👎 on GitHub, by issue number. Issues may be missing from the result."""
-
-
-class Scan:
-    """One scan of a repository. You can stop the scan at any time and repeat it."""
-
-    def __init__(self, store: Store, matcher: BacklogMatcher, repo_id: int, *, closed: bool = False) -> None:
-        self._store = store
-        self._answers = ScanAnswers(store.engine)
-        self._matcher = matcher
-        self._repo_id = repo_id
-        self._closed = closed
-
-    def begin(self, *, fresh: bool = False) -> None:
-        """Delete the outdated answers; with `fresh`, delete all answers."""
-        if fresh:
-            self._answers.forget(self._repo_id)
-        else:
-            self._answers.drop_outdated(self._repo_id)
-
-    def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
-        """The issues above `after` that still need an answer."""
-        version = self._matcher.version(self._repo_id)
-        return self._answers.missing(self._repo_id, version, closed=self._closed, after=after, limit=limit)
-
     def ask_again(self) -> None:
         """Ask again about issues whose answers became outdated during the scan.
 
         A scan must end, so it does this only once, for at most MOST_ASKED_AGAIN issues. The result uses all other
         outdated answers as they are.
         """
-        changed = {*self._answers.outdated(self._repo_id), *self.missing(limit=MOST_ASKED_AGAIN)}
+        changed = {*self._outdated(), *self.missing(limit=MOST_ASKED_AGAIN)}
         self.ask(sorted(changed)[:MOST_ASKED_AGAIN])
 
     def count(self) -> int:
-        return self._answers.count_entries(self._repo_id, closed=self._closed)
+        """The number of issues in the backlog."""
+        return int(self._scalar(sa.select(sa.func.count()).where(self._in_backlog())) or 0)
 
     def ask(self, numbers: Sequence[int]) -> None:
         self.keep(self._matcher.ask(self._repo_id, numbers))
 
     def keep(self, answers: Sequence[ScanAnswer]) -> None:
-        self._answers.put(self._repo_id, answers)
+        """Store the answers of issues that still exist, replacing earlier answers."""
+        rows = [
+            (self._repo_id, answer.number, answer.sequence, answer.model, json.dumps(list(map(_to_row, answer.found))))
+            for answer in answers
+        ]
+        with write(self._engine) as connection:
+            # Without the lock, an issue could be deleted meanwhile, and its answer would stay for ever.
+            lock_index(connection, self._repo_id)
+            answered = among(connection, issues.c.number, [answer.number for answer in answers])
+            existing = sa.select(issues.c.number).where(issues.c.repo_id == self._repo_id, answered)
+            numbers = set(connection.execute(existing).scalars())
+            upsert(connection, table, [row for row in rows if row[1] in numbers])
+
+    def answers(self) -> Iterator[ScanAnswer]:
+        """All stored answers. The database returns them in batches."""
+        query = sa.select(table).where(table.c.repo_id == self._repo_id).order_by(table.c.number)
+        with self._engine.connect() as connection:
+            for row in connection.execution_options(yield_per=_ROWS).execute(query):
+                found = [_from_row(*stored) for stored in json.loads(row.candidates)]
+                yield ScanAnswer(row.number, row.sequence, row.model, tuple(found))
 
     def count_reactions(self, read: ReadReactions, threshold: float = THRESHOLD) -> None:
         """Update the numbers of 👍 and 👎 in the groups, which determine the order of groups.
@@ -316,21 +237,62 @@ class Scan:
         numbers = [
             entry.number for group in groups for entry in (group.original, *(one.entry for one in group.members))
         ]
-        if numbers:
-            try:
-                given = read(numbers)
-            except (GitHubError, Retryable) as failure:
-                issues = counted(len(numbers), "issue")
-                log.warning("the reactions to %s could not be counted anew: %s", issues, failure)
-                return
-            self._answers.put_reactions(self._repo_id, given)
+        try:
+            given = read(numbers) if numbers else {}
+        except (GitHubError, Retryable) as failure:
+            counted_issues = counted(len(numbers), "issue")
+            log.warning("the reactions to %s could not be counted anew: %s", counted_issues, failure)
+            return
+        if given:
+            mine = sa.and_(issues.c.repo_id == self._repo_id, issues.c.number == sa.bindparam("at"))
+            change = sa.update(issues).where(mine)
+            change = change.values(thumbs_up=sa.bindparam("up"), thumbs_down=sa.bindparam("down"))
+            rows = [{"at": number, "up": up, "down": down} for number, (up, down) in sorted(given.items())]
+            with write(self._engine) as connection:
+                connection.execute(change, rows)
 
     def result(self, threshold: float = THRESHOLD) -> ScanResult:
-        backlog = self._answers.entries(self._repo_id, closed=self._closed)
-        groups = grouped(
-            backlog,
-            self._answers.all(self._repo_id),
-            threshold=threshold,
-            decided=decisions_on_pairs(self._store, self._repo_id),
-        )
+        backlog = self._backlog()
+        decided = decisions_on_pairs(self._store, self._repo_id)
+        groups = grouped(backlog, self.answers(), threshold=threshold, decided=decided)
         return ScanResult(tuple(groups), len(backlog), self._closed, threshold)
+
+    def _backlog(self) -> list[BacklogIssue]:
+        """The issues of the backlog, oldest first by `created_at` (D8): a transferred issue has a high number."""
+        columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
+        query = sa.select(*(issues.c[name] for name in columns)).where(self._in_backlog())
+        return [
+            BacklogIssue(number, title, state, datetime.fromtimestamp(created, UTC), up, down, comments)
+            for number, title, state, created, up, down, comments in self._all(
+                query.order_by(issues.c.created_at, issues.c.number)
+            )
+        ]
+
+    def _outdated(self) -> list[int]:
+        """The issues whose answers name another issue with a newer text or newer vectors."""
+        changed: dict[int, int] = {}
+        for part in (terms, vectors):
+            query = sa.select(part.c.number, part.c.changed).where(part.c.repo_id == self._repo_id)
+            for number, at in self._all(query):
+                changed[number] = max(at, changed.get(number, 0))
+        return [
+            answer.number
+            for answer in self.answers()
+            if any(changed.get(found.number, 0) > answer.sequence for found in answer.found)
+        ]
+
+    def _in_backlog(self) -> sa.ColumnElement[bool]:
+        """A repository's open issues; with `closed`, also closed issues except those closed as duplicates."""
+        mine, is_open = issues.c.repo_id == self._repo_id, issues.c.state == "open"
+        as_duplicate = issues.c.duplicate_of.is_not(None) | (sa.func.coalesce(issues.c.state_reason, "") == "duplicate")
+        return sa.and_(mine, sa.or_(is_open, sa.not_(as_duplicate)) if self._closed else is_open)
+
+
+def _to_row(found: ScanMatch) -> list[Any]:
+    return [found.number, round(found.confidence, 4), [[why.shared, *why.quoted] for why in found.reasons]]
+
+
+def _from_row(number: int, confidence: float, reasons: Iterable[list[str]]) -> ScanMatch:
+    return ScanMatch(
+        number, confidence, tuple(Reason(ReasonCode(shared), tuple(quoted)) for shared, *quoted in reasons)
+    )

@@ -165,7 +165,7 @@ def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
 
 def as_markdown(found: ScanResult, backlog: IndexedSource) -> str:
     place = FileIssueNames(backlog.names) if backlog.names else RepoLinks(backlog.name, backlog.settings.enterprise)
-    return scan_markdown(found, place, english()).text
+    return scan_markdown(found, place, english())
 
 
 def to_json(found: ScanResult, backlog: IndexedSource) -> dict[str, Any]:
