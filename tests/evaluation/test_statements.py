@@ -53,15 +53,6 @@ def read(text: str, *, by_member: bool = True, closing: bool = False) -> tuple[s
         "It does not start because it is a duplicate of #7",
         "Unlike #5, this is a duplicate of #7",
         "It isn't new and was closed as a duplicate of #7",
-        "Duplicate of #7 in our own issue tracker.",
-        "Duplicate of #7 in this repository, which is not fixed",
-        "Duplicate of issue 7 in the GitHub tracker",
-        "Duplicate of #7 (in the app repo)",
-        "Duplicate of #7 in the acme/App repository.",
-        "Duplicate of #7 in the cloned repo",
-        "Duplicate of #7 in how it reads the repo",
-        "Duplicate of #7 on the map",
-        "Duplicate of #7, in the other tracker view it is better",
     ],
 )
 def test_a_member_says_it(text: str) -> None:
@@ -148,35 +139,6 @@ def test_more_or_less_than_a_bare_reference_hints_at_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Duplicate of issue 7 in the other tracker",
-        "Duplicate of #7 in the other tracker.",
-        "Closing as a duplicate of #7 (in the old bug tracker)",
-        "Dup of #7 over in the docs repo, which has a patch",
-        "Duplicate of #7 in the acme/core repository",
-        "Duplicate of issue 7 of another repo; closing",
-        "Duplicate of issue 7 on Bugzilla",
-        "Duplicate of #7 in our Jira",
-        "Duplicate of issue 7 in a different tracker",
-        "Duplicate of #7 upstream.",
-        "Duplicate of issue 7 from the app-website issue tracker and fixed there",
-    ],
-)
-@pytest.mark.parametrize("closing", [False, True])
-def test_a_number_in_another_tracker_is_none_here(text: str, closing: bool) -> None:
-    found = read_comment(text, REPO, "", by_member=True, closing=closing)
-    assert found is not None
-    assert (found.kind, found.of) == (StatementKind.SAYS, None)
-
-
-def test_a_closing_reference_in_another_tracker_is_none_here() -> None:
-    found = read_comment("As a duplicate. See #7 in the other tracker.", REPO, "", by_member=True, closing=True)
-    assert found is not None
-    assert (found.kind, found.of) == (StatementKind.SAYS, None)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
         "This is not a duplicate, but #7 has fixed it.",
         "Closing: a duplicate key is reported since #7.",
         "Fixed together with #7.",
@@ -229,39 +191,21 @@ def test_an_original_elsewhere_has_no_number_here(name: str, closing: bool) -> N
         "not-a-duplicate of #7",
         "This is a near duplicate of #7",
         "Non-duplicate of #7",
-        "It was thought to be a duplicate of #7 but is not.",
-        "This was closed as a duplicate of #7, but it isn't",
-        "Marked as a duplicate of #7 by a script but this is not a duplicate",
-        "Duplicate of #7? No, fixed since",
         "Duplicate of issue 7.1",
         "Duplicate of issue 7th of May",
         "Duplicate of issue 7-1",
         "Duplicate of issue 7 % of the time",
         "The button makes a duplicate issue 7 times of 10",
         "issue 11 is a duplicate of issue 7",
-        "This was called a duplicate of #7, but it's not.",
-        "Marked as a duplicate of #7 but that’s not one",
-        "Marked as a duplicate of #7, but this one is not",
-        "Duplicate of #7? Not really",
-        "Duplicate of #7? nah!",
-        "Duplicate of #7? I don't think so.",
         "Almost a dup of #7, but not quite",
         "Hardly a duplicate of #7",
         "Half-duplicate of #7",
         "#7 is not a duplicate",
-        "This is not, as far as I see, a duplicate of #7",
-        "It isn't (yet) a duplicate of #7",
-        "I don't think, honestly, that this is a duplicate of #7",
         "I don't think it's fixed, and this is not a duplicate of #7",
         "This is not a duplicate of #5, or a duplicate of #7",
-        "This isn't the same, closed as a duplicate of #7 by mistake",
-        "It is not related: a duplicate of #7 would crash",
-        "I don't agree, this was closed as a duplicate of #7",
-        "I do not understand: why is this a duplicate of #7?",
         "This should not have been closed as a duplicate of #7",
         "It does not look like the crash, which is a duplicate of #7",
         "Never a dup of #7",
-        "This should not have been closed, as it was, as a duplicate of #7",
         "Neither new nor a dup of #7",
         "It isn't and never was a duplicate of #7",
         "This isn't new and not a duplicate of #7",
@@ -271,11 +215,8 @@ def test_it_says_nothing_or_denies_it(text: str) -> None:
     assert read(text) is None
 
 
-@pytest.mark.parametrize(
-    "text", ["Duplicate of #7? No, fixed since", "It was thought to be a duplicate of #7 but is not", "No dupe of #7"]
-)
-def test_whoever_closes_with_a_denial_marks_nothing(text: str) -> None:
-    assert read(text, closing=True) is None
+def test_whoever_closes_with_a_denial_marks_nothing() -> None:
+    assert read("No dupe of #7", closing=True) is None
 
 
 @pytest.mark.parametrize(
@@ -327,9 +268,6 @@ def test_hostile_texts_are_read_as_others_are(text: str, found: tuple[str, int] 
         "#1 is " * 10_000,
         "~~" * 32_000,
         "<!--" * 16_000,
-        "dup of #1 in the " + "a " * 32_000,
-        "dup of #1 in the old" + " " * 64_000 + "tracker",
-        "dup of #1 in " * 5_000,
         "not " * 16_000 + "a dup of #1",
         "not, " * 13_000 + "a dup of #1",
         "not a dup of #1, and " * 3_000,

@@ -2,7 +2,7 @@
 
 GitHub itself understands only `Duplicate of #12` at the beginning of a comment by somebody with write access, but
 people word the statement in many ways. "This is not a duplicate of #7" denies the statement, while "This does not work
-any more, duplicate of #7" makes it. "Duplicate of issue 7 in the other tracker" is about another repository.
+any more, duplicate of #7" makes it.
 """
 
 from __future__ import annotations
@@ -72,13 +72,6 @@ _CALLED_ONE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?\n]")
-# Denials after the claim: "Duplicate of #7? No, …" and "was called a duplicate of #7 but is not".
-_TAKEN_BACK = re.compile(
-    r"\s*\?\s*(?:no|nope|nah|not\s+(?:really|at\s+all)|I\s+do(?:n['’]t|\s+not)\s+think\s+so)\b"
-    r"|[^.!?\n]{0,40}?\bbut\s+(?:(?:it|this|that)(?:\s+one)?\s+)?(?:(?:is|was)(?:\s+not|n['’]t)|(?:it|that)['’]s\s+not)"
-    r"(?:\s+(?:really|one|a\s+dup\w*|the\s+same))?\s*(?:[.,;!)]|$)",
-    re.IGNORECASE | re.MULTILINE,
-)
 # "#11 is a duplicate of #7" is about #11, not about the issue on which the comment stands.
 _OF_ANOTHER = re.compile(
     r"(?:#|GH-|/(?:issues|pull)/|\bissue\s+)\d+\s+(?:is|was|are|were|(?:has|had|have)\s+been)"
@@ -111,7 +104,7 @@ def read_comment(
     denied_claim = False
     for claim in _CLAIM.finditer(visible):
         before = _sentence_before(visible, claim.start())
-        if denied(before) or _OF_ANOTHER.search(before) or _TAKEN_BACK.match(visible, claim.end()):
+        if denied(before) or _OF_ANOTHER.search(before):
             denied_claim = True
             continue
         if claim["favor"] and not (closing or _CLOSED.search(before)):
@@ -145,35 +138,7 @@ def _statement(kind: StatementKind, issue: re.Match[str], repo: RepoRef, at: str
     """The statement about the issue that a claim or a reference names."""
     groups = issue.groupdict()
     place, number = groups["here"] or groups["there"], int(groups["number"] or groups["bare"])
-    here = not _in_other_tracker(issue.string, issue.end(), repo) if place is None else name_key(place) == repo.key
-    return Statement(kind, number if here else None, at, by)
-
-
-# A word of a tracker's name. The excluded words belong to sentences such as "#7 in the way it clones the repo".
-_WORD = (
-    r"(?!(?:the|an?|of|in|on|at|it|its|is|to|and|or|how|way|when|where|which|that|cloned?|local|same)\b)[\w./-]{1,140}"
-)
-# All repetitions are bounded, so that matching takes linear time.
-_IN_A_PLACE = re.compile(
-    r"\]?[ \t]{0,3},?[ \t]{0,3}\(?(?:over[ \t]{1,3})?"
-    r"(?:(?:in|on|at|of|from)[ \t]{1,3}(?:(?:the|an|your|their|its|that)[ \t]{1,3})?"
-    rf"(?:(?P<words>(?:{_WORD}[ \t]{{1,3}}){{1,3}})(?:trackers?|repo|repository)"
-    r"|(?:a[ \t]{1,3}(?:different|separate)[ \t]{1,3}(?:(?:issue|bug)[ \t]{1,3})?(?:tracker|repo|repository))"
-    r"|(?:our[ \t]{1,3})?(?:bugzilla|launchpad|jira|gitlab|sourceforge|google[ \t]code|phabricator|trac))"
-    r"|(?:up|down)stream)\b(?=\s{0,3}(?:[.,;:!?)\]–—-]|\Z|\n|(?:and|but|so|which|where|as|since|because|now|too|is|was)\b))",
-    re.IGNORECASE,
-)
-# "In our own issue tracker" means this repository.
-_HERE = frozenset({"this", "our", "own", "very", "issue", "bug", "github", "present", "current", "main"})
-
-
-def _in_other_tracker(text: str, position: int, repo: RepoRef) -> bool:
-    """Whether the text after an issue's number, from `position` on, places the issue in another tracker."""
-    found = _IN_A_PLACE.match(text, position)
-    if found is None:
-        return False
-    words = (found["words"] or "").lower().split()
-    return not words or not set(words) <= _HERE | {name_key(repo.name), repo.key}
+    return Statement(kind, number if place is None or name_key(place) == repo.key else None, at, by)
 
 
 # The beginning of a new clause. A word such as "or" continues the old clause ("not a duplicate of #5, or of #7"). Words
@@ -190,32 +155,8 @@ _NOT = re.compile(r"\b(?:not|cannot|never|isn'?t|wasn'?t|unlike|nor)\b|n['’]t\
 _NO = re.compile(
     r"\b(?:no(?:\s+longer)?|neither|hardly|nearly|almost)(?:\s+an?)?(?:\s+(?:exact|real|true))?\s*\Z", re.IGNORECASE
 )
-# A clause that continues with these words only is incomplete: "this is not, as far as I see, a duplicate", "I do not
-# think, honestly, that".
-_LEFT_OPEN = re.compile(
-    r"(?:\s|['’](?:s|re|m)\b|\b(?:think|believe|feel|see|say|call|consider|find|agree|know|understand|get|that|this|it|he"
-    r"|she|they|you|one|issue|is|was|are|were|be|been|being|have|has|had|an?|the|really|actually|exactly|quite|just"
-    r"|simply|necessarily|strictly|even|yet|to|as|of|how|why|close|closed|mark|marked)\b)*",
-    re.IGNORECASE,
-)
-# "Not the same" also denies the claim, unless a number follows: the claim may then be about another issue.
-_SAMENESS = re.compile(r"\b(?:same|dup\w*|identical|related|equal|match\w*)\b", re.IGNORECASE)
-_NUMBER = re.compile(r"(?:#|GH-|/(?:issues|pull)/|\bissue\s+)\d", re.IGNORECASE)
 
 
 def denied(before: str) -> bool:
     """Whether the last words before "a duplicate" deny it."""
-    if _NO.search(before):
-        return True
-    *others, own = _CLAUSE.split(before)
-    return _NOT.search(own) is not None or any(_denies_next_clause(clause) for clause in others)
-
-
-def _denies_next_clause(clause: str) -> bool:
-    """Whether a denial in this clause also applies to the following clauses."""
-    found = list(_NOT.finditer(clause))
-    if not found:
-        return False
-    after = clause[found[-1].end() :]
-    same_as_none = _SAMENESS.search(after) is not None and not _NUMBER.search(after)
-    return same_as_none or _LEFT_OPEN.fullmatch(after) is not None
+    return _NO.search(before) is not None or _NOT.search(_CLAUSE.split(before)[-1]) is not None
