@@ -182,7 +182,6 @@ def test_c6a_export_has_the_history_that_was_read_for_an_evaluation(store: Store
     day = "2024-01-01T00:00:00Z"
     record = PastRecord(3, "Crash ü", "It stops.", "ann", day, day, None, False, ())
     history.add([record])
-    history.finish("etag")
     with (settings.home / "history" / "77.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"issue": {"numb')
     exported = json.loads(run("export", "acme/tried").stdout)

@@ -160,7 +160,7 @@ def test_a_full_disk_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     kept = HistoryFile(tmp_path, 7, RepoRef("acme", "history"))
     monkeypatch.setattr(history_file, "open_kept", lambda _: open_kept(Path("/dev/full")))
     with pytest.raises(UserError, match="No space left on device; what was read before is kept"):
-        kept.finish("etag")
+        kept.add([PastRecord(1, "", "", "ann", "", "", None, False, ())])
 
 
 def test_a_repository_can_be_named_by_its_address(online: dict[str, str], replayed: Path) -> None:

@@ -229,19 +229,17 @@ def _file(home: Path, repo_id: int) -> Path:
 class HistoryFile:
     """The history of one repository in a file of JSON lines, with `records` by issue number.
 
-    `etag` is the ETag of the last complete reading, or empty if the last reading was not completed. Raises UserError if
-    the file cannot be read or written, or was erased meanwhile.
+    Raises UserError if the file cannot be read or written, or was erased meanwhile.
     """
 
     def __init__(self, home: Path, repo_id: int, repo: RepoRef, *, fresh: bool = False) -> None:
         self.records: dict[int, PastRecord] = {}
-        self.etag = ""
         self._path = _file(home, repo_id)
         self._header = {"version": READING, "repository": str(repo)}
         lines = [] if fresh else self._lines()
         if lines and lines[0].get("version") == READING:
-            for line in lines[1:]:
-                self._load_line(line)
+            records = (PastRecord.from_json(line["issue"]) for line in lines[1:])
+            self.records = {one.number: one for one in records}
         else:
             self._write([self._header])
 
@@ -251,22 +249,10 @@ class HistoryFile:
         return max((record.updated_at for record in self.records.values()), default="")
 
     def add(self, records: Iterable[PastRecord]) -> None:
-        """Write issues to the file immediately."""
-        rows: list[dict[str, Any]] = [{"issue": record.to_json()} for record in records]
-        self._append(rows)
-        for row in rows:
-            self._load_line(row)
-
-    def finish(self, etag: str) -> None:
-        """Store that the reading is complete."""
-        self._append([{"etag": etag}])
-        self.etag = etag
-
-    def _load_line(self, line: dict[str, Any]) -> None:
-        if "issue" in line:
-            record = PastRecord.from_json(line["issue"])
-            self.records[record.number] = record
-        self.etag = line.get("etag", "")
+        """Write issues that are new or have changed to the file immediately."""
+        changed = {one.number: one for one in records if self.records.get(one.number) != one}
+        self._append({"issue": one.to_json()} for one in changed.values())
+        self.records |= changed
 
     def _lines(self) -> list[dict[str, Any]]:
         """The parsed lines, up to the first broken line: a process may have ended while writing."""
@@ -304,10 +290,6 @@ class HistoryFile:
             raise UserError(f"{self._path}: {problem.strerror}; what was read before is kept") from None
 
 
-# A busy repository changes during the reading. The next evaluation reads issues that change during the second round.
-_ROUNDS = 2
-
-
 def read_history(
     github: RepoClient, repo: RepoRef, home: Path, tell: Callable[[int, int], None], *, fresh: bool = False
 ) -> tuple[int, list[LabelledRow]]:
@@ -319,22 +301,9 @@ def read_history(
     """
     found = github.repository(repo)
     history = HistoryFile(home, found.id, found.ref, fresh=fresh)
-    for _ in range(_ROUNDS):
-        page = github.changed_issues(found.ref, since=history.newest, etag=history.etag)
-        if page.unchanged:
-            break
-        if not page.more and all(
-            _is_known(history.records.get(issue.number), issue.updated_at) for issue in page.issues
-        ):
-            history.finish(page.etag)
-            break
-        read = 0
-        for batch in github.history(found.ref, history.newest):
-            history.add(record(node, found.ref) for node in batch.issues)
-            read += len(batch.issues)
-            tell(read, batch.total)
+    read = 0
+    for batch in github.history(found.ref, history.newest):
+        history.add(record(node, found.ref) for node in batch.issues)
+        read += len(batch.issues)
+        tell(read, batch.total)
     return found.id, rows(history.records.values(), found.ref)
-
-
-def _is_known(stored: PastRecord | None, updated_at: datetime) -> bool:
-    return stored is not None and datetime.fromisoformat(stored.updated_at) >= updated_at
