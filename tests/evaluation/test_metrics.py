@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.quality.evaluation.figures import caught_intervals, retrieval_intervals
+from bot.domain.likelihood import Interval
+from bot.quality.evaluation.figures import evaluate, retrieval_intervals
 from bot.quality.evaluation.measures import (
     JudgedArrival,
     confidence_calibration,
@@ -111,6 +112,11 @@ def test_c4_a_comment_is_wrong_where_people_decided_so_of_all_that_it_names() ->
 def test_p1_how_many_comments_are_the_same_is_said_by_the_confidence() -> None:
     judged = [arrival(None, (1, 0.9)), arrival({5}, (4, 0.6)), arrival(None, (1, 0.4)), arrival(None)]
     assert outcome_at(judged, 0.5).said == pytest.approx(1.5), "whether it is marked or not"
+
+
+def caught_intervals(judged: list[JudgedArrival]) -> dict[float, Interval]:
+    arrived = [one.arrived for one in judged]
+    return evaluate(judged, issues=len(judged), arrived=arrived, min_confidence=0.5).caught_intervals
 
 
 def test_only_the_first_five_are_shown() -> None:

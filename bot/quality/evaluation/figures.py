@@ -12,9 +12,7 @@ from enum import StrEnum
 from itertools import count
 from typing import Any
 
-import numpy as np
-
-from bot.domain.likelihood import LEVEL, Interval, wilson
+from bot.domain.likelihood import Interval, wilson
 from bot.quality.evaluation.measures import (
     DEPTHS,
     SHARES,
@@ -25,7 +23,6 @@ from bot.quality.evaluation.measures import (
     Unmarked,
     confidence_calibration,
     likeliest,
-    lowest_threshold,
     outcome_at,
     retrieval,
     split,
@@ -152,6 +149,7 @@ def evaluate(
     curve = tuple(outcome_at(judged, cut) for cut in CURVE)
     at = outcome_at(judged, min_confidence)
     found, silent = retrieval(judged), len(split(judged)[1])
+    limits = {share: outcome_at(judged, threshold_for_share(judged, share)) for share in SHARES}
     a_month = monthly_arrivals(arrived)
     return Evaluation(
         issues=issues,
@@ -160,9 +158,11 @@ def evaluate(
         retrieval=found,
         silent=silent,
         rr_intervals=retrieval_intervals(judged),
-        caught_intervals=caught_intervals(judged),
+        caught_intervals={share: wilson(row.caught, found.queries) for share, row in limits.items()}
+        if found.queries and silent
+        else {},
         calibration=confidence_calibration(judged),
-        limits={share: outcome_at(judged, threshold_for_share(judged, share)) for share in SHARES},
+        limits=limits,
         curve=curve,
         monthly={row.cut: _month(row, a_month, sum(one.weight for one in judged)) for row in (*curve, at)},
         last_month=_last_month(judged, arrived, (*CURVE, min_confidence)),
@@ -240,42 +240,9 @@ def _month(row: ThresholdOutcome, arrivals: float, weight: float) -> Monthly:
     return Monthly(arrivals, row.comments * share, row.right * share, row.said * share)
 
 
-ROUNDS = 1_000
-
-
 def retrieval_intervals(judged: Sequence[JudgedArrival]) -> dict[int, Interval]:
-    """For each k the confidence interval of RR@k at LEVEL; empty without duplicates.
-
-    These are Wilson intervals: if every duplicate was found, a bootstrap interval would have no width.
-    """
+    """For each k the confidence interval of RR@k; empty without duplicates."""
     duplicates, _ = split(judged)
     ranks = [one.rank for one in duplicates]
     found = {k: sum(rank is not None and rank <= k for rank in ranks) for k in DEPTHS}
     return {k: wilson(hits / len(ranks), len(ranks)) for k, hits in found.items() if ranks}
-
-
-def caught_intervals(judged: Sequence[JudgedArrival]) -> dict[float, Interval]:
-    """For each share of unmarked issues with a comment, the bootstrap interval of the share of duplicates caught.
-
-    Each round resamples duplicates and unmarked issues, and finds the threshold again. If all rounds agree, the result
-    is a Wilson interval instead. Empty if there are no duplicates or no unmarked issues.
-    """
-    duplicates, silent = split(judged)
-    if not duplicates or not silent:
-        return {}
-    rng = np.random.default_rng(0)
-    caught_until = np.array([one.caught_until for one in duplicates])
-    tops = np.array([one.top for one in silent])
-    caught: dict[float, list[float]] = {share: [] for share in SHARES}
-    for _ in range(ROUNDS):
-        drawn = caught_until[rng.integers(len(caught_until), size=len(caught_until))]
-        drawn_tops = -np.sort(-tops[rng.integers(len(tops), size=len(tops))])
-        for share, values in caught.items():
-            # An ndarray works as a sequence of floats, but its type does not say so.
-            values.append(float((drawn >= lowest_threshold(drawn_tops, share)).mean()))  # type: ignore[arg-type]
-    return {share: _interval(np.array(values), len(caught_until)) for share, values in caught.items()}
-
-
-def _interval(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], count: int) -> Interval:
-    low, high = np.quantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-    return (float(low), float(high)) if low < high else wilson(float(low), count)

@@ -208,12 +208,7 @@ def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
 
 def threshold_for_share(judged: Iterable[JudgedArrival], share: float) -> float:
     """The lowest threshold, in thousandths, at which at most `share` of the unmarked issues get a comment."""
-    _, unmarked = split(judged)
-    return lowest_threshold(sorted((arrival.top for arrival in unmarked), reverse=True), share)
-
-
-def lowest_threshold(tops: Sequence[float], share: float) -> float:
-    """Like `threshold_for_share`, from the first candidates' confidences of the unmarked issues, in falling order."""
+    tops = sorted((arrival.top for arrival in split(judged)[1]), reverse=True)
     allowed = int(share * len(tops))
     return float(math.floor(tops[allowed] * _STEPS + 1 + _ROUNDING) / _STEPS) if allowed < len(tops) else 0.0
 
