@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
 from typing import Literal
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+from markdown_it import MarkdownIt
 
 from bot.domain.entities import BODY_MAX, PLACE, Issue, RepoRef, name_key
 from bot.text.terms import without_comments
@@ -169,12 +173,6 @@ def _host(parts: SplitResult) -> str:
     return host
 
 
-# A code block ends at a fence of at least the opening fence's length, or at the end of the text ("GitHub Flavored
-# Markdown Spec", 4.5). Three ticks with more ticks in the same line, as in "```error```", are not a fence.
-_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
-_INDENTED = ("    ", "\t")
-_ITEM = re.compile(r" {0,3}(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t]|\Z)")
-_TICKS = re.compile(r"`+")
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,300}")
 # GitHub also links an emphasised reference, `_#12_`, and both `gh-12` and `GH-12`.
 _REFERENCE = re.compile(
@@ -207,57 +205,23 @@ def named_by(issue: Issue) -> frozenset[str]:
     return named_issues(f"{issue.title}\n{issue.body}", issue.repo, urlsplit(issue.url).hostname or "")
 
 
+@cache
+def _markdown() -> MarkdownIt:
+    return MarkdownIt("zero").enable(["backticks", "code", "fence", "heading", "list"])
+
+
 def without_code(text: str) -> str:
-    """A Markdown text without code blocks and code spans. Linear in its length."""
-    return _without_spans(_without_indented(_without_fences(text)))
+    """A Markdown text without code blocks and code spans."""
+    paragraphs = (token.children or () for token in _markdown().parse(text) if token.type == "inline")
+    return "\n\n".join(
+        "".join(" " if part.type == "code_inline" else part.content for part in parts) for parts in paragraphs
+    )
 
 
-def _without_fences(text: str) -> str:
-    kept = []
-    at = 0
-    opened = ""
-    for fence in _FENCE.finditer(text):
-        if not opened:
-            kept.append(text[at : fence.start()])
-            opened = fence[1]
-        elif fence[1].startswith(opened) and fence[0].strip() == fence[1]:
-            opened, at = "", fence.end()
-    # Without a closing fence, the code runs to the end of the text.
-    return " ".join([*kept, "" if opened else text[at:]])
-
-
-def _without_indented(text: str) -> str:
-    """Indented lines are code if they follow an empty line. Below a list item they belong to the item."""
-    kept = []
-    empty, code, in_list = True, False, False
-    for line in text.split("\n"):
-        blank, indented = not line.strip(), line.startswith(_INDENTED)
-        if not blank:
-            code = indented and not in_list and (code or empty)
-            if not indented and (_ITEM.match(line) or (empty and not line.startswith(" "))):
-                in_list = _ITEM.match(line) is not None
-        kept.append(" " if code and not blank else line)
-        empty = blank
-    return "\n".join(kept)
-
-
-def _without_spans(text: str) -> str:
-    """A code span ends at the next run of equally many ticks. Without such a run, the ticks are text."""
-    runs = [run.span() for run in _TICKS.finditer(text)]
-    # Map each run to the next run of its length. Going backwards finds all of them in one pass.
-    partner: dict[int, int] = {}
-    last: dict[int, int] = {}
-    for place in range(len(runs) - 1, -1, -1):
-        start, end = runs[place]
-        if end - start in last:
-            partner[place] = last[end - start]
-        last[end - start] = place
-    kept = []
-    at = place = 0
-    while place < len(runs):
-        if place in partner:
-            kept.append(text[at : runs[place][0]])
-            place = partner[place]
-            at = runs[place][1]
-        place += 1
-    return " ".join([*kept, text[at:]])
+def second_level_headings(text: str) -> list[str]:
+    """The `##` headings of a Markdown text, as written."""
+    return [
+        inline.content
+        for opening, inline in pairwise(_markdown().parse(text))
+        if opening.type == "heading_open" and opening.tag == "h2"
+    ]

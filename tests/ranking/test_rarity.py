@@ -28,11 +28,3 @@ def test_an_issue_counts_once_and_a_word_once_an_issue() -> None:
     words.add({1: ["a", "c"]})
     assert words.total() == 2
     assert words.counts(["a", "b", "c"]) == {"a": 1, "b": 2}
-
-
-def test_statistics_in_memory_are_bounded() -> None:
-    words = CountedWords(most=10)
-    words.add({1: ["kept"], 2: ["kept"]})
-    words.add({3: [f"once{n}" for n in range(20)]})
-    assert words.counts(["kept", "once1"]) == {"kept": 2}
-    assert words.total() == 3

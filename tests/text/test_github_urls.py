@@ -140,7 +140,7 @@ HERE = RepoRef("Acme", "App")
         ("```TypeError: #12```\n\nLike #13\n````#14` ````\n#15", {"acme/app#13", "acme/app#15"}),
         ("text\n\n    #12\n\t#13\n#14", {"acme/app#14"}),
         ("- seen in\n    - #12\n\n    and #13\n\nDone:\n\n    #14", {"acme/app#12", "acme/app#13"}),
-        ("1) first\n   and\n\n\tlike #12\n\n\n  so\n\n    #13", {"acme/app#12", "acme/app#13"}),
+        ("1) first\n   and\n\n\tlike #12\n\n\n  so\n\n    #13", {"acme/app#12"}),
         ("Like\n    #12\n\n    #13\n\n    #14\n#15", {"acme/app#12", "acme/app#15"}),
         ("- a\n    ```\n    #12\n    ```\n", set()),
         ("<!-- like #12 --> #13", {"acme/app#13"}),

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from bot.domain.entities import BODY_MAX, RepoRef, StateFilter
+from bot.text.github_urls import second_level_headings
 from bot.text.terms import without_comments
 from bot.text.words import MARKS, STOP_WORDS, split_words
 
@@ -25,10 +26,6 @@ MAX_LENGTH = 200
 # How many characters of a title are read. GitHub allows 256, but a hostile title may be longer.
 _TITLE_CHARACTERS_READ = 4_096
 
-_HEADING = re.compile(r"^ {0,3}##[ \t]+(\S.*)$")
-# The opening of fenced code. With more backticks in the line it would be a code span.
-_FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$")
-
 
 def extract_search_keywords(
     title: str, body: str | None = None, template_headings: Iterable[str] = (), *, max_words: int = MAX_TITLE_WORDS
@@ -41,7 +38,7 @@ def extract_search_keywords(
     title_words = _meaningful(split_words(title[:_TITLE_CHARACTERS_READ]))[:max_words]
     supplied = {_plain(heading) for heading in template_headings}
     visible = without_comments((body or "")[:BODY_MAX])
-    own_headings = [heading for heading in _headings(visible) if _plain(heading) not in supplied]
+    own_headings = [one for one in second_level_headings(visible) if _plain(one) not in supplied]
     known = {word.lower() for word in title_words}
     heading_words = [word for word in _meaningful(split_words("\n".join(own_headings))) if word.lower() not in known]
     return join_within(title_words + heading_words[:MAX_HEADING_WORDS], MAX_LENGTH)
@@ -58,19 +55,6 @@ def _meaningful(words: Iterable[str]) -> list[str]:
     for word in words:
         first.setdefault(word.lower(), word)
     return [word for folded, word in first.items() if folded not in STOP_WORDS]
-
-
-def _headings(body: str) -> Iterable[str]:
-    """The texts of the `##` headings outside fenced code ("GitHub Flavored Markdown Spec", 4.5)."""
-    fence = ""
-    for line in body.splitlines():
-        if mark := _FENCE.match(line):
-            if not fence:
-                fence = mark[1]
-            elif mark[1].startswith(fence) and not mark[2].strip():
-                fence = ""
-        elif not fence and (heading := _HEADING.match(line)):
-            yield heading[1]
 
 
 def _plain(heading: str) -> str:

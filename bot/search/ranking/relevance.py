@@ -63,10 +63,9 @@ class WordRarity:
 
 
 class CountedWords:
-    """WordStats in memory. With more than `most` words, it drops those that were seen once: they say the least."""
+    """WordStats in memory."""
 
-    def __init__(self, most: int = 200_000) -> None:
-        self._most = most
+    def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._issues: set[int] = set()
 
@@ -81,8 +80,6 @@ class CountedWords:
             if number not in self._issues:
                 self._issues.add(number)
                 self._counts.update(set(words))
-        if len(self._counts) > self._most:
-            self._counts = Counter({word: count for word, count in self._counts.items() if count > 1})
 
 
 K1, B, DELTA = 1.2, 0.75, 1.0
