@@ -49,19 +49,6 @@ def stored_checkboxes(signals: Iterable[FeedbackSignal]) -> dict[Pair, bool]:
     return {(signal.number, signal.other): signal.same for signal in signals if signal.kind is FeedbackKind.BOX}
 
 
-def changed_checkboxes(
-    body: str, known: dict[Pair, bool], login: str, now: float
-) -> tuple[list[FeedbackSignal], list[Pair]]:
-    """The new signals in the issue's text, and the pairs whose boxes were cleared."""
-    answers = read_checkboxes(body)
-    new = [
-        FeedbackSignal(number, FeedbackKind.BOX, login, other, same, Role.TRIAGE, now)
-        for (number, other), same in answers.items()
-        if same is not None and known.get((number, other)) is not same
-    ]
-    return new, [pair for pair, same in answers.items() if same is None and pair in known]
-
-
 WEEK = 7 * 86_400.0
 
 
@@ -82,9 +69,14 @@ def titles_of(index: Index, repo_id: int, found: Digest) -> Mapping[int, str]:
 
 def store_checkboxes(store: Store, index: Index, repo_id: int, body: str, login: str, now: float) -> int:
     """Store the boxes in the digest issue's text as signals by `login`; return the number of changed boxes."""
-    signals = store.signals
+    signals, answers = store.signals, read_checkboxes(body)
     known = stored_checkboxes(signals.since(repo_id, 0.0))
-    new, cleared = changed_checkboxes(body, known, login, now)
+    new = [
+        FeedbackSignal(pair[0], FeedbackKind.BOX, login, pair[1], same, Role.TRIAGE, now)
+        for pair, same in answers.items()
+        if same is not None and known.get(pair) is not same
+    ]
+    cleared = [pair for pair, same in answers.items() if same is None and pair in known]
     # A box can outlive its issues. Store nothing about an issue that was deleted or transferred.
     checked = {one.number for one in store.decisions.of_issues(repo_id, {one.number for one in new})}
     others = {one.other for one in new}

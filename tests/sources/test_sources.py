@@ -205,7 +205,7 @@ def test_f8a_what_github_says_of_likeness_goes_with_what_it_ranks() -> None:
     assert (best.issue.number, best.sources) == (2, ("github-search", "github-similar"))
     assert best.likeness == Likeness(1.93, "high", True)
     assert [hit.likeness for hit in others] == [Likeness(None, "low", False)]
-    assert Gathered(Plan(()), (answer,), (best, *others)).likely == {best.issue.key}
+    assert Gathered((answer,), (best, *others)).likely == {best.issue.key}
 
 
 def test_f8a_only_the_states_that_are_asked_for_count_and_drafts_are_not_asked_about() -> None:

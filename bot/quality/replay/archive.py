@@ -36,11 +36,6 @@ class PastIssue:
 
 _GZIPPED = b"\x1f\x8b"
 
-LINE_MAX = 16 * 1024 * 1024
-"""The most characters in a line. GitHub's bodies have at most 65,536 characters, but other trackers allow more. Without
-a limit, one line of a small compressed file could fill the memory.
-"""
-
 
 def read_archive(path: Path) -> list[PastIssue]:
     """All issues in order of arrival. Raises UserError naming an unreadable line, or if the file has no issue."""
@@ -70,17 +65,15 @@ def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
     """The parsed lines of a file, with their places.
 
     The first bytes reveal compression, because a pipe has no file name. Raises UserError for an unreadable file, and
-    naming a line that is not JSON or is longer than LINE_MAX.
+    naming a line that is not JSON.
     """
     try:
         with path.open("rb") as raw:
             plain = gzip.GzipFile(fileobj=raw) if raw.peek(2)[:2] == _GZIPPED else raw
             # `-sig` drops the byte order mark that editors on Windows add.
             text = io.TextIOWrapper(plain, encoding="utf-8-sig")
-            for count, line in enumerate(iter(lambda: text.readline(LINE_MAX + 1), ""), 1):
+            for count, line in enumerate(text, 1):
                 place = f"{path}, line {count}"
-                if len(line) > LINE_MAX:
-                    raise UserError(f"{place}: longer than {LINE_MAX:,} characters")
                 if line.strip():
                     # `gh issue list --json` prints a list, for example.
                     if line.lstrip().startswith("["):

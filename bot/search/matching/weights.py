@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -154,21 +153,6 @@ def _has_another_title(pool: Comparison) -> Booleans:
 # An error message names at most this many features, because a file of another kind lacks all of them.
 _MOST_NAMED = 5
 
-# No learned weight is above ten. With huge weights, sums would become infinite, and the difference of two sums NaN.
-_LARGEST_WEIGHT = 1e9
-
-
-def _bounded(value: Any, name: str) -> float:
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    # Written so that NaN is refused, too.
-    if not abs(number) <= _LARGEST_WEIGHT:
-        raise ValueError(f"{name} is not a number to reckon with")
-    return number
-
-
 #: Keys of the file: the second model with and without a known author, and the third model.
 KNOWN, UNKNOWN = "known authors", "unknown authors"
 READ = "readings"
@@ -202,8 +186,11 @@ class Linear:
         if other := sorted(set(data["weights"]) ^ set(names)):
             more = f" and {len(other) - _MOST_NAMED} more" if len(other) > _MOST_NAMED else ""
             raise ValueError(f"the weights are for other features: {', '.join(other[:_MOST_NAMED])}{more}")
-        weights = np.array([_bounded(data["weights"][name], name) for name in names])
-        return cls(weights, _bounded(data["intercept"], "intercept"))
+        weights = np.array([float(data["weights"][name]) for name in names])
+        linear = cls(weights, float(data["intercept"]))
+        if not np.isfinite([*linear.weights, linear.intercept]).all():
+            raise ValueError("the weights are not all numbers")
+        return linear
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,7 +141,6 @@ class FinderSettings:
 class Gathered:
     """What the sources found for an issue, before any judgement. `hits` has each result once, best first."""
 
-    plan: Plan
     answers: tuple[SourceResult, ...]
     hits: tuple[Hit, ...]
 
@@ -201,7 +200,7 @@ class FederatedSearch:
         by_name = {source.name: source for source in available}
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
-            return Gathered(Plan(()), (), ())
+            return Gathered((), ())
         if not self.indexed or GitHubLexical.name in use:
             ensure_word_stats(self.recent, self.stats, target.repo)
         # Leave at least one search for the plan: a source that is on but never asked would be a worse surprise.
@@ -215,7 +214,7 @@ class FederatedSearch:
             limit_results(_valid_results(answer, target), use[answer.source].limit)
             for answer in (*ask_all(first, question), *ask_all(rest, question, within))
         )
-        return Gathered(plan, answers, tuple(merge_results(answers, target.created_at, use)))
+        return Gathered(answers, tuple(merge_results(answers, target.created_at, use)))
 
     def _plan(self, target: Issue, state: StateFilter, words: str, budget: int) -> Plan:
         if words:
