@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.domain.entities import Issue
 from bot.search.ranking.grouping import DuplicateGroup, components, resolve
+from tests.matching.made import an_issue
 
-
-@dataclass(frozen=True)
-class State:
-    state: str = "open"
-    state_reason: str | None = None
-
-
-OPEN, DONE, DUPLICATE, DROPPED = (
-    State(),
-    State("closed", "completed"),
-    State("closed", "duplicate"),
-    State("closed", "not_planned"),
+OPEN = an_issue(1, "Crash")
+DONE, DUPLICATE, DROPPED = (
+    replace(OPEN, state="closed", state_reason=reason) for reason in ("completed", "duplicate", "not_planned")
 )
 
 
@@ -34,7 +27,7 @@ OPEN, DONE, DUPLICATE, DROPPED = (
     ],
 )
 def test_the_oldest_open_one_leads_else_the_oldest_completed_else_the_oldest(
-    states: dict[int, State], lead: int
+    states: dict[int, Issue], lead: int
 ) -> None:
     others = tuple(sorted({1, 2, 3, 4} - {lead}))
     assert resolve([2], {2: 1, 3: 1, 4: 2}, states, states) == [DuplicateGroup(lead, others, (2,))]

@@ -11,7 +11,7 @@ from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import SOURCES, SourceConfig
 from bot.domain.entities import Actor, Issue, RepoRef
 from bot.search.sources import SourceResult, limit_results, merge_results
-from bot.search.sources.federated import SOURCE_NAMES, enabled_sources, only_sources
+from bot.search.sources.federated import SOURCE_NAMES, FinderSettings, only_sources
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LOCAL = {"full-text", "vectors"}
@@ -32,29 +32,29 @@ def test_every_source_of_the_settings_can_be_chosen() -> None:
 
 
 def test_h4_what_is_on_by_itself() -> None:
-    assert set(enabled_sources({}, indexed=False)) == {"github-search", *ALWAYS}
-    assert set(enabled_sources({}, indexed=True)) == {*LOCAL, *ALWAYS}
-    assert "github-hybrid" not in enabled_sources({}, indexed=True, hybrid=False)
+    assert set(FinderSettings(sources={}).use(indexed=False)) == {"github-search", *ALWAYS}
+    assert set(FinderSettings(sources={}).use(indexed=True)) == {*LOCAL, *ALWAYS}
+    assert "github-hybrid" not in FinderSettings(sources={}, hybrid=False).use(indexed=True)
 
 
 def test_h4_githubs_search_answers_where_the_index_is_ready_and_none_of_it_is_asked() -> None:
     """Who wants GitHub's search instead of the bot's own index would have nothing, from the day on that it is ready."""
     config, _ = parse_config("search: {hybrid: off}\nsources: {full-text: off, vectors: off}")
-    assert "github-search" in enabled_sources(config.sources, indexed=True, hybrid=config.search.hybrid)
+    assert "github-search" in FinderSettings(sources=config.sources, hybrid=config.search.hybrid).use(indexed=True)
     for one in LOCAL:
-        assert "github-search" not in enabled_sources({one: SourceConfig(enabled=False)}, indexed=True)
+        assert "github-search" not in FinderSettings(sources={one: SourceConfig(enabled=False)}).use(indexed=True)
 
 
 def test_h4_settings_switch_sources_on_and_off() -> None:
     config, _ = parse_config(
         "sources: {github-search: on, vectors: off, discussions: {limit: 3}, github-hybrid: {weight: 2}}"
     )
-    use = enabled_sources(config.sources, indexed=True, hybrid=False)
+    use = FinderSettings(sources=config.sources, hybrid=False).use(indexed=True)
     assert set(use) == {"full-text", "github-search", "discussions", *ALWAYS}
     assert (use["discussions"].limit, use["github-hybrid"].weight) == (3, 2.0)
     # There is nothing local to ask where no index is, whatever the settings say.
-    assert not LOCAL & set(enabled_sources(only_sources("full-text", "vectors"), indexed=False))
-    assert set(enabled_sources(only_sources("full-text"), indexed=True)) == {"full-text"}
+    assert not LOCAL & set(FinderSettings(sources=only_sources("full-text", "vectors")).use(indexed=False))
+    assert set(FinderSettings(sources=only_sources("full-text")).use(indexed=True)) == {"full-text"}
 
 
 @given(st.lists(st.lists(st.integers(1, 9), unique=True), max_size=3), st.integers(0, 9))

@@ -12,10 +12,11 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from rapidfuzz import fuzz
 
+from bot.domain.entities import Issue
 from bot.text.github_urls import normalize_url, thing_at
 
 ALIKE = 0.95
@@ -141,15 +142,6 @@ def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
     return {member: root(member) for member in parent}
 
 
-class Stated(Protocol):
-    """An issue with its state: `bot.domain.entities.Issue`, or an issue of the index."""
-
-    @property
-    def state(self) -> str: ...
-    @property
-    def state_reason(self) -> str | None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
     """Issues that report one thing: its `lead`, and the `others`, oldest first.
@@ -163,7 +155,7 @@ class DuplicateGroup:
 
 
 def resolve(
-    ranked: Sequence[int], originals: Mapping[int, int], known: Mapping[int, Stated], may_lead: Collection[int]
+    ranked: Sequence[int], originals: Mapping[int, int], known: Mapping[int, Issue], may_lead: Collection[int]
 ) -> list[DuplicateGroup]:
     """Group candidates; each group takes the place of its best candidate.
 
@@ -189,7 +181,7 @@ def resolve(
     return groups
 
 
-def _lead_rank(issue: Stated) -> int:
+def _lead_rank(issue: Issue) -> int:
     if issue.state == "open":
         return 0
     return 1 if issue.state_reason == "completed" else 2

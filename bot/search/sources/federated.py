@@ -49,22 +49,6 @@ FURTHER_SEARCHES = (PULL_REQUESTS, SIBLINGS)
 SOURCE_NAMES = (*INDEX, LEXICAL, HYBRID, SIMILAR, KNOWN_ISSUES, PULL_REQUESTS, DISCUSSIONS, SIBLINGS)
 
 
-def enabled_sources(
-    named: Mapping[str, SourceConfig], *, indexed: bool, hybrid: bool = True
-) -> dict[str, SourceConfig]:
-    """The sources to ask, by name, with the settings `named` or else default settings.
-
-    `indexed` tells whether the repository's own index is complete; an incomplete index is not asked. If the index is
-    asked, GitHub's lexical search is off by default: the lexical search reads the same texts and understands less, and
-    all repositories of an installation share its 30 requests a minute. `hybrid` is the default for GitHub's semantic
-    search.
-    """
-    local = indexed and any(name not in named or named[name].enabled for name in INDEX)
-    off = {PULL_REQUESTS, DISCUSSIONS, *([LEXICAL] if local else ()), *(() if hybrid else [HYBRID])}
-    settings = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
-    return {name: source for name, source in settings.items() if source.enabled and (indexed or name not in INDEX)}
-
-
 def only_sources(*names: str) -> dict[str, SourceConfig]:
     """Settings that switch on only these sources."""
     return {name: SourceConfig(enabled=name in names) for name in SOURCE_NAMES}
@@ -121,7 +105,7 @@ class FinderSettings:
     `words_max` is the number of title words (F3), and `budget` the number of searches by words for each issue (F8).
     `hybrid` tells whether to search by meaning if `sources` has no setting. `template_headings` are the headings of the
     repository's issue forms. `workflow_field` is the project field that F7 shows (None: fields with the default names).
-    `sources` has settings by name; `enabled_sources` chooses the defaults. `known_issues` are always considered.
+    `sources` has settings by name. `known_issues` are always considered.
     """
 
     words_max: int = 5
@@ -133,8 +117,17 @@ class FinderSettings:
     known_issues: tuple[int, ...] = ()
 
     def use(self, *, indexed: bool) -> dict[str, SourceConfig]:
-        """The sources to ask, by name."""
-        return enabled_sources(self.sources, indexed=indexed, hybrid=self.hybrid)
+        """The sources to ask, by name, with their own settings or else default settings.
+
+        `indexed` tells whether the repository's own index is complete; an incomplete index is not asked. If the index
+        is asked, GitHub's lexical search is off by default: the lexical search reads the same texts and understands
+        less, and all repositories of an installation share its 30 requests a minute.
+        """
+        named = self.sources
+        local = indexed and any(name not in named or named[name].enabled for name in INDEX)
+        off = {PULL_REQUESTS, DISCUSSIONS, *([LEXICAL] if local else ()), *(() if self.hybrid else [HYBRID])}
+        settings = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
+        return {name: one for name, one in settings.items() if one.enabled and (indexed or name not in INDEX)}
 
 
 @dataclass(frozen=True, slots=True)
