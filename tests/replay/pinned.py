@@ -18,8 +18,8 @@ from bot.app.cli.replay import replay
 
 KEPT = Path(__file__).parent / "said"
 ISSUES = Path(__file__).parents[2] / "bot" / "app" / "demo" / "issues.jsonl"
-CASES = (("calm", "index"), ("busy", "index"), ("busy", "github-search"))
-"""Projects, and where they are searched."""
+CASES = (("busy", "index", 24), ("calm", "index", 12), ("busy", "github-search", 12))
+"""Projects, where they are searched, and about how many of their issues is asked."""
 
 Said = Mapping[int, Mapping[int, float]]
 
@@ -44,13 +44,13 @@ def project(name: str) -> list[dict[str, Any]]:
     return rows
 
 
-def said(rows: Sequence[Mapping[str, Any]], source: str) -> str:
-    """The best three candidates of each issue after the first fifth, a line of JSON an issue."""
+def said(rows: Sequence[Mapping[str, Any]], source: str, asked: int) -> str:
+    """The best three candidates of some issues after the first fifth, a line of JSON an issue."""
     with tempfile.TemporaryDirectory() as folder:
         issues, out = Path(folder) / "issues.jsonl", Path(folder) / "said.jsonl"
         issues.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-        options = [str(issues), "--top", "3", "--sources", source, "--jobs", "1", "--out", str(out)]
-        result = CliRunner().invoke(replay, options)
+        options = ["--top", "3", "--sources", source, "--sample", str(asked), "--jobs", "1", "--out", str(out)]
+        result = CliRunner().invoke(replay, [str(issues), *options])
         assert result.exit_code == 0, result.output
         return out.read_text(encoding="utf-8")
 
@@ -67,5 +67,5 @@ def kept(name: str, source: str) -> Path:
 
 
 if __name__ == "__main__":
-    for name, source in CASES:
-        kept(name, source).write_text(said(project(name), source), encoding="utf-8")
+    for name, source, asked in CASES:
+        kept(name, source).write_text(said(project(name), source, asked), encoding="utf-8")
