@@ -23,29 +23,30 @@ from bench.chaos.run import perform
 from bot.app.cli.shared.console import progress_bar
 
 SHORT = Plan(
-    deliveries=40,
-    issues=12,
+    deliveries=24,
+    issues=8,
     owners=2,
-    pace=15.0,
-    kill_every=1.0,
+    pace=12.0,
+    kill_every=0.7,
     calamity=0.7,
     freezes=1,
-    frozen=8.0,
+    frozen=6.5,
     deadly_poison=False,
     drain_within=90.0,
 )
 BROKEN = replace(
     SHORT,
-    deliveries=20,
-    issues=8,
+    deliveries=8,
+    issues=5,
+    owners=1,
     kill_every=0.0,
     calamity=0.0,
     freezes=0,
-    faults=40.0,
+    faults=17.0,
     only="reset_after_write",
     sabotage="marker",
 )
-"""The bot broken on purpose, and GitHub losing all of its answers to what it has written: this must be red."""
+"""The bot broken on purpose, and GitHub losing every second answer to what it has written: this must be red."""
 CALM = {"kill_every": 0.0, "faults": 0.0, "redelivered": 0.0, "calamity": 0.0, "freezes": 0}
 STANDING_STILL = 60.0
 """Seconds that a worker stands still where the bot's own waits are kept, which are longer."""
