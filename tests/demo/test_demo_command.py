@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from bot.app.demo.scenario import REPOSITORY, script
+from bot.app.demo.scenario import script
+from tests.calling import call, write_lines
 from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.processes
@@ -57,8 +58,10 @@ def test_the_show_runs_to_its_end_without_a_terminal(tmp_path: Path) -> None:
 
 
 def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: Path) -> None:
+    rows = [{"id": n, "title": f"It fails {n}", "created_at": f"2024-01-0{n}T00:00:00Z"} for n in range(1, 4)]
+    issues = write_lines(tmp_path / "issues.jsonl", rows)
     started = subprocess.Popen(
-        [*COMMAND, "--serve", "--json"],
+        [*COMMAND, "--serve", "--json", "--issues", str(issues)],
         cwd=tmp_path,
         env=environment(tmp_path),
         stdin=subprocess.DEVNULL,
@@ -70,7 +73,7 @@ def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: 
         assert started.stdout is not None
         events = iter(map(json.loads, started.stdout))
         ready = next(event for event in events if event["event"] == "ready")
-        assert (ready["repository"], ready["issues"]) == (REPOSITORY, 176)
+        assert (ready["repository"], ready["issues"]) == ("acme/app", 2)
         serving = next(event for event in events if event["event"] == "serving")
         assert serving["url"].startswith("http://127.0.0.1:")
         children = children_of(started.pid)
@@ -84,28 +87,13 @@ def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: 
     assert not list(tmp_path.glob("doppel-demo-*"))
 
 
-INTERRUPTED_AMID_AN_IMPORT = """
-import signal
+def test_an_interruption_amid_an_import_is_the_proper_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def perform(*_: object, **__: object) -> None:
+        # As the making of a dataclass does.
+        exec("import os, signal; os.kill(os.getpid(), signal.SIGTERM)\nwhile True: pass")
 
-import bot.app.cli.demo
-from bot.app.cli import main
-
-# A shell that starts the tests in the background lets them ignore it.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
-def perform(*_, **__):
-    # As the making of a dataclass does.
-    exec("import os, signal; os.kill(os.getpid(), signal.SIGINT)\\nwhile True: pass")
-
-bot.app.cli.demo.perform = perform
-main(["demo", "--serve"])
-"""
-
-
-def test_an_interruption_amid_an_import_is_the_proper_end_too(tmp_path: Path) -> None:
-    (tmp_path / "interrupted.py").write_text(INTERRUPTED_AMID_AN_IMPORT, encoding="utf-8")
-    done = subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, env=environment(tmp_path), check=False)
-    assert done.returncode == 0
+    monkeypatch.setattr("bot.app.cli.demo.perform", perform)
+    assert call("demo", "--serve").exit_code == 0
 
 
 def children_of(pid: int) -> list[int]:
