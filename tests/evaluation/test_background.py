@@ -79,13 +79,13 @@ def test_the_command_is_run_without_a_secret_among_its_arguments_and_keeps_its_r
         "DATABASE_URL": settings.database_url,
         "DOPPEL_HOME": str(settings.home),
     }
-    installed.sim.load_issues(rows(24), REPO)
+    installed.sim.load_issues(rows(16), REPO)
     use(installed, lambda repo: evaluate_in_child_process(repo, environ))
     ask(installed)
     installed.work()
     assert ended(installed) == (Stage.DONE, "")
     result = kept(installed).result
-    assert result is not None and result.retrieval.queries == 3
+    assert result is not None and result.retrieval.queries == 1
     ((executable, *arguments),) = commands
     assert executable == sys.executable
     assert arguments == ["-m", "bot", "evaluate", REPO, "--sample", "1500", "--jobs", "1"]

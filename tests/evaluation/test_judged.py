@@ -9,12 +9,21 @@ from typing import Any
 import pytest
 
 from bot.simulator.language_model import Heard, start_model
-from tests.calling import call
+from tests.calling import call, write_lines
 from tests.evaluation.evaluating import figures
 from tests.evaluation.made_up import BEGINS, rows
 from tests.judge.models import answer, entry, read, saying
 
 pytestmark = pytest.mark.slow
+
+
+ISSUES = rows(32)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Each question of it takes a look, so that here are fewer issues than elsewhere."""
+    return write_lines(tmp_path / "issues.jsonl", ISSUES)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -47,8 +56,8 @@ def test_j7_questions_go_out_word_for_word_and_answers_come_back(file: Path, tmp
     assert wrong["with"] <= 1 < wrong["without"], "where nothing was said, the probability decides"
     assert own["without_at_as_many"]["comments"] >= own["with"]["comments"]
     judged = {one["id"]: one["candidates"] for one in lines(out)}
-    assert len(judged) == len(rows())
-    marked = next(row for row in rows()[30:] if "duplicate_of" in row)
+    assert len(judged) == len(ISSUES)
+    marked = next(row for row in ISSUES[20:] if "duplicate_of" in row)
     assert judged[marked["id"]][0]["id"] == marked["duplicate_of"]
     assert judged[marked["id"]][0]["confidence"] > 0.9
 
@@ -68,11 +77,11 @@ def test_j7_what_a_model_says_is_recorded_and_not_asked_again(file: Path, tmp_pa
 
 def test_j7_it_says_what_is_missing(file: Path, tmp_path: Path) -> None:
     assert "give --record FILE too" in call("evaluate", file, "--judge").stderr
-    told = call("evaluate", file, "--from", "0", "--judge", "--record", tmp_path / "record.jsonl")
+    told = call("evaluate", file, "--from", "0.8", "--judge", "--record", tmp_path / "record.jsonl")
     assert told.exit_code == 2 and "set DOPPEL_JUDGE_URL and DOPPEL_JUDGE_MODEL" in told.stderr
     assert "--out: this is for --judge" in call("evaluate", file, "--out", tmp_path / "out.jsonl").stderr
     (tmp_path / "bad.jsonl").write_text('{"id": 1, "candidates": []}\n', encoding="utf-8")
-    told = call("evaluate", file, "--from", "0", "--judge", "--answers", tmp_path / "bad.jsonl")
+    told = call("evaluate", file, "--from", "0.8", "--judge", "--answers", tmp_path / "bad.jsonl")
     assert told.exit_code == 2 and "line 1: a judge's answer has the form" in told.stderr
 
 

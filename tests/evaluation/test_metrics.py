@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.domain.likelihood import Interval
@@ -59,6 +59,7 @@ def judge(
 
 
 @pytest.mark.slow
+@settings(max_examples=50)
 @given(cases(), st.sampled_from([0.0, 0.2, 0.5]))
 def test_all_figures_are_those_of_the_protocol(
     case: tuple[list[dict[str, Any]], dict[int, list[tuple[int, float]]]], warm: float

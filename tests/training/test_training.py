@@ -87,9 +87,7 @@ def test_weights_are_learned_that_the_model_reads(labelled: Path, tmp_path: Path
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize(
-    ("number", "together"), [(signal.SIGTERM, False), (signal.SIGINT, False), (signal.SIGHUP, True)]
-)
+@pytest.mark.parametrize(("number", "together"), [(signal.SIGTERM, False), (signal.SIGHUP, True)])
 def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
     number: signal.Signals, together: bool, tmp_path: Path
 ) -> None:
