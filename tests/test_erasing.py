@@ -120,7 +120,7 @@ def test_what_is_erased_and_ours_again_during_a_step_is_read_from_the_start(
     host: Host, steps: int, where: object, before: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The step that is overtaken knows a place to go on at, before which nothing is in the index any more."""
-    host.load(620)
+    host.load(520)
     host.sim.install(REPO)
     host.work(1 + steps)
     real, store = getattr(where, before), host.services.store
@@ -138,5 +138,5 @@ def test_what_is_erased_and_ours_again_during_a_step_is_read_from_the_start(
     monkeypatch.setattr(where, before, overtaken)
     host.work()
     assert not next(again, False)
-    assert set(host.indexed()) == set(range(1, 621))
+    assert set(host.indexed()) == set(range(1, 521))
     assert host.services.indexing.ready(host.repo_id)

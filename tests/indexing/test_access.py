@@ -80,7 +80,7 @@ def test_a_renamed_repository_is_read_under_its_new_name(host: Host) -> None:
 @pytest.mark.parametrize("rests", ["suspend", "archive_repository"])
 def test_a_reading_that_is_broken_off_while_the_repository_rests_goes_on_afterwards(host: Host, rests: str) -> None:
     """Not hours later, when it would be taken for lost: nobody is at it any more."""
-    host.load(620)
+    host.load(520)
     host.install_quietly()
     host.work(1)
     rest, whose = getattr(host.sim, rests), "acme" if rests == "suspend" else REPO
@@ -91,7 +91,7 @@ def test_a_reading_that_is_broken_off_while_the_repository_rests_goes_on_afterwa
     rest(whose, False)
     host.work()
     assert host.services.indexing.ready(host.repo_id)
-    assert set(host.indexed()) == set(range(1, 621))
+    assert set(host.indexed()) == set(range(1, 521))
 
 
 @on_one_database
@@ -99,7 +99,7 @@ def test_a_step_that_is_refused_since_the_repository_was_renamed_meanwhile_is_do
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The delivery that tells of it was worked on beside the step, and found nothing that had stopped."""
-    host.load(620)
+    host.load(520)
     host.install_quietly()
     host.work(1)
     real, first = Indexer.step, iter([True])

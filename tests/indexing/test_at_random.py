@@ -67,7 +67,16 @@ def a_step_dies(host: Host, chance: random.Random, monkeypatch: pytest.MonkeyPat
             host.queue.back(*taken)
 
 
-@pytest.mark.parametrize(("seed", "count"), [(1, 0), (2, 2), (3, 230), (4, 650)])
+@pytest.mark.parametrize(
+    ("store_url", "seed", "count"),
+    [
+        ("sqlite", 1, 0),
+        pytest.param("postgres", 2, 2, marks=pytest.mark.postgres),
+        pytest.param("postgres", 3, 130, marks=pytest.mark.postgres),
+        ("sqlite", 4, 530),
+    ],
+    indirect=["store_url"],
+)
 def test_the_index_is_what_github_has(
     host: Host, seed: int, count: int, monkeypatch: pytest.MonkeyPatch, model: HashingModel
 ) -> None:
@@ -78,7 +87,7 @@ def test_the_index_is_what_github_has(
     host.sim.install(OTHER)
     host.use(chance.choice(models))
     host.sim.install(REPO)
-    for serial in range(50):
+    for serial in range(40):
         kind = chance.random()
         if kind < 0.25:
             work(host, 1)

@@ -25,21 +25,21 @@ pytestmark = pytest.mark.slow
 @on_one_database
 def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "bot.search.indexer")
-    host.load(230)
+    host.load(120)
     host.sim.open_issue(REPO, "ann", "A change", is_pull_request=True)
     host.sim.close_issue(REPO, 7, reason="not_planned")
     host.install()
-    assert set(host.indexed()) == set(range(1, 231))
+    assert set(host.indexed()) == set(range(1, 121))
     assert (host.indexed()[7].state, host.indexed()[7].state_reason) == ("closed", "not_planned")
     assert host.found("part17x") == [17]
     progress = host.progress()
     assert progress is not None and host.services.indexing.ready(host.repo_id)
-    assert (progress.seen, progress.expected, progress.done, progress.problem) == (230, 230, True, "")
+    assert (progress.seen, progress.expected, progress.done, progress.problem) == (120, 120, True, "")
     # A hundred on a page, and few of them twice.
-    assert len(host.pages) == 3
+    assert len(host.pages) == 2
     assert [record.message for record in caplog.records if record.name.startswith("bot.search.indexer")] == [
-        "acme/app: reading its issues into the index: 0 of about 230",
-        "acme/app: issues in the index: 230 of about 230",
+        "acme/app: reading its issues into the index: 0 of about 120",
+        "acme/app: issues in the index: 120 of about 120",
     ]
 
 
@@ -48,7 +48,7 @@ def test_all_issues_are_there_after_the_installation(host: Host, caplog: pytest.
 def test_how_much_there_is_to_read_is_known_though_the_first_step_fails(
     host: Host, where: object, failing: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    host.load(230)
+    host.load(120)
     host.sim.install(REPO)
     real, failures = getattr(where, failing), iter([Unavailable("once"), KeyboardInterrupt()])
 
@@ -65,14 +65,14 @@ def test_how_much_there_is_to_read_is_known_though_the_first_step_fails(
         host.round()
     progress = host.progress()
     assert progress is not None
-    assert (progress.seen, progress.expected, progress.done) == (230, 230, True)
+    assert (progress.seen, progress.expected, progress.done) == (120, 120, True)
 
 
 @on_one_database
 @pytest.mark.parametrize("code", [200, 502])
 def test_what_cannot_be_counted_is_read_all_the_same(host: Host, code: int) -> None:
     """The number is for the progress alone, and GraphQL can fail over one repository for good."""
-    host.load(230)
+    host.load(120)
     if code == 200:
         host.sim.faults.add("POST /graphql", "graphql_error", code=code, times=None)
     else:
@@ -82,15 +82,15 @@ def test_what_cannot_be_counted_is_read_all_the_same(host: Host, code: int) -> N
     assert host.services.indexing.ready(host.repo_id)
     progress = host.progress()
     assert progress is not None
-    assert (progress.seen, progress.expected, progress.problem) == (230, None, "")
+    assert (progress.seen, progress.expected, progress.problem) == (120, None, "")
 
 
 @on_one_database
 def test_it_is_done_in_steps_with_pauses(host: Host) -> None:
-    host.load(1_150)
+    host.load(520)
     host.install()
-    assert len(host.indexed()) == 1_150
-    assert [delay for delay in host.queue.delays if delay] == [1.0, 1.0]
+    assert len(host.indexed()) == 520
+    assert [delay for delay in host.queue.delays if delay] == [1.0]
 
 
 @on_one_database
@@ -155,21 +155,18 @@ def test_why_it_stops_is_not_noted_over_what_somebody_else_has_come_to(
 @on_one_database
 def test_many_issues_of_one_second_are_all_read(host: Host) -> None:
     host.sim.load_issues(
-        [
-            {"id": n, "title": f"Imported {n}", "body": "", "created_at": "2026-01-01T00:00:00Z"}
-            for n in range(1, 1_051)
-        ],
+        [{"id": n, "title": f"Imported {n}", "body": "", "created_at": "2026-01-01T00:00:00Z"} for n in range(1, 521)],
         REPO,
     )
     host.install()
-    assert len(host.indexed()) == 1_050
+    assert len(host.indexed()) == 520
 
 
 @pytest.mark.parametrize("moment", ["before the issues", "before the note"])
 def test_a_step_that_dies_in_the_middle_is_done_again_and_no_other(
     host: Host, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
-    host.load(1_150)
+    host.load(520)
     host.sim.install(REPO)
     # The installation, then the first step.
     host.work(2)
@@ -193,15 +190,15 @@ def test_a_step_that_dies_in_the_middle_is_done_again_and_no_other(
     # What the queue does with the work of a dead worker.
     host.queue.back(due, delivery_id, step)
     host.work()
-    assert len(host.indexed()) == 1_150
+    assert len(host.indexed()) == 520
     assert host.services.indexing.ready(host.repo_id)
     steps = [one for one in host.queue.known if one.startswith("index:")]
-    # Three, and what follows once when everything was read.
-    assert sorted(one.rpartition(":")[2] for one in steps) == ["0", "1", "2", "completed"]
+    # Two, and what follows once when everything was read.
+    assert sorted(one.rpartition(":")[2] for one in steps) == ["0", "1", "completed"]
 
 
 def test_a_second_chain_leaves_the_first_alone_until_it_is_lost(host: Host) -> None:
-    host.load(1_150)
+    host.load(520)
     host.sim.install(REPO)
     host.work(2)
     lost = host.queue.take()
@@ -211,7 +208,7 @@ def test_a_second_chain_leaves_the_first_alone_until_it_is_lost(host: Host) -> N
     assert len(host.pages) == reading.PAGES
     host.sim.clock.advance(reading.LOST)
     host.round()
-    assert len(host.indexed()) == 1_150
+    assert len(host.indexed()) == 520
 
 
 @on_one_database
@@ -229,7 +226,7 @@ def test_github_out_of_order_is_shown_and_waited_for(host: Host) -> None:
 
 
 def test_what_was_read_before_a_failure_is_kept(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    host.load(350)
+    host.load(250)
     host.install_quietly()
     ask, answers = RepoClient.changed_issues, iter([True, True, False])
 
@@ -244,7 +241,7 @@ def test_what_was_read_before_a_failure_is_kept(host: Host, monkeypatch: pytest.
     progress = host.progress()
     assert progress is not None and progress.problem == "list the issues: GitHub answered 502"
     host.work()
-    assert len(host.indexed()) == 350
+    assert len(host.indexed()) == 250
 
 
 @on_one_database
@@ -266,19 +263,19 @@ def test_a_page_from_which_all_was_taken_is_not_the_end(host: Host, monkeypatch:
 
 @on_one_database
 def test_a_rate_limit_is_waited_for(host: Host) -> None:
-    host.load(650)
+    host.load(150)
     host.sim.faults.add("GET /repos/acme/app/issues", "secondary_limit", retry_after=700)
     host.install()
-    assert len(host.indexed()) == 650
+    assert len(host.indexed()) == 150
     assert 700 <= max(host.queue.delays) <= 710
 
 
 @on_one_database
 def test_a_third_of_the_hours_requests_is_left_for_answers(host: Host) -> None:
-    host.load(1_150)
-    host.sim.limits.primary["core"] = (16, 3_600)
+    host.load(520)
+    host.sim.limits.primary["core"] = (10, 3_600)
     host.install()
-    assert len(host.indexed()) == 1_150
+    assert len(host.indexed()) == 520
     assert max(host.queue.delays) > 3_000
 
 
