@@ -7,13 +7,11 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from bot.deliveries.database import QUEUE
 from bot.deliveries.inbox import Inbox
-from bot.deliveries.queue import Queue
 from bot.deliveries.worker import LONGEST, Worker
 from bot.platform.logs import RepeatFilter
 from bot.platform.settings import Settings
-from tests.jobs.conftest import Held, change, event, row
+from tests.jobs.conftest import Held, event, row
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.slow
@@ -90,21 +88,6 @@ def test_while_the_database_is_away_time_goes_on(
         with pytest.raises(sa.exc.OperationalError):
             worker._renew(now + 5.0 * step)
     assert hangs_at(worker) == end
-
-
-def test_who_stood_still_leaves_alone_what_another_has_taken_over(
-    idle: tuple[Worker, Held, list[str]], engine: sa.Engine
-) -> None:
-    worker, _, _ = idle
-    change(engine, "hangs", lease_until=0.0)
-    Queue(engine).expire()
-    (other,) = Queue(engine).claim(QUEUE)
-    assert other
-    for later in (1, 2):
-        renew(worker, hangs_at(worker) + later, 5.0)
-    assert row(engine, "hangs").lease_token == other.token
-    assert worker.stop(0.0) is False
-    assert row(engine, "hangs").lease_token == other.token
 
 
 def test_the_chores_of_one_that_ends_and_the_jobs_that_it_leaves_are_anybodys(

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 import sqlalchemy as sa
 
@@ -36,26 +33,6 @@ def let_die(queue: Queue, job: str) -> dict[str, bool]:
     """The worker that has a job dies; what is taken back."""
     change(queue.engine, job, lease_until=queue.now - 1)
     return queue.expire()
-
-
-def test_ids_are_unique_within_a_commit_and_between_two(queue: Queue) -> None:
-    one, two = new_job("one", event(1)), new_job("two", event(2))
-    assert queue.put([one, one, two]) == [True, False, True]
-    assert queue.put([two, new_job("three", event(3)), one]) == [False, True, False]
-
-
-def test_a_lease_holds_while_it_is_renewed_and_then_the_next_has_the_job(queue: Queue) -> None:
-    put(queue, "job")
-    first = claimed(queue)
-    assert queue.claim(QUEUE) == []
-    assert queue.renew([first.token, "unknown"]) == {first.token}
-    assert queue.expire() == {}
-    assert LEASE < 60 and let_die(queue, "job") == {"job": False}
-    second = claimed(queue)
-    assert (second.id, second.payload) == ("job", first.payload) and second.token != first.token
-    assert queue.renew([first.token]) == set()
-    assert not queue.finish(first) and not queue.fail(first, "late", 1.0) and not queue.release(first)
-    assert queue.finish(second) and not queue.finish(second)
 
 
 def test_one_that_stood_still_keeps_what_nobody_has_taken_over(queue: Queue) -> None:
@@ -93,53 +70,11 @@ def test_what_comes_to_an_end_has_killed_nobody(queue: Queue, end: str) -> None:
         assert queue.fail(claim, "raised", 0.0) if end == "fail" else queue.reschedule(claim, 0.0)
 
 
-def test_what_the_orderly_end_of_its_worker_cuts_off_is_not_given_up(queue: Queue) -> None:
-    """As a replay of hours on a host that is deployed to all day: nobody has died of it."""
-    put(queue, "long")
-    for _ in range(POISON + 1):
-        assert queue.release(claimed(queue))
-    assert row(queue.engine, "long").crashes == 0
-
-
-def test_two_workers_never_have_two_jobs_of_a_partition(queue: Queue) -> None:
-    put(queue, *(f"d{n:02}" for n in range(30)))
-    running, done = set[str](), list[str]()
-
-    def work(_: int) -> None:
-        while len(done) < 30:
-            for claim in Queue(queue.engine).claim(QUEUE):
-                assert not running, "two at once"
-                running.add(claim.id)
-                done.append(claim.id)
-                time.sleep(0.002)
-                running.clear()
-                queue.finish(claim)
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
-    assert done == sorted(done)
-
-
 def test_the_database_itself_refuses_a_second_running_job_of_a_partition(queue: Queue) -> None:
     put(queue, "one", "two")
     claimed(queue)
     with pytest.raises(sa.exc.IntegrityError):
         change(queue.engine, "two", state="running")
-
-
-def test_what_a_clock_stamped_that_was_set_back_since_waits_no_longer_than_it_should(queue: Queue) -> None:
-    put(queue, "arrived", number=1, delay=30.0)
-    put(queue, "failed", number=2)
-    put(queue, "right", number=3, delay=30.0)
-    queue.fail(claimed(queue), "raised", 30.0)
-    assert queue.claim(QUEUE) == []
-    tomorrow = queue.now + 86_400
-    change(queue.engine, "arrived", arrived_at=tomorrow, run_after=tomorrow)
-    change(queue.engine, "failed", run_after=tomorrow)
-    assert {claimed(queue).id, claimed(queue).id} == {"arrived", "failed"}
-    change(queue.engine, "arrived", lease_until=tomorrow)
-    assert queue.expire() == {"arrived": False}
-    assert queue.claim(QUEUE)
 
 
 def test_c6a_what_ended_goes_after_a_week_and_dead_letters_after_a_month(

@@ -166,13 +166,6 @@ def test_text_that_no_database_can_store_is_mended(bench: Bench, number: int) ->
     wait_until(lambda: bench.states("odd") == ["done"])
 
 
-def test_c6a_a_finished_job_keeps_its_id_and_nothing_else(bench: Bench, number: int) -> None:
-    bench.inbox.put("old", event(number))
-    wait_until(lambda: bench.states("old") == ["done"])
-    assert row(bench.engine, "old").payload == ""
-    assert not bench.inbox.put("old", event(number)), "its id is still known"
-
-
 def test_c6a_erasing_a_repository_takes_what_waits_and_its_dead_letters(bench: Bench, number: int) -> None:
     for delivery, repo_id in (("lost", 77), ("lost-too", 770)):
         bench.reactions[delivery] = fail
