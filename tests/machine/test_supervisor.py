@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -19,11 +18,11 @@ End = Callable[[str, int, float], None]
 
 @pytest.fixture
 def end() -> Iterator[End]:
-    """Lets one child end by a statement, so many times, so many seconds apart."""
+    """Lets one child end by a command, so many times, so many seconds apart."""
     begun: list[Supervisor] = []
 
-    def end(statement: str, times: int, apart: float) -> None:
-        supervisor = Supervisor({"worker": (sys.executable, "-S", "-c", f"import os, signal; {statement}")})
+    def end(command: str, times: int, apart: float) -> None:
+        supervisor = Supervisor({"worker": ("sh", "-c", command)})
         begun.append(supervisor)
         supervisor.start()
         for death in range(times):
@@ -37,18 +36,18 @@ def end() -> Iterator[End]:
 
 def test_one_that_ends_by_itself_again_and_again_is_given_up(end: End) -> None:
     with pytest.raises(Unavailable, match=f"worker keeps ending, {DEATHS} times by now, last with 3"):
-        end("os._exit(3)", DEATHS, 1.0)
+        end("exit 3", DEATHS, 1.0)
 
 
 def test_one_that_ends_by_itself_once_in_a_while_is_started_again(end: End) -> None:
-    end("os._exit(3)", DEATHS + 2, WITHIN_SECONDS / (DEATHS - 1))
+    end("exit 3", DEATHS + 2, WITHIN_SECONDS / (DEATHS - 1))
 
 
 def test_the_jobs_that_kill_their_worker_do_not_end_the_receiver(end: End) -> None:
     """An issue that does has several events at once: it is opened, labelled by its form, assigned."""
-    end("os.kill(os.getpid(), signal.SIGKILL)", 3 * POISON, 2.0)
+    end("kill -KILL $$", 3 * POISON, 2.0)
 
 
 def test_one_that_is_killed_without_end_is_given_up(end: End) -> None:
     with pytest.raises(Unavailable, match=f"{KILLS} times by now, last with -9"):
-        end("os.kill(os.getpid(), signal.SIGKILL)", KILLS, KILLS_WITHIN_SECONDS / (KILLS + 1))
+        end("kill -KILL $$", KILLS, KILLS_WITHIN_SECONDS / (KILLS + 1))
