@@ -111,10 +111,15 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
 
 @on_one_database
 @pytest.mark.slow
-@pytest.mark.parametrize("steps", [0, 1])
 @pytest.mark.parametrize(
-    ("where", "before"),
-    [(indexing, "read_pages"), (Indexer, "_put"), (Indexer, "_surplus"), (Indexer, "_save_progress")],
+    ("steps", "where", "before"),
+    [
+        (1, indexing, "read_pages"),
+        (0, Indexer, "_put"),
+        (1, Indexer, "_put"),
+        (1, Indexer, "_surplus"),
+        (0, Indexer, "_save_progress"),
+    ],
 )
 def test_what_is_erased_and_ours_again_during_a_step_is_read_from_the_start(
     host: Host, steps: int, where: object, before: str, monkeypatch: pytest.MonkeyPatch

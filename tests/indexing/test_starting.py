@@ -34,22 +34,17 @@ def start(host: Host, model: HashingModel | None) -> None:
 
 
 @on_one_database
-def test_with_another_model_nothing_more_is_said_of_the_one_before(host: Host, model: HashingModel) -> None:
+def test_with_another_model_or_none_nothing_more_is_said_of_the_one_before(host: Host, model: HashingModel) -> None:
     host.load(3)
     host.use(Refusing("refusing"))
     host.install()
     assert says(host) == ("embedding", 0, "vectors: the endpoint refuses the key")
-    start(host, model)
-    assert says(host) == ("ready", 3, "")
-
-
-@on_one_database
-def test_without_a_model_nothing_more_is_said_of_the_one_before(host: Host) -> None:
-    host.load(3)
-    host.use(Refusing("refusing"))
-    host.install()
     start(host, None)
     assert says(host) == ("ready", None, "")
+    start(host, Refusing("refusing"))
+    assert says(host)[2] == "vectors: the endpoint refuses the key"
+    start(host, model)
+    assert says(host) == ("ready", 3, "")
 
 
 @on_one_database
