@@ -26,6 +26,7 @@ SHORT = Plan(
     deliveries=24,
     issues=8,
     owners=2,
+    web=1,
     pace=12.0,
     kill_every=0.7,
     calamity=0.7,

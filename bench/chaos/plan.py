@@ -13,7 +13,7 @@ from bench.chaos.judge import Judgement
 class Plan:
     """What is to happen. `pace` is deeds a second, `kill_every` and `calamity` are seconds (0: none).
 
-    So many times as `freezes` says a worker stands still for `frozen` seconds.
+    `web` is how many processes gunicorn has. A worker stands still `freezes` times, for `frozen` seconds.
 
     `faults` is how much more often than usual GitHub errs (0: never), and `only` the one way in which it does. `disk`
     is a small file system of its own, for the databases, that is filled to the last byte.
@@ -23,6 +23,7 @@ class Plan:
     deliveries: int = 2_000
     issues: int = 300
     owners: int = 8
+    web: int = 2
     workers: int = 1
     postgres: bool = False
     pace: float = 8.0

@@ -215,7 +215,7 @@ def _environ(plan: Plan, home: Path, server: Server, base: Database) -> dict[str
         "DATABASE_URL": base.url,
         "DOPPEL_HOME": str(plan.disk or home),
         "PORT": str(port),
-        "WEB_CONCURRENCY": "2",
+        "WEB_CONCURRENCY": str(plan.web),
         "LOG_LEVEL": "INFO",
         worker.SHORT: "1" if plan.short_waits else "",
         worker.CLOCK: str(home / "clock"),

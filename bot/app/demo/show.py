@@ -116,7 +116,7 @@ def environment(server: Server, home: Path, database_url: str) -> dict[str, str]
         "DATABASE_URL": database_url or f"sqlite:///{home / 'doppel.db'}",
         "DOPPEL_HOME": str(home),
         "PORT": str(free_port()),
-        "WEB_CONCURRENCY": "2",
+        "WEB_CONCURRENCY": "1",
         "LOG_LEVEL": "INFO",
     }
 
