@@ -43,7 +43,7 @@ def doppel(world: World) -> Iterator[Doppel]:
 @pytest.fixture
 def pair(doppel: Doppel) -> Doppel:
     """Issue #2 repeats #1, and the bot has said so."""
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     assert "Crash while exporting to PDF" in doppel.advice(2)
     return doppel
@@ -65,7 +65,7 @@ def busy(world: World) -> Doppel:
 @pytest.fixture
 def commented(doppel: Doppel) -> Comment:
     """The comment under #2, which shows #1."""
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     doppel.said(2)
     return comment_on(doppel, 2)

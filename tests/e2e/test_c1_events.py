@@ -13,7 +13,7 @@ from tests.e2e.reports import AGAIN, FIRST, OTHER
 
 @pytest.fixture(autouse=True)
 def first(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
 
 
 def test_c1_the_repository_of_a_managed_user(doppel: Doppel) -> None:

@@ -12,7 +12,7 @@ from tests.e2e.reports import FIRST, OTHER
 
 @pytest.fixture
 def two(doppel: Doppel) -> Doppel:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*OTHER)
     return doppel
 
@@ -30,7 +30,7 @@ def queue_look(doppel: Doppel, action: str) -> None:
 
 def test_c1_an_issue_that_github_does_not_show_at_once_is_answered(doppel: Doppel) -> None:
     """Webhooks can be faster than the databases from which GitHub reads."""
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.sim.faults.add("GET /repos/*/issues/2", 404)
     doppel.open(*FIRST)
     assert "[#1]" in doppel.advice(2)
@@ -38,7 +38,7 @@ def test_c1_an_issue_that_github_does_not_show_at_once_is_answered(doppel: Doppe
 
 def test_c1_an_archived_repository_is_left_alone(doppel: Doppel) -> None:
     """GitHub would refuse the comment; that nothing is searched for either shows that none was meant."""
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     with doppel.paused():
         doppel.open(*FIRST)
     opened = delivered(doppel, "opened")

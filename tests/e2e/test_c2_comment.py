@@ -54,7 +54,7 @@ def without_queries(comment: str) -> str:
 
 
 def test_c2_an_issue_that_was_reported_before_gets_one_comment(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open("Dark mode for the settings page")
     doppel.open(*AGAIN)
     assert doppel.said(1) == doppel.said(2) == []
@@ -114,7 +114,7 @@ def test_f9_silence_is_logged_with_the_sources_that_failed(doppel: Doppel, caplo
 
 @pytest.mark.slow
 def test_c2_nothing_left_on_a_recheck_is_said(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     assert "Login fails" in doppel.advice(2)
     doppel.do.edit_issue(doppel.repo, 2, title="Dark mode for the settings page", body="Please add it.")
@@ -124,7 +124,7 @@ def test_c2_nothing_left_on_a_recheck_is_said(doppel: Doppel) -> None:
 
 
 def test_c2_a_recheck_edits_the_comment_and_answers_with_it_alone(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     (before,) = doppel.sim.comments(doppel.repo, 2)
     doppel.sim.close_issue(doppel.repo, 1, "triage-person", "completed")
@@ -139,7 +139,7 @@ def test_c2_a_recheck_edits_the_comment_and_answers_with_it_alone(doppel: Doppel
 
 @pytest.mark.slow
 def test_c2_a_recheck_brings_back_a_comment_that_a_person_rewrote(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     (written,) = doppel.sim.comments(doppel.repo, 2)
     doppel.write(2, "/duplicates fresh")
@@ -158,7 +158,7 @@ def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: 
     doppel.sim.write_file(there, ".github/doppel.yml", "mode: comment")
     # Before the one that is moved, which would not be told of a later one.
     doppel.sim.open_issue(there, "ann", *FIRST)
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     assert doppel.advice(2)
     moved = doppel.do.transfer_issue(doppel.repo, 2, there, "admin-person")
@@ -170,7 +170,7 @@ def test_c2_a_comment_of_before_is_found_by_its_marker_after_a_transfer(doppel: 
 @pytest.mark.slow
 def test_c2_a_comment_of_before_an_installation_anew_loses_a_rejected_pair_too(doppel: Doppel) -> None:
     """What was stored is erased when the App is uninstalled, and the comment stands as it was."""
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     assert "Login fails" in doppel.advice(2)
     doppel.do.uninstall(doppel.owner)
@@ -185,7 +185,7 @@ def test_how_long_a_delivery_takes_to_become_a_comment_is_measured_once(doppel: 
     def count() -> float:
         return REGISTRY.get_sample_value("doppel_comment_seconds_count") or 0.0
 
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     before = count()
     doppel.open(*AGAIN)
     assert count() == before + 1

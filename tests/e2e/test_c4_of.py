@@ -22,15 +22,17 @@ def quiet(doppel: Doppel) -> Doppel:
 
 
 def issues(doppel: Doppel, count: int) -> None:
-    for number in range(count):
-        doppel.sim.open_issue(doppel.repo, "reporter", f"Issue {number}")
-    doppel.settle()
+    """What `of` does follows from what is on GitHub, so that the bot need not have heard of it."""
+    with doppel.unheard():
+        for number in range(count):
+            doppel.sim.open_issue(doppel.repo, "reporter", f"Issue {number}")
 
 
 def close_by_hand(doppel: Doppel, number: int, original: int) -> None:
     """As a maintainer does on GitHub's own page."""
-    target = doppel.sim.issue(doppel.repo, original)
-    doppel.do.close_issue(doppel.repo, number, "triage-person", "duplicate", target)
+    with doppel.unheard():
+        target = doppel.sim.issue(doppel.repo, original)
+        doppel.sim.close_issue(doppel.repo, number, "triage-person", "duplicate", target)
 
 
 def of(doppel: Doppel, number: int, other: int | str) -> str:

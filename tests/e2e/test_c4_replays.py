@@ -18,7 +18,7 @@ REPLY = "POST /repos/*/comments"
 
 @pytest.fixture
 def two(doppel: Doppel) -> Doppel:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*OTHER)
     return doppel
 

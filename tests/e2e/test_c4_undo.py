@@ -131,7 +131,7 @@ def test_c4_not_takes_effect_on_an_issue_that_is_being_looked_at_just_then(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The look has read what people rejected, and its comment is still to be written."""
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
 
     really_find = IssueContext.find
 

@@ -32,8 +32,9 @@ FORBIDDEN = {
 @pytest.fixture
 def two(doppel: Doppel) -> Doppel:
     doppel.sim.set_permission(doppel.repo, "read-person", "read")
-    doppel.open(*FIRST, author="ann")
-    doppel.open(*OTHER)
+    with doppel.unheard():
+        doppel.sim.open_issue(doppel.repo, "ann", *FIRST)
+        doppel.sim.open_issue(doppel.repo, "reporter", *OTHER)
     return doppel
 
 

@@ -17,7 +17,7 @@ from tests.e2e.reports import AGAIN, FIRST
 
 @pytest.fixture(autouse=True)
 def first(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
 
 
 def owners_file(doppel: Doppel, settings: str, *, private: bool = False) -> str:

@@ -16,7 +16,7 @@ AGAIN = (
 
 
 def test_c6_an_issue_is_answered_in_its_language_and_the_same_comment_in_another_later(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     (comment,) = doppel.sim.comments(doppel.repo, 2)
     german, french = messages_for("de", {}), messages_for("fr", {})
@@ -34,7 +34,7 @@ def test_c6_a_repository_has_its_own_words_and_hears_which_are_wrong(doppel: Dop
     doppel.configure(
         'likely: 0\ntemplates:\n  found: "**Seen before?**"\n  nothing: "@octocat"\n  fuond: x\nlanguage: es\n'
     )
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     assert doppel.advice(2).splitlines()[1] == "**Seen before?**"
     doppel.write(2, "/duplicates mute", "triage-person")

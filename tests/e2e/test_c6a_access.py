@@ -19,7 +19,7 @@ from tests.waiting import wait_until
 
 def use(doppel: Doppel) -> None:
     """Something in most tables."""
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*FIRST, author="reporter")
     doppel.write(2, "/duplicates not #1", "reporter")
     doppel.write(2, "/duplicates mute", "reporter")
@@ -103,7 +103,7 @@ def test_c6a_a_renaming_makes_no_repository_known_whose_issues_are_not_read_in(d
 
 
 def test_c6a_what_was_queued_before_a_renaming_is_still_answered(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     with doppel.worker_away():
         doppel.sim.open_issue(doppel.repo, "reporter", *FIRST)
         doppel.sim.rename_repository(doppel.repo, "renamed")
@@ -246,7 +246,7 @@ def test_c6a_what_is_told_of_an_uninstallation_is_not_believed_of_one_that_is_th
 
 
 def test_c6a_what_arrives_after_a_quick_new_installation_is_worked_on(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     with doppel.worker_away():
         doppel.sim.uninstall(doppel.owner)
         doppel.sim.install(doppel.repo)
@@ -284,7 +284,7 @@ def test_c6a_work_on_a_repository_sees_no_other_private_one(doppel: Doppel) -> N
     doppel.sim.clock.advance(3600)
     doppel.settle()
     doppel.sim.installation_tokens.clear()
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*FIRST)
     assert doppel.advice(2)
     tokens = [one for one in doppel.sim.installation_tokens.values() if one.installation.account.login == doppel.owner]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
 
 from bot.domain.entities import RepoRef, Repository
@@ -14,19 +11,6 @@ from handlers.installations import reconcile
 from tests.about import stored
 from tests.e2e.harness import Doppel
 from tests.e2e.test_c6a_access import use
-
-
-@contextmanager
-def deliveries_lost(doppel: Doppel) -> Iterator[None]:
-    """What happens inside is never delivered."""
-    webhooks = doppel.sim.webhooks
-    post = webhooks.post
-    webhooks.post = lambda url, body, headers: (503, {}, "")
-    try:
-        yield
-        webhooks.join()
-    finally:
-        webhooks.post = post
 
 
 @pytest.fixture(autouse=True)
@@ -47,7 +31,7 @@ def test_c6a_what_is_no_longer_ours_is_erased_alone(doppel: Doppel) -> None:
     use(doppel)
     reconcile(doppel.services)
     others = other_rows(doppel)
-    with deliveries_lost(doppel):
+    with doppel.unheard():
         doppel.sim.remove_from_installation(doppel.repo)
     reconcile(doppel.services)
     assert stored(doppel.services.store, doppel.repository.id) == 0
@@ -56,7 +40,7 @@ def test_c6a_what_is_no_longer_ours_is_erased_alone(doppel: Doppel) -> None:
 
 def test_c6a_an_installation_that_has_ended_is_erased(doppel: Doppel) -> None:
     use(doppel)
-    with deliveries_lost(doppel):
+    with doppel.unheard():
         doppel.sim.uninstall(doppel.owner)
     reconcile(doppel.services)
     assert stored(doppel.services.store, doppel.repository.id) == 0
@@ -64,7 +48,7 @@ def test_c6a_an_installation_that_has_ended_is_erased(doppel: Doppel) -> None:
 
 def test_c6a_what_is_installed_anew_meanwhile_stays(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     """GitHub is asked about all that is missing before the first is erased, which takes a while with many."""
-    with deliveries_lost(doppel):
+    with doppel.unheard():
         doppel.sim.uninstall(doppel.owner)
     ask = AppClient.is_installed_on
 
@@ -81,7 +65,7 @@ def test_c6a_what_is_installed_anew_meanwhile_stays(doppel: Doppel, monkeypatch:
 
 def test_c6a_a_repository_whose_name_another_one_has_by_now_is_erased(doppel: Doppel) -> None:
     use(doppel)
-    with deliveries_lost(doppel):
+    with doppel.unheard():
         doppel.sim.delete_repository(doppel.repo)
         doppel.sim.add_repository(doppel.repo)
         doppel.sim.install(doppel.repo)
@@ -92,7 +76,7 @@ def test_c6a_a_repository_whose_name_another_one_has_by_now_is_erased(doppel: Do
 def test_c6a_new_and_changed_repositories_are_taken_over(doppel: Doppel) -> None:
     use(doppel)
     before = stored(doppel.services.store, doppel.repository.id)
-    with deliveries_lost(doppel):
+    with doppel.unheard():
         other = doppel.sim.add_repository(f"{doppel.owner}/other")
         doppel.sim.install(f"{doppel.owner}/other")
         doppel.sim.rename_repository(doppel.repo, "renamed")
@@ -110,7 +94,7 @@ def test_c6a_suspensions_are_noted_and_erase_nothing(doppel: Doppel) -> None:
     use(doppel)
     before = stored(doppel.services.store, doppel.repository.id)
     for suspended in (True, False):
-        with deliveries_lost(doppel):
+        with doppel.unheard():
             doppel.sim.suspend(doppel.owner, suspended)
         reconcile(doppel.services)
         known = doppel.known
@@ -122,7 +106,7 @@ def test_c6a_suspensions_are_noted_and_erase_nothing(doppel: Doppel) -> None:
 def test_c6a_nothing_is_erased_while_github_fails(doppel: Doppel, route: str) -> None:
     use(doppel)
     before = stored(doppel.services.store, doppel.repository.id)
-    with deliveries_lost(doppel):
+    with doppel.unheard():
         doppel.sim.remove_from_installation(doppel.repo)
     doppel.sim.faults.add(route, 502, times=None)
     with pytest.raises(Unavailable):

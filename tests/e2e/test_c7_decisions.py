@@ -65,7 +65,7 @@ def test_c7_a_look_that_ended_after_its_comment_was_written_is_brought_to_its_en
     """With the label, and the evidence that what people say of it is about."""
     certain_from(monkeypatch, 0.2)
     doppel.configure("label: add\n")
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     do, calls = getattr(advice, step), list[Any]()
 
     def end_once(*arguments: Any, **options: Any) -> None:
@@ -83,7 +83,7 @@ def test_c7_a_look_that_ended_after_its_comment_was_written_is_brought_to_its_en
 
 def test_c7_silence_says_why(doppel: Doppel) -> None:
     doppel.configure("min_confidence: 1\nignore: {labels: [question]}\n")
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     doppel.open(*AGAIN, labels=["question"])
     assert doppel.said(2) == doppel.said(3) == []
@@ -97,7 +97,7 @@ def test_c7_silence_says_why(doppel: Doppel) -> None:
 
 
 def test_c7_silence_while_githubs_search_is_away_says_what_the_index_found_too(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.sim.faults.add("GET /search/issues", 503, times=None)
     doppel.open("Paper size when exporting", "Please add A5.")
     assert told(doppel, 2)[0][3] == "the best was below the threshold, and not every search answered (github-hybrid)"

@@ -201,7 +201,7 @@ def test_c7_a_digest_that_github_refuses_is_kept_on_another_day(doppel: Doppel, 
 
 def test_c7_a_repository_that_does_not_ask_gets_no_digest(doppel: Doppel) -> None:
     doppel.configure("mode: shadow\n")
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     doppel.turn(keep_digests)
     doppel.settle()
@@ -210,7 +210,7 @@ def test_c7_a_repository_that_does_not_ask_gets_no_digest(doppel: Doppel) -> Non
 
 def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None:
     """Six comments that people with triage access call wrong, and then the same one comes a seventh time."""
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     store, now, repo_id = doppel.services.store, doppel.services.now(), doppel.repository.id
     doppel.open(*AGAIN)
     assert doppel.said(2)
@@ -245,7 +245,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
 
 def test_c7_a_comment_says_that_feedback_has_moved_the_bar(doppel: Doppel) -> None:
     store, repo_id = doppel.services.store, doppel.repository.id
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     store.calibrations.move(repo_id, None, 0.1, 7, 0, doppel.services.now())
     doppel.open(*AGAIN)
     assert doppel.said(2)[0].count(

@@ -221,7 +221,7 @@ def test_c7_an_of_that_another_has_corrected_counts_again_only_when_that_is_take
 
 
 def test_c7_who_may_triage_counts_so_on_their_own_issues_too(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN, author="triage-person")
     doppel.write(2, "/duplicates not #1", "triage-person")
     assert said(doppel) == [(2, 1, False, "not", "triage", 1.0)]

@@ -56,7 +56,7 @@ def test_f8a_githubs_ranking_is_a_source_and_its_verdict_a_reason(doppel: Doppel
 
 def test_f8a_what_github_does_not_call_likely_has_no_such_reason(doppel: Doppel) -> None:
     doppel.sim.set_similarity(doppel.repo, "ranked")
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open("Login on Safari: error E1234 since Monday", "It says `AuthTimeoutError` when I log in on my phone.")
     (comment,) = doppel.said(2)
     assert f"- `#2` – 1 result ({RANKING})" in searches(comment)
@@ -65,7 +65,7 @@ def test_f8a_what_github_does_not_call_likely_has_no_such_reason(doppel: Doppel)
 
 def test_f8a_before_the_index_is_complete_it_is_asked_first(doppel: Doppel, asked: list[str]) -> None:
     doppel.sim.set_similarity(doppel.repo, "ranked")
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     asked.clear()
     with doppel.before_backfill():
         doppel.open(FIRST[0], AGAIN[1])
@@ -108,7 +108,7 @@ def test_f8a_where_it_is_not_enabled_it_is_off_noted_once_and_asked_again_after_
 def test_f8a_settings_switch_it_off(doppel: Doppel, asked: list[str]) -> None:
     doppel.configure("sources: {github-similar: off}\n")
     doppel.sim.set_similarity(doppel.repo, "ranked")
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     assert LINK.format(1) in doppel.advice(2)
     assert ranked(asked) == 0
@@ -116,7 +116,7 @@ def test_f8a_settings_switch_it_off(doppel: Doppel, asked: list[str]) -> None:
 
 def test_f8a_its_outage_is_told_to_maintainers_alone(doppel: Doppel) -> None:
     doppel.sim.set_similarity(doppel.repo, "ranked")
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.sim.faults.add(SIMILAR, 503, times=None)
     with doppel.before_backfill():
         doppel.open(*AGAIN)
@@ -130,7 +130,7 @@ def test_f8b_beside_the_index_what_answers_late_is_missed_and_told_to_maintainer
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     doppel.sim.set_similarity(doppel.repo, "ranked")
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     fault = doppel.sim.faults.add(SIMILAR, "slow", times=None)
     # What is held is late however short the time is.
     monkeypatch.setattr(finding, "UNASKED_SECONDS", 0.1)
@@ -157,7 +157,7 @@ def standing(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def test_f8b_beside_the_index_nobody_waits_for_a_limit_unless_a_person_asks(doppel: Doppel, standing: Clock) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     use_up_the_hybrid_searches(doppel)
     standing.advance(40)
     before = standing.timestamp()
@@ -176,7 +176,7 @@ def test_f8b_beside_the_index_nobody_waits_for_a_limit_unless_a_person_asks(dopp
 
 
 def test_f8b_without_an_index_a_limit_is_waited_for(doppel: Doppel, standing: Clock) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     use_up_the_hybrid_searches(doppel)
     standing.advance(40)
     with doppel.before_backfill():

@@ -18,7 +18,7 @@ POST = "POST /repos/*/comments"
 
 @pytest.fixture(autouse=True)
 def first(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def find_names(doppel: Doppel, number: int) -> Named:
 def test_doppel_find_names_what_the_bot_names(doppel: Doppel, settings: str, names: list[str]) -> None:
     doppel.configure(settings)
     for number, report in enumerate(REPORTS, 1):
-        doppel.said(doppel.open(*report, author=f"user-{number}").number)
+        doppel.read_before(*report, author=f"user-{number}")
     doppel.sim.close_issue(doppel.repo, 2, "user-2", "completed")
     # It names one of them itself, of which the bot tells nobody.
     doppel.open(*AGAIN)

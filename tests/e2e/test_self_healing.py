@@ -80,7 +80,7 @@ def attempts(doppel: Doppel, number: int) -> list[str]:
 
 @pytest.mark.parametrize("status", [503, None])
 def test_a_delivery_that_failed_is_worked_on_once(doppel: Doppel, missed: FailedDeliveries, status: int | None) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     with answering(doppel, status):
         doppel.open(*AGAIN)
     assert doppel.said(2) == []
@@ -109,7 +109,7 @@ def test_a_delivery_that_github_has_no_more_keeps_no_other_from_coming(
 
 
 def test_an_answer_that_got_lost_makes_no_second_job(doppel: Doppel, missed: FailedDeliveries) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     with answering(doppel, None, first=True):
         doppel.open(*AGAIN)
     assert "Crash while exporting to PDF" in doppel.advice(2)
@@ -126,7 +126,7 @@ def test_a_removal_that_was_missed_erases_nothing_of_what_was_added_again(
 ) -> None:
     """It is delivered at last, and later than what followed it."""
     verdicts, repo_id = doppel.services.store.verdicts, doppel.repository.id
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
     doppel.write(2, "/duplicates not #1", "triage-person")
     assert len(doppel.said(2)) == 2
@@ -197,7 +197,7 @@ def test_what_was_refused_for_a_wrong_secret_is_taken_when_the_secret_is_mended(
     doppel: Doppel, missed: FailedDeliveries
 ) -> None:
     """However long nobody noticed; a payload that is refused is given up sooner."""
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     right = doppel.sim.app.hook.secret
     doppel.sim.app.hook.secret = "another secret than the receiver's"
     doppel.do.open_issue(doppel.repo, "bob", *AGAIN)
@@ -214,7 +214,7 @@ def test_what_was_refused_for_a_wrong_secret_is_taken_when_the_secret_is_mended(
 
 
 def test_a_long_outage_is_read_page_by_page(doppel: Doppel, missed: FailedDeliveries) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     began = len(doppel.sim.webhooks.log)
     with answering(doppel, 503):
         for number in range(105):
@@ -251,7 +251,7 @@ def test_c2_after_a_longer_outage_the_index_has_everything_and_nobody_is_answere
 
 
 def test_c2_a_database_restored_from_an_older_backup_catches_up_and_says_nothing_twice(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     store, repo_id = doppel.services.store, doppel.repository.id
     backfills = store.backfills
     backup = backfills.get(repo_id)
@@ -272,7 +272,7 @@ def test_c2_a_database_restored_from_an_older_backup_catches_up_and_says_nothing
 
 
 def test_c2_what_was_silent_when_the_backup_was_made_and_has_spoken_since_is_not_answered_twice(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.open("Dark mode everywhere", author="bob")
     doppel.do.edit_issue(doppel.repo, 2, title=AGAIN[0], body=AGAIN[1])
     assert "Crash while exporting to PDF" in doppel.advice(2)
@@ -296,7 +296,7 @@ def test_c5_a_command_costs_no_listing_of_what_was_written_before_it(
         return found
 
     monkeypatch.setattr(RepoClient, "comments", counted)
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     for _ in range(5):
         doppel.write(1, "So it is here.")
     doppel.sim.clock.advance(60)
@@ -307,7 +307,7 @@ def test_c5_a_command_costs_no_listing_of_what_was_written_before_it(
 
 
 def test_c2_a_command_is_answered_once_though_all_was_erased_after_its_first_answer(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     comment = doppel.write(1, "/duplicates help")
     assert len(doppel.said(1)) == 1
     doppel.do.uninstall(doppel.owner)

@@ -16,7 +16,7 @@ def searches(comment: str) -> str:
 
 
 def test_before_the_backfill_githubs_searches_answer_alone(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     with doppel.before_backfill():
         doppel.open(*AGAIN)
     (comment,) = doppel.said(2)
@@ -27,7 +27,7 @@ def test_before_the_backfill_githubs_searches_answer_alone(doppel: Doppel) -> No
 
 
 def test_h1_after_it_the_index_answers_with_reason_confidence_and_sources(doppel: Doppel) -> None:
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     before = doppel.searches()
     doppel.open(*AGAIN)
     assert doppel.searches() - before == 1, "the search by meaning alone"
@@ -45,7 +45,7 @@ def test_h1_after_it_the_index_answers_with_reason_confidence_and_sources(doppel
 
 def test_h4_settings_choose_the_sources(doppel: Doppel) -> None:
     doppel.configure("sources: {github-search: on, github-hybrid: off, vectors: off, pull-requests: on}\n")
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     doppel.sim.open_issue(
         doppel.repo, "bob", "Mend the login on Safari (E1234)", "AuthTimeoutError", is_pull_request=True
     )
@@ -93,14 +93,14 @@ class TestDuplicatesResolved:
     """Item 5."""
 
     def test_what_the_text_names_is_not_told_again_until_a_command_asks(self, doppel: Doppel) -> None:
-        doppel.open(*FIRST, author="ann")
+        doppel.read_before(*FIRST)
         doppel.open(AGAIN[0], f"{AGAIN[1]} Perhaps like #1?")
         assert doppel.said(2) == []
         doppel.write(2, "/duplicates")
         assert " · already mentioned in this issue\n" in doppel.advice(2)
 
     def test_naming_what_the_comment_shows_does_not_empty_it(self, doppel: Doppel) -> None:
-        doppel.open(*FIRST, author="ann")
+        doppel.read_before(*FIRST)
         doppel.open(*AGAIN)
         assert LINK.format(1) in doppel.advice(2)
         doppel.do.edit_issue(doppel.repo, 2, body=f"{AGAIN[1]} Thanks, that is #1.")
@@ -158,7 +158,7 @@ def test_c6_what_went_wrong_is_said_in_the_comments_language(doppel: Doppel) -> 
         "language: de\nmin_confidence: 0\nsources: {discussions: on}\nknown_issues: [1, 99]\n"
         f"siblings: [{doppel.owner}/secret]\n"
     )
-    doppel.open(*FIRST, author="ann")
+    doppel.read_before(*FIRST)
     with doppel.before_backfill():
         doppel.open(*AGAIN)
     (comment,) = doppel.said(2)

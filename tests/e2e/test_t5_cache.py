@@ -52,7 +52,7 @@ def test_t5_what_was_found_and_is_gone_since_is_not_shown_from_memory(
 ) -> None:
     """The title of an issue that is deleted goes with it; a re-check wrote it into the comment again."""
     with nullcontext() if complete else doppel.before_backfill():
-        doppel.open(*FIRST, author="ann")
+        doppel.read_before(*FIRST)
         doppel.open(*AGAIN)
         assert FIRST[0] in doppel.said(2)[0]
         doppel.write(2, "/duplicates")
@@ -73,7 +73,7 @@ def test_t5_what_was_found_is_shown_from_memory_where_github_cannot_say_whether_
     doppel: Doppel,
 ) -> None:
     with doppel.before_backfill():
-        doppel.open(*FIRST, author="ann")
+        doppel.read_before(*FIRST)
         doppel.open(*AGAIN)
         fault = doppel.sim.faults.add("GET /repos/*/issues/1", 502, times=None)
         doppel.write(2, "/duplicates")
