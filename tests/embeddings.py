@@ -8,6 +8,7 @@ from functools import cache
 from unittest import mock
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from bot.search.embedding.local import TextModel
@@ -17,7 +18,8 @@ _embed = TextModel.embed
 
 @cache
 def _vector(text: str) -> NDArray[np.float32]:
-    return _embed(TextModel(), [text])[0]
+    (vector,) = _embed(TextModel(), [text])
+    return np.asarray(vector, dtype=np.float32)
 
 
 @contextmanager
@@ -28,4 +30,11 @@ def remembered() -> Iterator[None]:
         return np.array([_vector(text) for text in texts], dtype=np.float32).reshape(len(texts), 384)
 
     with mock.patch.object(TextModel, "embed", embed):
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def text_model() -> Iterator[None]:
+    """For a conftest whose tests look for earlier reports, and are not about the model."""
+    with remembered():
         yield

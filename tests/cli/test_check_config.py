@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from bot.app.cli import cli, main
+from bot.app.cli import cli
 from bot.conversation.config.schema import MIN_CONFIDENCE
 from bot.domain.likelihood import HIGHEST
 from bot.search.matching.probability import TextSimilarity
 from bot.search.matching.weights import shipped_model
+from tests.calling import call
 
 WRONG = "mode: off\nmin_confidance: 0.4\n"
 
@@ -47,14 +48,13 @@ def test_c6_json_holds_problems_and_the_settings_in_force() -> None:
     assert (found["file"], found["settings"]["mode"], found["settings"]["max_candidates"]) == ("-", "off", 3)
 
 
-def test_c6_unreadable_is_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_c6_unreadable_is_2(tmp_path: Path) -> None:
     assert run(str(tmp_path / "none.yml"))[0] == 2
     file = tmp_path / "doppel.yml"
     file.write_bytes(b"mode: \xff\n")
-    with pytest.raises(SystemExit) as ended:
-        main(["check-config", str(file)])
-    assert ended.value.code == 2
-    assert "is not UTF-8: byte 7" in capsys.readouterr().err
+    ended = call("check-config", str(file))
+    assert ended.exit_code == 2
+    assert "is not UTF-8: byte 7" in ended.stderr
 
 
 def test_p5_a_threshold_of_the_former_scale_is_read_with_a_note() -> None:

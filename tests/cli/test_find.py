@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.cli import main
 from bot.app.wiring.clients import build_github, reader
 from bot.app.wiring.indexes import build_index
 from bot.conversation.config.schema import MIN_CONFIDENCE
@@ -21,6 +20,7 @@ from bot.simulator.faults import Kind
 from bot.simulator.language_model import start_model
 from bot.storage import open_store
 from bot.storage.repositories import Progress
+from tests.calling import call
 from tests.cli.finding import listed, run
 from tests.judge.models import saying
 
@@ -114,16 +114,13 @@ def test_a_number_alone_is_of_the_hosts_repository(monkeypatch: pytest.MonkeyPat
     assert listed(run("40").stdout) == listed(run("#40").stdout) == listed(run("acme/app#40").stdout) != {}
 
 
-def test_a_token_that_is_wrong_is_something_to_mend(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_token_that_is_wrong_is_something_to_mend(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("APP_ID", "PRIVATE_KEY"):
         monkeypatch.delenv(name)
     monkeypatch.setenv("GITHUB_TOKEN", "wrong")
-    with pytest.raises(SystemExit) as ended:
-        main(["find", "acme/app#40"])
-    assert ended.value.code == 2
-    assert "GITHUB_TOKEN is wrong or has expired" in capsys.readouterr().err
+    ended = call("find", "acme/app#40")
+    assert ended.exit_code == 2
+    assert "GITHUB_TOKEN is wrong or has expired" in ended.stderr
 
 
 def test_f9_an_outage_is_not_called_the_bots_verdict(github: Server) -> None:
@@ -201,22 +198,20 @@ def test_an_address_is_taken_as_the_commands_take_it(github: Server, host: str) 
         (["acme/app#40", "--relevance", "magic"], "'magic' is not one of 'title', "),
     ],
 )
-def test_what_cannot_be_is_said(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["find", *arguments])
-    assert ended.value.code == 2
-    assert says in capsys.readouterr().err
+def test_what_cannot_be_is_said(arguments: list[str], says: str) -> None:
+    ended = call("find", *arguments)
+    assert ended.exit_code == 2
+    assert says in ended.stderr
 
 
-def test_where_an_issue_went_is_said(github: Server, capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_an_issue_went_is_said(github: Server) -> None:
     github.sim.add_repository("acme/lib")
     github.sim.install("acme/lib")
     moved = github.sim.open_issue("acme/app", "ann", "Belongs elsewhere", "")
     github.sim.transfer_issue("acme/app", moved.number, "acme/lib")
-    with pytest.raises(SystemExit) as ended:
-        main(["find", f"acme/app#{moved.number}"])
-    assert ended.value.code == 2
-    assert f"acme/app#{moved.number}: 301 it was transferred to acme/lib#1" in capsys.readouterr().err
+    ended = call("find", f"acme/app#{moved.number}")
+    assert ended.exit_code == 2
+    assert f"acme/app#{moved.number}: 301 it was transferred to acme/lib#1" in ended.stderr
 
 
 def test_this_hosts_own_index_is_asked_where_it_is_complete(
@@ -261,13 +256,10 @@ def test_h4_beside_a_filter_by_source_what_that_source_found_is_counted() -> Non
     assert everything["github-hybrid"] == 3 and everything["total"] > everything["unique"] > 3
 
 
-def test_j_the_judge_reads_only_where_it_is_asked_for(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_j_the_judge_reads_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openai")
-    with pytest.raises(SystemExit):
-        main(["find", "acme/app#40", "--judge"])
-    assert "judge: no model is named here" in capsys.readouterr().err
+    ended = call("find", "acme/app#40", "--judge")
+    assert "judge: no model is named here" in ended.stderr
     with start_model(saying("same", "disk 7 is gone")) as model:
         monkeypatch.setenv("DOPPEL_JUDGE_URL", model.url)
         monkeypatch.setenv("DOPPEL_JUDGE_MODEL", "reader-1")

@@ -19,7 +19,7 @@ from click.shell_completion import BashComplete
 import bot.app.cli
 from bot.app.cli import BESIDE, COMMANDS, EXIT_CODES, cli, main, module_of
 from bot.domain.errors import InvalidArgument, NotFound, RateLimited
-from tests.calling import write_lines
+from tests.calling import call, write_lines
 
 
 @pytest.mark.parametrize(
@@ -34,18 +34,16 @@ from tests.calling import write_lines
     ],
 )
 def test_each_kind_of_error_has_its_exit_code(
-    error: Exception, code: int, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    error: Exception, code: int, text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @click.command()
     def broken() -> None:
         raise error
 
     monkeypatch.setattr(type(cli), "get_command", lambda *_: broken)
-    with pytest.raises(SystemExit) as ended:
-        main(["find"])
-    assert ended.value.code == code and code in EXIT_CODES
-    printed = capsys.readouterr()
-    assert text in printed.err and printed.out == "" and "hush" not in printed.err
+    ended = call("find")
+    assert ended.exit_code == code and code in EXIT_CODES
+    assert text in ended.stderr and ended.stdout == "" and "hush" not in ended.stderr
 
 
 @pytest.mark.parametrize("encoding", ["utf-8:strict", "latin-1:strict", "ascii:surrogateescape"])
@@ -121,44 +119,39 @@ def test_the_shell_is_told_of_no_fault_after_a_command_that_there_is_not() -> No
 
 @pytest.mark.parametrize("command", [["replay", "--out", "answers.jsonl"], ["scan"], ["demo", "--issues"]])
 def test_a_file_without_issues_is_no_success(
-    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("DOPPEL_HOME", str(tmp_path / "home"))
     Path("issues.jsonl").touch()
     Path("answers.jsonl").write_text("of before")
-    with pytest.raises(SystemExit) as ended:
-        main([*command, "issues.jsonl"])
-    assert ended.value.code == 2
-    assert "there is no issue in it" in capsys.readouterr().err
+    ended = call(*command, "issues.jsonl")
+    assert ended.exit_code == 2
+    assert "there is no issue in it" in ended.stderr
     assert Path("answers.jsonl").read_text() == "of before"
 
 
-def test_a_file_that_cannot_be_written_is_told_before_the_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_cannot_be_written_is_told_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # What a folder's mode forbids others, it does not forbid root.
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
     (tmp_path / "issues.jsonl").touch()
-    with pytest.raises(SystemExit) as ended:
-        main(["evaluate", str(tmp_path / "issues.jsonl"), "--picture", str(tmp_path / "figures.svg")])
-    assert ended.value.code == 2
-    assert f"the folder {tmp_path} cannot be written to" in " ".join(capsys.readouterr().err.split())
+    ended = call("evaluate", str(tmp_path / "issues.jsonl"), "--picture", str(tmp_path / "figures.svg"))
+    assert ended.exit_code == 2
+    assert f"the folder {tmp_path} cannot be written to" in " ".join(ended.stderr.split())
 
 
 @pytest.mark.parametrize("url", ["", "sqlite:///{home}/app.db"])
 def test_a_place_that_cannot_hold_the_database_is_the_hosts_to_mend(
-    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
     home = tmp_path / "file" / "home"
     monkeypatch.setenv("DOPPEL_HOME", str(home))
     monkeypatch.setenv("DATABASE_URL", url.format(home=home))
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        main(["index"])
-    assert ended.value.code == 2
-    said = capsys.readouterr().err
+    ended = call("index")
+    assert ended.exit_code == 2
+    said = ended.stderr
     assert said.startswith(f"doppel: {tmp_path / 'file'}: ") and said.endswith("check DOPPEL_HOME and DATABASE_URL\n")
     assert "Traceback" not in said
 
@@ -173,24 +166,23 @@ def as_another_user() -> list[str]:
     return ["setpriv", "--bounding-set", without, "--inh-caps", without]
 
 
+def run_as_another_user(home: Path, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, **more, "DOPPEL_HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[2])}
+    whole = [*as_another_user(), sys.executable, "-m", "bot", *command]
+    return subprocess.run(whole, cwd=home.parent, env=environ, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.processes
-@pytest.mark.parametrize(("app", "names"), [({}, "app.env"), ({"APP_ID": "1"}, "doppel.db")])
-def test_data_that_belong_to_another_user_are_no_fault_of_ours(app: dict[str, str], names: str, tmp_path: Path) -> None:
+def test_data_that_belong_to_another_user_are_no_fault_of_ours(tmp_path: Path) -> None:
     """An administrator who asks under their own login: the folder of the data is for its owner alone."""
     (home := tmp_path / "home").mkdir(mode=0o000)
-
-    def run(*command: str) -> subprocess.CompletedProcess[str]:
-        environ = {**os.environ, **app, "DOPPEL_HOME": str(home), "PYTHONPATH": str(Path(__file__).parents[2])}
-        whole = [*as_another_user(), sys.executable, "-m", "bot", *command]
-        return subprocess.run(whole, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
-
-    moved = run("migrate-store", "--to", "postgresql://ann@127.0.0.1:9/doppel")
+    moved = run_as_another_user(home, "migrate-store", "--to", "postgresql://ann@127.0.0.1:9/doppel")
     assert moved.returncode == 2
-    assert moved.stderr.rstrip(".\n").endswith(f"{home / names}: Permission denied; run as the user that owns it")
+    assert moved.stderr.rstrip(".\n").endswith(f"{home / 'app.env'}: Permission denied; run as the user that owns it")
     assert "Traceback" not in moved.stderr
-    examined = run("doctor")
+    examined = run_as_another_user(home, "doctor", APP_ID="1")
     assert (examined.returncode, examined.stderr) == (1, "")
-    assert str(home / names) in examined.stdout and "Permission denied" in examined.stdout
+    assert str(home / "doppel.db") in examined.stdout and "Permission denied" in examined.stdout
     assert "un as the user that owns it" in examined.stdout
 
 
@@ -198,21 +190,14 @@ def test_data_that_belong_to_another_user_are_no_fault_of_ours(app: dict[str, st
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")
 def test_files_that_belong_to_another_user_in_a_folder_of_all_are_told_with_what_to_do(prepared_home: Path) -> None:
     """Both commands told only that a file cannot be opened, and to see that the folder can be written."""
-    more = {"APP_ID": "1", "DOPPEL_HOME": str(prepared_home), "PYTHONPATH": str(Path(__file__).parents[2])}
-
-    def run(*command: str) -> subprocess.CompletedProcess[str]:
-        whole = [*as_another_user(), sys.executable, "-m", "bot", *command]
-        environ = os.environ | more
-        return subprocess.run(whole, cwd=prepared_home, env=environ, capture_output=True, text=True, check=False)
-
     for name in ("doppel.db", "doppel-queue.db"):
         os.chown(prepared_home / name, 65534, 65534)
-    listed = run("jobs")
+    listed = run_as_another_user(prepared_home, "jobs", APP_ID="1")
     assert (listed.returncode, listed.stderr) == (
         3,
         "doppel: the queue's database failed: the file cannot be opened; see `doppel doctor`\n",
     )
-    examined = run("doctor")
+    examined = run_as_another_user(prepared_home, "doctor", APP_ID="1")
     assert examined.returncode == 1
     assert examined.stdout.count("Run as the user that owns it, or let this one read and write it.") == 2
 
@@ -224,40 +209,33 @@ def test_what_stands_among_the_commands_is_one() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_explains_itself(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_explains_itself(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     # Click keeps a command's option from its first call, which may have been another test's, without the group.
     monkeypatch.setattr(cli.get_command(click.Context(cli), name), "_help_option", None)
     for option in ("--help", "-h"):
-        with pytest.raises(SystemExit) as ended:
-            main([name, option])
-        assert ended.value.code == 0
-        assert f"Usage: doppel {name}" in capsys.readouterr().out
+        ended = call(name, option)
+        assert ended.exit_code == 0
+        assert f"Usage: doppel {name}" in ended.stdout
 
 
 @pytest.mark.parametrize(
     ("given", "says"), [("serv", "Did you mean 'serve'?"), ("replai", "Did you mean 'replay'?"), ("xyzzy", "--help")]
 )
-def test_a_mistyped_command_is_told_the_nearest(given: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([given])
-    assert ended.value.code == 2
-    assert f"No such command '{given}'" in (printed := capsys.readouterr().err) and says in printed
+def test_a_mistyped_command_is_told_the_nearest(given: str, says: str) -> None:
+    ended = call(given)
+    assert ended.exit_code == 2
+    assert f"No such command '{given}'" in (printed := ended.stderr) and says in printed
 
 
-def test_ctrl_c_ends_a_command_without_a_trace(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_ctrl_c_ends_a_command_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     @click.command()
     def slow() -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(type(cli), "get_command", lambda *_: slow)
-    with pytest.raises(SystemExit) as ended:
-        main(["find"])
-    assert ended.value.code == 130 and 130 in EXIT_CODES
-    assert capsys.readouterr().err == "doppel: interrupted\n"
+    ended = call("find")
+    assert ended.exit_code == 130 and 130 in EXIT_CODES
+    assert ended.stderr == "doppel: interrupted\n"
 
 
 @pytest.mark.parametrize(
@@ -279,10 +257,9 @@ def test_a_standard_input_that_is_closed_is_an_empty_one(
     assert ended.value.code == code and says in "".join(capsys.readouterr())
 
 
-def test_the_overview_shows_the_commands_by_who_uses_them(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    said = capsys.readouterr().out
+def test_the_overview_shows_the_commands_by_who_uses_them() -> None:
+    ended = call("--help")
+    said = ended.stdout
     places = [said.index(f"{word}\n") for word in ("For maintainers:", "For hosts:", "For developers:")]
     assert places == sorted(places)
     assert (

@@ -9,8 +9,9 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from bot.app.cli import cli, main
+from bot.app.cli import cli
 from bot.storage.engine import make_engine, write
+from tests.calling import call
 
 
 def test_a_schema_of_a_later_release_does_not_pass_for_the_present_one(
@@ -34,28 +35,24 @@ def test_a_schema_of_a_later_release_does_not_pass_for_the_present_one(
 
 
 def test_of_two_databases_the_one_that_fails_is_named(
-    new_store: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    new_store: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only the queue's file was damaged, people were sent to mend the store's."""
     store = Path(str(sa.make_url(new_store("sqlite")).database))
     monkeypatch.setenv("DATABASE_URL", f"sqlite:///{store}")
     monkeypatch.setenv("DOPPEL_HOME", str(tmp_path))
     store.with_name("doppel-queue.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(SystemExit) as ended:
-        main(["migrate"])
-    assert ended.value.code == 3
+    ended = call("migrate")
+    assert ended.exit_code == 3
     says = "doppel: the queue's database failed: the file is not an SQLite database; see `doppel doctor`\n"
-    assert capsys.readouterr().err == says
+    assert ended.stderr == says
 
 
 @pytest.mark.parametrize("option", ["--from", "--to"])
-def test_of_a_move_the_database_that_cannot_be_reached_is_named(
-    option: str, new_store: Callable[[str], str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_of_a_move_the_database_that_cannot_be_reached_is_named(option: str, new_store: Callable[[str], str]) -> None:
     """It was called that of DATABASE_URL, whichever it was."""
     ours = new_store("sqlite")
     addresses = {"--from": ours, "--to": ours} | {option: "postgresql://ann@127.0.0.1:9/doppel"}
-    with pytest.raises(SystemExit) as ended:
-        main(["migrate-store", *(one for pair in addresses.items() for one in pair)])
-    assert ended.value.code == 3
-    assert capsys.readouterr().err == f"doppel: the database of {option} failed (nothing listens there)\n"
+    ended = call("migrate-store", *(one for pair in addresses.items() for one in pair))
+    assert ended.exit_code == 3
+    assert ended.stderr == f"doppel: the database of {option} failed (nothing listens there)\n"

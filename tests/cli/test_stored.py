@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from bot.app.cli import cli, main
+from bot.app.cli import cli
 from bot.deliveries.events import Event
 from bot.deliveries.inbox import Inbox, queued_content
 from bot.domain.entities import Actor, RepoRef, Repository
@@ -24,6 +24,7 @@ from bot.platform.settings import Settings
 from bot.quality.evaluation.history import HistoryFile, PastRecord, repositories_with_history
 from bot.storage import Store, open_store
 from bot.storage.schema import metadata
+from tests.calling import call
 
 MINE, OTHER = 5, 55
 APP = RepoRef("Acme", "App")
@@ -198,30 +199,25 @@ def test_c6a_forget_asks_first(store: Store) -> None:
     assert set(rows(store, MINE).values()) == {0}
 
 
-def test_a_name_that_is_not_stored_is_said_with_the_nearest(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_that_is_not_stored_is_said_with_the_nearest(store: Store) -> None:
     for command in (["export", "acme/othr"], ["forget", "acme/othr", "--yes"]):
-        with pytest.raises(SystemExit) as ended:
-            main(command)
-        assert ended.value.code == 2
-        assert "nothing is stored about acme/othr; there is acme/other" in capsys.readouterr().err
+        ended = call(*command)
+        assert ended.exit_code == 2
+        assert "nothing is stored about acme/othr; there is acme/other" in ended.stderr
 
 
-def test_a_name_that_two_bear_is_not_guessed(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_name_that_two_bear_is_not_guessed(store: Store) -> None:
     store.repositories.upsert(Repository(OTHER, APP, private=True), 7, 2_000.0)
-    with pytest.raises(SystemExit) as ended:
-        main(["forget", "acme/app", "--yes"])
-    assert ended.value.code == 2
-    assert f"give GitHub's id of one of them: {MINE}, {OTHER}" in capsys.readouterr().err
+    ended = call("forget", "acme/app", "--yes")
+    assert ended.exit_code == 2
+    assert f"give GitHub's id of one of them: {MINE}, {OTHER}" in ended.stderr
     assert run("forget", str(OTHER), "--yes").exit_code == 0
     assert all(rows(store, MINE).values())
 
 
 @pytest.mark.parametrize("digits", [19, 5_000])
 @pytest.mark.parametrize("command", [["export"], ["forget", "--yes"], ["digest"], ["calibrate"], ["index"]])
-def test_an_id_that_no_database_can_hold_is_no_repositorys(
-    settings: Settings, capsys: pytest.CaptureFixture[str], command: list[str], digits: int
-) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main([*command, "9" * digits])
-    assert ended.value.code == 2
-    assert "no repository has an id of more than 18 digits" in capsys.readouterr().err
+def test_an_id_that_no_database_can_hold_is_no_repositorys(settings: Settings, command: list[str], digits: int) -> None:
+    ended = call(*command, "9" * digits)
+    assert ended.exit_code == 2
+    assert "no repository has an id of more than 18 digits" in ended.stderr

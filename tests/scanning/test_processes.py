@@ -73,18 +73,12 @@ def test_the_database_is_closed_when_the_answers_are_not_wanted_any_more(making:
 @pytest.mark.processes
 def test_more_are_asked_about_in_processes_and_none_is_left_out(making: Making) -> None:
     numbers = range(2, FEW + 3)
-    parts = list(match_in_processes(making, REPO, numbers, processes=2))
-    assert max(map(len, parts)) == PART
-    answers = [answer for part in parts for answer in part]
-    assert sorted(answer.number for answer in answers) == list(numbers)
-    assert making.engines == []
-
-
-@pytest.mark.processes
-def test_a_terminal_s_ctrl_c_is_heard_by_the_process_that_ends_the_others(making: Making) -> None:
-    parts = match_in_processes(making, REPO, range(2, FEW + 3), processes=2)
-    next(parts)
+    rest = match_in_processes(making, REPO, numbers, processes=2)
+    first = next(rest)
+    # Ctrl-C in a terminal is heard by the process that ends them: who is interrupted says so with a traceback.
     assert (started := multiprocessing.active_children())
-    # What is interrupted anywhere says so with a traceback.
     assert all(is_deaf_to_ctrl_c(one.pid) for one in started if one.pid)
-    parts.close()  # type: ignore[attr-defined]
+    parts = [first, *rest]
+    assert max(map(len, parts)) == PART
+    assert sorted(answer.number for part in parts for answer in part) == list(numbers)
+    assert making.engines == []

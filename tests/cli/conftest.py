@@ -1,0 +1,3 @@
+from tests.embeddings import text_model
+
+__all__ = ["text_model"]
