@@ -22,6 +22,9 @@ from bot.search.index import IndexedIssue
 from bot.simulator import Server, Simulator, start_simulator
 from bot.storage import open_store
 from bot.storage.repositories import Progress
+from tests.embeddings import text_model
+
+__all__ = ["text_model"]
 
 TRACE = "panic: index out of range [3] with length 3 in renderTable"
 

@@ -11,16 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 import requests
-from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from bot.app.cli import main
 from bot.simulator import Server
-from tests.calling import free_port
-from tests.mcp.conftest import answer
+from tests.calling import call, free_port
 from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.processes
@@ -41,40 +36,14 @@ def environment(simulator: Server, tmp_path: Path) -> dict[str, str]:
     }
 
 
-def test_a_client_starts_it_and_calls_it(environment: dict[str, str], tmp_path: Path) -> None:
-    async def use() -> None:
-        with (tmp_path / "stderr").open("w") as log:
-            parameters = StdioServerParameters(command=COMMAND[0], args=COMMAND[1:], env=environment, cwd=str(tmp_path))
-            async with Client(stdio_client(parameters, errlog=log)) as client:
-                for cached in (False, True):
-                    found = answer(await client.call_tool("find_duplicates", {"number": 3}))
-                    assert [one["number"] for one in found["candidates"]] == [1]
-                    assert found["cached"] is cached
-
-    anyio.run(use)
-
-
 def test_stdout_has_nothing_but_the_protocol(environment: dict[str, str], tmp_path: Path) -> None:
     """Logs go to stderr, at the chattiest level too, and neither holds the token."""
+    client = {"clientInfo": {"name": "test", "version": "1"}}
     messages: list[dict[str, Any]] = [
-        {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "initialize",
-            "params": {
-                "protocolVersion": "2025-06-18",
-                "capabilities": {},
-                "clientInfo": {"name": "test", "version": "1"},
-            },
-        },
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "explain_pair", "arguments": {}}},
-        {
-            "jsonrpc": "2.0",
-            "id": 3,
-            "method": "tools/call",
-            "params": {"name": "find_duplicates", "arguments": {"number": 3}},
-        },
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}} | client},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "explain_pair", "arguments": {}}},
+        {"id": 3, "method": "tools/call", "params": {"name": "find_duplicates", "arguments": {"number": 3}}},
     ]
     with subprocess.Popen(
         COMMAND,
@@ -90,27 +59,25 @@ def test_stdout_has_nothing_but_the_protocol(environment: dict[str, str], tmp_pa
         assert process.stderr is not None
         answers = []
         for message in messages:
-            process.stdin.write(json.dumps(message) + "\n")
+            process.stdin.write(json.dumps({"jsonrpc": "2.0"} | message) + "\n")
             process.stdin.flush()
             if "id" in message:
                 answers.append(json.loads(process.stdout.readline()))
         process.stdin.close()
         rest, err = process.stdout.read(), process.stderr.read()
     assert [one["id"] for one in answers] == [1, 2, 3]
+    found = answers[2]["result"]["structuredContent"]["candidates"]
+    assert [one["number"] for one in found] == [1]
     assert (rest, process.returncode) == ("", 0)
     assert "an agent asks for tools/call" in err
     assert environment["GITHUB_TOKEN"] not in err
 
 
-def test_http_does_not_start_without_a_token(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_http_does_not_start_without_a_token(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DOPPEL_MCP_TOKEN", raising=False)
-    with pytest.raises(SystemExit) as ended:
-        main(["mcp", "--http"])
-    assert ended.value.code == 2
-    assert "DOPPEL_MCP_TOKEN" in capsys.readouterr().err
+    ended = call("mcp", "--http")
+    assert ended.exit_code == 2 and "DOPPEL_MCP_TOKEN" in ended.stderr
 
 
 def test_http_says_where_it_is(environment: dict[str, str], tmp_path: Path) -> None:
