@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from unittest import mock
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import requests
+from flask import Flask
 from flask.testing import FlaskClient
+from jinja2 import FileSystemBytecodeCache
 
 from bot.app.wiring.indexes import build_index
 from bot.domain.decisions import Decision, DecisionOutcome
@@ -53,6 +56,14 @@ class Host:
         return f"{back.path}?{back.query}"
 
 
+@pytest.fixture(scope="package", autouse=True)
+def templates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Each test has applications of its own, of which each would compile every template once more."""
+    compiled = FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
+    with mock.patch.dict(Flask.jinja_options, bytecode_cache=compiled):
+        yield
+
+
 @pytest.fixture
 def host(prepared_home: Path) -> Iterator[Host]:
     with start_simulator() as simulator:
@@ -75,7 +86,7 @@ def host(prepared_home: Path) -> Iterator[Host]:
                 "GITHUB_CLIENT_SECRET": sim.app.client_secret,
             },
             prepared_home / "no.env",
-        )
+        ).model_copy(update={"sqlite_synchronous": "OFF"})
         store = open_store(settings)
         installation = min(sim.installations)
         for repo in (app, secret):

@@ -56,29 +56,28 @@ def test_who_signs_in_sees_the_repositories_in_which_they_may_triage(signed_in: 
     assert "None of the repositories" in signed_in("rita").get("/dashboard").text
 
 
-@pytest.mark.parametrize("page", PAGES)
 def test_pages_are_for_triage_and_up_and_others_cannot_tell_that_they_exist(
-    page: str, signed_in: Callable[[str], FlaskClient]
+    signed_in: Callable[[str], FlaskClient],
 ) -> None:
-    assert signed_in("tara").get(f"/dashboard/acme/app{page}").status_code == 200
-    stranger = signed_in("rita")
-    refused = stranger.get(f"/dashboard/acme/app{page}")
-    unknown = stranger.get(f"/dashboard/acme/nothing{page}")
-    assert (refused.status_code, refused.text) == (unknown.status_code, unknown.text) == (404, refused.text)
-    # A private repository is not shown to who only triages in another one.
-    assert signed_in("tara").get(f"/dashboard/acme/secret{page}").status_code == 404
+    triager, stranger = signed_in("tara"), signed_in("rita")
+    for page in PAGES:
+        assert triager.get(f"/dashboard/acme/app{page}").status_code == 200, page
+        refused = stranger.get(f"/dashboard/acme/app{page}")
+        unknown = stranger.get(f"/dashboard/acme/nothing{page}")
+        assert (refused.status_code, refused.text) == (unknown.status_code, unknown.text) == (404, refused.text), page
+        # A private repository is not shown to who only triages in another one.
+        assert triager.get(f"/dashboard/acme/secret{page}").status_code == 404, page
 
 
-@pytest.mark.parametrize("page", PAGES)
 def test_a_hidden_repository_costs_the_same_work_as_one_that_is_not_there(
-    page: str, host: Host, signed_in: Callable[[str], FlaskClient]
+    host: Host, signed_in: Callable[[str], FlaskClient]
 ) -> None:
     """How long the answer takes would tell them apart; so would what is asked of GitHub while it is away."""
     browser, faults = signed_in("rita"), host.simulator.sim.faults
     statements: list[str] = []
     browser.get("/dashboard")
 
-    def work(name: str) -> tuple[int, list[str], int, str]:
+    def work(name: str, page: str) -> tuple[int, list[str], int, str]:
         statements.clear()
         before = faults.requests
         answer = browser.get(f"/dashboard/acme/{name}{page}")
@@ -89,12 +88,14 @@ def test_a_hidden_repository_costs_the_same_work_as_one_that_is_not_there(
 
     sa.event.listen(sa.Engine, "before_cursor_execute", note)
     try:
-        absent = work("nothing")
-        assert absent[0] == 0 and absent[1] and absent[2] == 404
-        assert work("secret") == work("app") == absent
+        absent = {page: work("nothing", page) for page in PAGES}
+        for page, (requests_, asked, status, _) in absent.items():
+            assert requests_ == 0 and asked and status == 404
+            assert work("secret", page) == work("app", page) == absent[page], page
         # Nobody knows of it any more, or the App has lost it.
         host.store.repositories.suspend(min(host.simulator.sim.installations), True)
-        assert work("secret") == absent
+        for page in PAGES:
+            assert work("secret", page) == absent[page], page
     finally:
         sa.event.remove(sa.Engine, "before_cursor_execute", note)
 
