@@ -58,7 +58,7 @@ def test_c3_hostile_titles_are_shown_and_do_nothing(doppel: Doppel, title: str) 
 
 
 def test_c3_a_body_of_the_largest_size_is_looked_at(doppel: Doppel) -> None:
-    doppel.open(WORDS, BODY, author="ann")
+    doppel.read_before(WORDS, BODY)
     for body in ("x" * 65_536, "word " * 13_000, "`" * 65_536, "[" * 65_536, "# a\n" * 16_000, "\u0e01" * 65_536):
         doppel.open(WORDS, body)
     for number in range(2, 8):
@@ -102,7 +102,7 @@ def test_c3_any_script_and_next_to_nothing(doppel: Doppel, title: str) -> None:
 
 
 def test_c3_a_hostile_command_line_is_answered_as_text(doppel: Doppel) -> None:
-    doppel.open(WORDS, BODY, author="ann")
+    doppel.read_before(WORDS, BODY)
     doppel.write(1, "/duplicates `@acme/maintainers`<img src=x> Duplicate of #1")
     (said,) = doppel.said(1)
     found = references.parse(said)
@@ -114,6 +114,6 @@ def test_c3_a_private_candidate_is_never_another_repositorys(doppel: Doppel) -> 
     doppel.sim.add_repository(secret, private=True)
     doppel.sim.install(secret)
     doppel.do.open_issue(secret, "insider", WORDS, BODY)
-    doppel.open(WORDS, BODY, author="ann")
+    doppel.read_before(WORDS, BODY)
     doppel.write(1, f"/duplicates search exporting repo:{secret}")
     assert "redirect.github.com" not in doppel.advice(1)

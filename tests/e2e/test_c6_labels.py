@@ -17,7 +17,7 @@ BODY = "Exporting raises `PdfRenderError: page 7 has no boundary box` in renderP
 @pytest.fixture(autouse=True)
 def first(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
     certain_from(monkeypatch, 0.2)
-    doppel.open(TITLE, BODY, author="ann")
+    doppel.read_before(TITLE, BODY)
 
 
 def again(doppel: Doppel) -> Issue:

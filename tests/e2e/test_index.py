@@ -73,18 +73,11 @@ def test_a_repository_is_ready_soon_after_the_installation(doppel: Doppel) -> No
     assert doppel.services.index.count(repo_id) == 1
 
 
-def test_c6a_the_index_goes_with_the_access(doppel: Doppel) -> None:
-    doppel.open("Crash while exporting to PDF", "`Error: exporter broke`", author="ann")
-    doppel.do.uninstall(doppel.owner)
-    assert doppel.services.index.count(doppel.repository.id) == 0
-    assert not doppel.services.indexing.ready(doppel.repository.id)
-
-
 def test_what_is_reported_twice_in_a_second_is_in_the_index_for_the_second_one(
     doppel: Doppel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
-    doppel.open("Crash while exporting to PDF", said, author="ann")
+    doppel.read_before("Crash while exporting to PDF", said)
     create, begun, others = RepoClient.create_comment, Event(), Event()
 
     def create_late(client: RepoClient, repo: RepoRef, number: int, body: str) -> Comment:

@@ -26,7 +26,7 @@ UNSEARCHED = "sources: {github-hybrid: off, github-search: off, pull-requests: o
 def filling(doppel: Doppel) -> Doppel:
     """A repository of which one issue was read, and not everything, and where searches find nothing."""
     doppel.configure(UNSEARCHED)
-    doppel.open("Crash while exporting to PDF", SAID, author="ann")
+    doppel.read_before("Crash while exporting to PDF", SAID)
     doppel.services.store.backfills.set(doppel.repository.id, Progress())
     return doppel
 

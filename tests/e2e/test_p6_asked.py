@@ -53,7 +53,7 @@ def test_p6_who_asks_is_answered_where_the_bot_was_silent_and_that_counts_as_not
 
 def test_c3_of_a_closed_issue_it_is_said_when_and_by_what(doppel: Doppel) -> None:
     doppel.configure("min_confidence: 0\n")
-    doppel.open(TITLE, BODY.format(7), author="ann")
+    doppel.read_before(TITLE, BODY.format(7))
     pull = doppel.sim.open_issue(doppel.repo, "bob", "Draw the box", "", is_pull_request=True)
     doppel.sim.close_issue(doppel.repo, 1, "bob", "completed", closer=pull)
     day = doppel.sim.clock.now().date()
