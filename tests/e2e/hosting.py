@@ -28,8 +28,10 @@ TOPICS = (
 )
 
 
-# Seconds that a write without an answer is waited for, in place of 35: longer than a killed worker's restart takes.
+# Seconds that a write without an answer is waited for, in place of 35, and a killed worker's job, in place of 30: more
+# than the worker's restart takes.
 LEASE = 6.0
+WORKER = (sys.executable, str(Path(__file__).with_name("worker_process.py")), str(LEASE))
 
 
 @dataclass
@@ -105,7 +107,7 @@ class Host:
 def hosted(home: Path) -> Iterator[Host]:
     """Start everything on an empty data directory, with a repository in which each of TOPICS was reported once."""
     with pytest.MonkeyPatch.context() as patch, start_simulator(webhook_secret="a-secret") as server:
-        patch.setattr(demo, "WORKER", (sys.executable, str(Path(__file__).with_name("worker_process.py")), str(LEASE)))
+        patch.setattr(demo, "WORKER", WORKER)
         with running_bot(server, home) as processes:
             server.sim.add_repository("acme/app")
             # A killed worker's searches are made again, which would use up what GitHub allows in a minute.

@@ -7,6 +7,7 @@ from threading import Event
 
 import pytest
 
+from bot.app.demo import show
 from bot.app.demo.show import running_bot, wait_for
 from bot.domain.entities import Comment, Issue, RepoRef
 from bot.github.repository import RepoClient
@@ -15,14 +16,15 @@ from bot.simulator import start_simulator
 from bot.storage.engine import make_engine
 from bot.storage.repositories import Backfills, Progress
 from tests.e2e.harness import Doppel
-from tests.e2e.hosting import Host
+from tests.e2e.hosting import WORKER, Host
 from tests.waiting import LONGEST, wait_until
 
 ISSUES = 1_600
 
 
 @pytest.mark.processes
-def test_a_filling_that_is_killed_ends_with_everything(tmp_path: Path) -> None:
+def test_a_filling_that_is_killed_ends_with_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show, "WORKER", WORKER)
     with start_simulator(webhook_secret="a-secret") as server, running_bot(server, tmp_path) as processes:
         repo_id = server.sim.add_repository("acme/app").id
         rows = [

@@ -1,4 +1,5 @@
-"""`doppel worker` as it is, but a write without an answer is waited for as long as the argument says, in seconds."""
+"""`doppel worker` as it is, but a write without an answer, and a job whose worker was killed, are waited for as many
+seconds as the argument says."""
 
 from __future__ import annotations
 
@@ -8,8 +9,12 @@ import sys
 from bot.app import cli
 from bot.app.wiring import worker_process as worker
 from bot.conversation.comments import CommentKeeper
+from bot.deliveries import queue
+from bot.deliveries import worker as jobs
 
 if __name__ == "__main__":
-    keeper = functools.partial(CommentKeeper, lease=float(sys.argv[1]))
+    lease = float(sys.argv[1])
+    queue.LEASE, jobs.RENEW_EVERY = lease, lease / 6
+    keeper = functools.partial(CommentKeeper, lease=lease)
     worker.CommentKeeper = keeper  # type: ignore[assignment,attr-defined]
     cli.main(["worker"])
