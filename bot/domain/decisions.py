@@ -1,6 +1,7 @@
-"""The decision of a look at an issue, with its evidence, as a value and as compact JSON. Pure.
+"""What the bot decided each time that it searched for earlier reports of an issue, and on what evidence. Pure.
 
-A decision holds no text of an issue: reasons are codes, and callers that show a title read the title from the index.
+The handlers make decisions; the store keeps them as JSON. A decision holds no text of an issue: reasons are codes, and
+callers that show a title read the title from the index.
 """
 
 from __future__ import annotations
@@ -15,16 +16,16 @@ from bot.domain.entities import name_key
 from bot.domain.report import Candidate, Evidence, Report
 
 COMMAND = "command"
-"""The cause of a look that a command requested."""
+"""The `cause` of a decision if a person asked by command."""
 REFUSED = "GitHub refused"
-"""The reason's first words if GitHub refused the comment."""
+"""The first words of a decision's `reason` if GitHub refused the comment."""
 
 
 class DecisionOutcome(StrEnum):
     """What happened to the comment.
 
-    `EDITED`: the comment has a new text. `UNCHANGED`: the comment has the same text. `SHADOW`: the bot would have
-    posted a comment. `SILENT`: the bot had nothing to say. `LEFT_ALONE`: the bot skipped the issue.
+    `EDITED`: the comment has a new text. `UNCHANGED`: the comment keeps its text. `SHADOW`: outside `mode: shadow`, the
+    bot would have posted a comment. `SILENT`: the bot had nothing to say. `LEFT_ALONE`: the bot skipped the issue.
     """
 
     POSTED = "posted"
@@ -47,10 +48,11 @@ class DecisionOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The decision of a look at issue `number`. `at` is in seconds since 1970.
+    """The decision about issue `number`. `at` is in seconds since 1970.
 
-    `cause` is why the bot looked: an action of `issues`, or `command`. `mode` is the repository's setting. `reason`
-    says why the bot stayed silent. `threshold` is the lowest probability at which the bot shows a candidate.
+    `cause` says why the bot searched: the action of an `issues` event, such as `opened`, or `command`. `mode` is the
+    repository's setting. `reason` says why the bot stayed silent. `threshold` is the lowest probability of a candidate
+    that the comment lists.
     """
 
     number: int
@@ -86,12 +88,12 @@ class Decision:
 
 
 def dump(evidence: Sequence[Evidence]) -> str:
-    """Evidence as the store keeps it."""
+    """The evidence as JSON, for the store."""
     return json.dumps([_plain(item) for item in evidence], separators=(",", ":"))
 
 
 def load(text: str) -> tuple[Evidence, ...]:
-    """Read the JSON of `dump`, and ignore fields of a later version."""
+    """Read the JSON that `dump` wrote. Fields that only a later version of the bot knows are ignored."""
     known = Evidence.__slots__
     items = []
     for row in json.loads(text):
@@ -104,7 +106,7 @@ def load(text: str) -> tuple[Evidence, ...]:
 
 
 def _plain(item: Evidence) -> dict[str, Any]:
-    """Plain values for JSON, without the many fields that have their defaults."""
+    """Plain values for JSON. Most fields that have their default are left out."""
     row: dict[str, Any] = {
         "number": item.number,
         "probability": round(item.probability, 4),
@@ -123,11 +125,11 @@ def _plain(item: Evidence) -> dict[str, Any]:
 
 
 ALSO_MOST = 10
-"""The most members of a candidate's group to store."""
+"""Of a candidate's group of duplicates, at most this many further members are stored."""
 
 
 def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]:
-    """The best candidates of a report. The comment lists the `shown` candidates."""
+    """The evidence to store: a report's best candidates. Those that the comment lists (`shown`) are marked."""
     shown_keys = {_key(candidate) for candidate in shown}
     return tuple(
         replace(item, shown=_key(item) in shown_keys, also=item.also[:ALSO_MOST]) for item in report.considered

@@ -24,7 +24,7 @@ StateFilter = Literal["open", "closed", "all"]
 
 
 def name_key(name: str) -> str:
-    """The lower-case form in which we compare and store logins and names of repositories: GitHub ignores case."""
+    """A login or a repository's name in lower case, for comparing and storing, because GitHub ignores case."""
     return name.lower()
 
 
@@ -58,7 +58,7 @@ class RepoRef:
 
     @classmethod
     def of(cls, owner: str, repo: str) -> RepoRef:
-        """Join an owner and a name. Raises InvalidArgument for the argument that is wrong (F1)."""
+        """Join an owner and a name. Raises InvalidArgument, which names the wrong argument (F1)."""
         if not (isinstance(owner, str) and re.fullmatch(OWNER, owner)):
             raise InvalidArgument("owner", f"{owner!r} is not the name of an account, OWNER in OWNER/REPO")
         if not (isinstance(repo, str) and re.fullmatch(PLACE, f"{owner}/{repo}")):
@@ -152,9 +152,9 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Closer:
-    """What closed an issue: the pull request with the number `pull`, or else the commit with the hash `commit`.
+    """The pull request (its number is `pull`) or else the commit (its hash is `commit`) that closed an issue.
 
-    `milestone` is the milestone of the issue or the pull request. `release` is the release that may contain the fix.
+    `milestone` belongs to the issue or to the pull request. `release` is the release that may contain the fix.
     """
 
     pull: int = 0

@@ -1,7 +1,7 @@
-"""Errors, sorted by who can act on them, and remarks about sources that failed.
+"""Errors, sorted by who can act on them, and remarks on searches that went wrong.
 
-`UserError` is for a person: its text says what is wrong and how to fix it. `Retryable` is for the queue: the same work
-may succeed later. Any other error is a bug of ours.
+`UserError` is for a person: its text says what is wrong and how to fix it. `Retryable` is for the queue, which tries
+the same work again later. Any other error is a bug of ours.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from enum import Enum
 
 
 class RemarkCode(Enum):
-    """What went wrong, with an English sentence for each code. Comments translate the sentence."""
+    """The ways in which a search can go wrong, each with its English sentence, which comments translate."""
 
     NOT_FOUND = "{} not found"
     LEFT = "{} more are considered when the index is ready"
@@ -57,7 +57,7 @@ class SourceProblem:
 
     @property
     def skipped(self) -> bool:
-        """Whether policy or permissions prevented the query. This is not an outage (F9)."""
+        """Whether policy or permissions kept the bot from asking this source, which is no outage (F9)."""
         return self.remark.code in (RemarkCode.LEFT_OUT, RemarkCode.NO_PERMISSION)
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ class InvalidArgument(UserError, ValueError):
 
 
 class GitHubError(DoppelError):
-    """GitHub refused a request for good.
+    """GitHub refused a request, and would refuse it again.
 
     `status` is the HTTP status, 0 without a response. `operation` names the request, without secrets.
     """
@@ -129,7 +129,7 @@ class Retryable(DoppelError):
 
 
 class Overtaken(DoppelError):
-    """Another worker has taken over this work, so this worker must have no further effects."""
+    """This worker has lost the lease on its work to another worker, so it must have no further effects."""
 
 
 class RateLimited(Retryable):
@@ -148,7 +148,7 @@ class KeyRefused(Retryable):
 
 
 def access_refused(problem: Exception) -> str:
-    """How to mend what GitHub refused because of who asks; empty for any other error."""
+    """If GitHub refused a request because of who asks, the problem and its remedy; empty for any other error."""
     match problem:
         case Forbidden(unknown=True):
             return f"{problem}: GitHub does not know who asks; GITHUB_TOKEN is wrong or has expired"
@@ -165,4 +165,4 @@ def access_refused(problem: Exception) -> str:
 
 
 class DidNotEnd(DoppelError):
-    """A job hung. The message says where, without text from outside."""
+    """A job hung. The message says where in our code, and quotes nothing from an issue."""

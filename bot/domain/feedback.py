@@ -1,6 +1,6 @@
-"""People's feedback on the bot's decisions, and the threshold learned from the feedback, as values. Pure.
+"""People's feedback on the bot's decisions, and the threshold learned from this feedback, as values. Pure.
 
-`bot.quality.feedback` and `bot.quality.calibration` draw the conclusions.
+`bot.quality.feedback` judges decisions by the feedback, `bot.quality.calibration` learns the threshold.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FeedbackSignal:
-    """A person's feedback about issue `number` without a command. `at` is in seconds since 1970.
+    """Feedback about issue `number` that a person gave other than by a command. `at` is in seconds since 1970.
 
-    `other` is the compared issue, or 0 for all shown issues. `same` says whether the person thinks that both issues
-    report the same thing.
+    `other` is the candidate meant, or 0 for all candidates shown. `same` says whether the person thinks that both
+    issues report the same thing.
     """
 
     number: int
@@ -62,11 +62,11 @@ class UserVerdictKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UserVerdict:
-    """A decision on issue `number` about issue `other`, by the command in comment `command_id`.
+    """A person's verdict on the pair of issues `number` and `other`, by the command in comment `command_id`.
 
-    For an issue of another repository, `issue` is `owner/repo#number` in lower case, and `other` is 0. `undone_by` is
-    the comment whose `undo` took the decision back. `details` holds JSON values that `undo` needs, such as the added
-    label.
+    If the second issue is in another repository, `issue` is its `owner/repo#number` in lower case, and `other` is 0.
+    `undone_by` is the comment whose `undo` took the verdict back. `details` holds JSON values that `undo` needs, such
+    as the added label.
     """
 
     id: int
@@ -84,7 +84,7 @@ class UserVerdict:
 
 
 class Fold(StrEnum):
-    """Whether the bot has folded a comment. `LEFT`: the bot folded the comment once and never will again."""
+    """Whether the bot has folded (minimised) its comment. `LEFT`: from now on, the bot leaves the comment as it is."""
 
     OPEN = ""
     FOLDED = "folded"
@@ -93,9 +93,10 @@ class Fold(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeptCalibration:
-    """The threshold learned from the feedback after `since`. None if the feedback leads to no threshold.
+    """The `threshold` learned from the feedback after `since`; None if the feedback leads to no threshold.
 
-    `changed_at` is when the threshold last moved. `right` and `wrong` are summed weights of feedback for and against.
+    `changed_at` is when the threshold last moved. Times are in seconds since 1970. `right` and `wrong` are the summed
+    weights of feedback that confirms and that contradicts the bot.
     """
 
     threshold: float | None

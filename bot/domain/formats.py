@@ -1,4 +1,7 @@
-"""Formats numbers and times for logs, terminals and JSON. Texts on GitHub use `bot.conversation.messages`. Pure."""
+"""Formats numbers and times for logs, terminals and JSON, and reads times. Pure.
+
+Texts on GitHub are in six languages; `bot.conversation.messages` formats those.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TypeVar
 
 
 def counted(number: int, what: str, several: str = "") -> str:
-    """`1 issue`, `1,234 issues`. `several` is the plural, if adding an s does not give the plural."""
+    """`1 issue`, `1,234 issues`. `several` is the plural if it is not `what` with an s."""
     return f"{number:,} {what if number == 1 else several or what + 's'}"
 
 
@@ -27,7 +30,7 @@ def with_zone(moment: datetime) -> datetime:
 
 
 def parse_time(moment: datetime | str) -> datetime:
-    """Read a time in ISO 8601. The result has a zone. Raises ValueError, which quotes the text, for any other text."""
+    """Read a time in ISO 8601. The result has a zone. Raises a ValueError that quotes the text if it is no time."""
     if isinstance(moment, datetime):
         return with_zone(moment)
     try:

@@ -20,7 +20,7 @@ MOST_JUDGED = 5
 
 
 class JudgeVerdict(StrEnum):
-    """`SAME`: a single fix or decision settles both issues. `RELATED`: people who triage one should see the other."""
+    """`SAME`: one fix or decision settles both issues. `RELATED`: people who triage one issue should see the second."""
 
     SAME = "same"
     RELATED = "related"
@@ -29,7 +29,7 @@ class JudgeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """A verdict in the model's own words. Treat these words as hostile, like a stranger's text."""
+    """A verdict on one pair. Both texts are the model's own words: treat them as hostile, like a stranger's text."""
 
     verdict: JudgeVerdict
     shared_cause: str = ""
@@ -70,7 +70,11 @@ class JudgeAnswer:
 
 @dataclass(frozen=True, slots=True)
 class JudgeLimits:
-    """Budgets: calls and tokens per day for the host and for each repository, and calls per hour for each author."""
+    """The judge's budgets.
+
+    `calls` and `tokens` are per day for the host, `calls_each` and `tokens_each` per day for each repository,
+    `calls_author` is per hour for each author.
+    """
 
     calls: int
     tokens: int

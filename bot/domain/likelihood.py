@@ -18,7 +18,7 @@ POSSIBLY = 0.1
 """The bot shows candidates below this probability only to people who ask for the best candidates."""
 
 HIGHEST = 0.98
-"""The highest probability: two careful readers agree on 98 of 100 pairs."""
+"""The highest probability that the bot gives: even two careful readers agree on only 98 of 100 pairs."""
 
 
 class Tier(StrEnum):
@@ -54,14 +54,15 @@ LEVEL = 0.95
 
 Interval = tuple[float, float]
 
-# LEVEL of a normal distribution lies within this many standard deviations of the mean.
+# A share of LEVEL of a normal distribution lies within this many standard deviations of its mean.
 _Z = 1.96
 
 
 def wilson(share: float, count: float) -> Interval:
-    """The confidence interval of a share of `count` at LEVEL (Wilson 1927), also for small counts and shares of 0 or 1.
+    """The confidence interval of a `share` in [0, 1] of `count` trials, at LEVEL (Wilson 1927).
 
-    `count` may be a sum of weights. Another success never lowers a bound, and another failure never raises a bound.
+    It also holds for few trials, and for shares of 0 or 1. `count` may be a sum of weights. Another success never
+    lowers a bound, and another failure never raises a bound.
     """
     if not count:
         return 0.0, 1.0

@@ -1,6 +1,6 @@
 """Merges groups of items (D8): which item survives, the summed counters, and the order of the groups. Pure.
 
-Callers form the groups: a playbook's entries by connected components, issues by a linkage that does not chain.
+Two callers form the groups: `doppel dedupe` from the entries of an agent's playbook, the backlog scan from issues.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Equivalent items, as positions in the list. `helpful` and `harmful` are sums over the items."""
+    """Equivalent items, as positions in the caller's list. `helpful` and `harmful` are the items' summed counters."""
 
     members: tuple[int, ...]
     helpful: int

@@ -1,4 +1,4 @@
-"""The finder's answer: candidates, their evidence, and what could not be searched (F7, F9)."""
+"""The finder's answer about one issue: candidates, their evidence, and the sources that failed (F7, F9)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from bot.domain.judge_protocol import JUDGE, JudgeVerdict
 
 
 class ReasonCode(StrEnum):
-    """What two issues have in common, strongest first; then GitHub's opinion, and a difference (`SURFACE`)."""
+    """The kinds of reasons for a candidate: first what two issues have in common, strongest first.
+
+    Then come GitHub's opinion, and a difference (`SURFACE`).
+    """
 
     COPY = "all of the text"
     CAUSE = "cause"
@@ -60,7 +63,7 @@ INDEX = ("full-text", "vectors")
 
 
 class SearchOutcome(StrEnum):
-    """The outcome (F9). Any outage makes the outcome `degraded`: never present an outage as "no duplicates"."""
+    """The outcome of a search (F9). An outage makes it `degraded`: never present an outage as "no duplicates"."""
 
     FOUND = "found"
     NONE = "none"
@@ -73,8 +76,8 @@ class QueryRun:
     """A query to a source.
 
     `hits` is the source's own total count. Without an answer `hits` is None, and `problem` says why. `later` says
-    whether the query may succeed later, after a limit or an outage. `cached` is the time of day of a cached
-    answer (T2).
+    whether the query may succeed later, after a limit or an outage. `incomplete` says that GitHub ran out of time.
+    `cached` is the time of day of a cached answer (T2).
     """
 
     source: str
@@ -140,17 +143,18 @@ class Candidate:
 _JUDGED = ("verdict", "unjudged")
 
 MENTION_FROM = 0.05
-"""The lowest probability of an issue that the bot mentions to people who ask, and computes reasons for."""
+"""The lowest probability at which the bot mentions a candidate to people who ask, and computes its reasons."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One of the best candidates, shown or not, with its probability in [0, 1]: the evidence of a decision.
 
-    `rank` is the candidate's place among all candidates, from 1. `sources` has its rank in each source that found it,
-    None if the source found only a duplicate of it. `shown` says whether the comment lists the candidate, or would.
-    `titles` are two scores of the titles, by letters and by words. `reasons` are codes. `repo` is OWNER/REPO of another
-    repository. `verdict` is the verdict of the judge `judged_by`; `unjudged` is the probability without that verdict.
+    `rank` is the candidate's place among all candidates, from 1. `sources` maps each source to the candidate's rank
+    there, or to None if that source found only a duplicate of the candidate. `shown` says whether the comment lists the
+    candidate, or would. `titles` are two scores of the titles, by letters and by words. `reasons` are codes. `repo` is
+    OWNER/REPO of another repository. `verdict` is the verdict of the judge `judged_by`; `unjudged` is the probability
+    without that verdict.
     """
 
     number: int
@@ -182,8 +186,8 @@ class Report:
     """The answer of `find_duplicates`. `problems` names each source that failed, and why.
 
     `best_confidence` is the highest probability of all compared issues, shown or not; None if no issue was compared.
-    `considered` are the best compared issues, which `to_json` omits. `not_asked` are sources that the caller requested
-    but that are switched off, forbidden, or without an index.
+    `considered` are the best compared issues, which `to_json` omits. `not_asked` are sources that the caller requested,
+    but that nobody asked: they are switched off or forbidden, or need an index that does not exist.
     """
 
     repo: str
@@ -208,14 +212,14 @@ class Report:
 
     @property
     def indexed(self) -> bool:
-        """Whether the repository's own index has answered, which makes GitHub's searches dispensable."""
+        """Whether the repository's own index has answered. If so, the answer does not depend on GitHub's searches."""
         return any(run.source == INDEX[0] for run in self.queries)
 
     @property
     def doubts(self) -> tuple[SourceProblem, ...]:
-        """The problems that may hide a candidate: if the index answered, only problems of the index (F8b).
+        """The problems that may hide a candidate: once the index has answered, only the index's own problems (F8b).
 
-        A problem of the judge hides no candidate.
+        The judge's problems hide no candidate.
         """
         failures = (problem for problem in self.problems if not problem.skipped and problem.source != JUDGE)
         return tuple(problem for problem in failures if not self.indexed or problem.source in INDEX)
