@@ -1,4 +1,4 @@
-"""Finds what a GitHub address points at (H3), and which issues a text names, because its author already knows them.
+"""Finds the thing that a GitHub address points at (H3), and the issues that a text names (its author knows those).
 
 Addresses of pages, raw files, the API and redirecting hosts are understood. A text names an issue by `#12`,
 `owner/repo#12` or an address, but not inside code or HTML comments.
@@ -30,8 +30,8 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 class Thing:
     """A thing on GitHub; two addresses of one thing give equal values.
 
-    `repo` is `owner/name` in lower case. `what` is the number of a thread, `REF/PATH` of a file or folder, or the path
-    of any other page, such as a commit or a wiki page. A comment is part of its thread.
+    `repo` is `owner/name` in lower case. A `thread` is an issue, pull request or discussion with all its comments.
+    `what` is the number of a thread, `REF/PATH` of a file or folder, or the path of any other page, such as a commit.
     """
 
     repo: str
@@ -39,8 +39,8 @@ class Thing:
     what: str = ""
 
 
-# Slashes at the end and the space around them. The lookbehind lets a match begin only at the first of them, so that the
-# search takes linear time.
+# Slashes at the end of a path, and spaces among them. The lookbehind lets a match begin only at the first of these
+# characters, so that the search takes linear time.
 _FINAL_SLASHES = re.compile(r"(?<![\s/])[\s/]+\Z")
 
 
@@ -159,7 +159,7 @@ def _split(url: str) -> SplitResult | None:
         parts = urlsplit(url.strip())
         # Reading a wrong port raises ValueError.
         usable = parts.scheme.lower() in _DEFAULT_PORTS and parts.hostname and (parts.port or True)
-        # A host with a space is wrong: if the normal form were parsed again, the host would end at the space.
+        # Refuse a host with a space: if the normal form were parsed again, the host would end at the space.
         usable = usable and not any(one.isspace() for one in parts.hostname or "")
     except ValueError:
         return None
@@ -174,7 +174,8 @@ def _host(parts: SplitResult) -> str:
 
 
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,300}")
-# GitHub also links an emphasised reference, `_#12_`, and both `gh-12` and `GH-12`.
+# `#12`, `owner/repo#12`, `gh-12` and `GH-12`, but not inside a word or an address. GitHub also links an emphasised
+# reference, `_#12_`.
 _REFERENCE = re.compile(
     r"(?:(?<![\w/#&.-])|(?<=(?<!\w)_)|(?<=(?<!\w)__))"
     rf"(?:(?P<repo>{PLACE})#|#|[Gg][Hh]-)"
@@ -185,7 +186,7 @@ _REFERENCE = re.compile(
 def named_issues(text: str, repo: RepoRef, host: str = "github.com") -> frozenset[str]:
     """The issues that a text in `repo` names, as `owner/repo#number` in lower case.
 
-    If `host` is the host of an Enterprise Server, its addresses count like those of github.com.
+    If `host` is an Enterprise Server, its addresses count like those of github.com.
     """
     if "#" not in text and "://" not in text and "gh-" not in text.lower():
         return frozenset()

@@ -1,4 +1,7 @@
-"""Invisible parts of a text: characters that are not shown, and text that raw HTML hides in a browser."""
+"""Finds the invisible parts of a text: characters that nobody sees, and text that raw HTML hides in a browser.
+
+Comments quote no such characters, and commands in hidden text do not count.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ _JOINER, _NON_JOINER = "\N{ZERO WIDTH JOINER}", "\N{ZERO WIDTH NON-JOINER}"
 JOINERS = _JOINER + _NON_JOINER
 _AS_EMOJI = "\N{VARIATION SELECTOR-16}"
 _MONGOLIAN_FORMS = "\u180b\u180c\u180d\u180e\u180f"
+# Unicode's combining class of viramas, the marks that join two consonants in Indic scripts.
 _VIRAMA = 9
 _DIGITS, _KEYCAP = "0123456789#*", "\N{COMBINING ENCLOSING KEYCAP}"
 
@@ -28,7 +32,7 @@ def without_invisible(text: str) -> str:
     """`text` without ignorable characters, except those that scripts and emoji need to look right.
 
     The exceptions are joiners in Arabic, Indic scripts and emoji, the selectors of Mongolian letters, and the emoji
-    selector. If such a character changes nothing, or follows another one, it is removed, too.
+    selector. Even these are removed where they change nothing, or repeat.
     """
     if not _IGNORABLE.search(text):
         return text
@@ -81,8 +85,8 @@ def _is_joined(char: str) -> bool:
     return char != "" and unicodedata.bidirectional(char) == "AL"
 
 
-# Raw HTML as a browser reads it ("Tokenization" in the HTML standard), with more tags and comments than in Markdown. No
-# text can match in two ways, so the expression takes linear time.
+# A comment, or a tag with its attributes, as a browser reads raw HTML ("Tokenization" in the HTML standard). Markdown
+# knows fewer of both. No text can match in two ways, so the expression takes linear time.
 _TAG_OR_COMMENT = re.compile(
     r"""
       <!--(?:-?>|.*?--!?>)
@@ -107,7 +111,7 @@ _HIDING = frozenset(
     )
 )
 UNFINISHED = "<"
-"""The name of the hiding element if an unfinished tag or comment hides the text."""
+"""`hidden_by` returns this instead of an element's name if an unfinished tag or comment hides the text."""
 
 
 def _next_begin(html: str, at: int) -> int:
@@ -116,7 +120,7 @@ def _next_begin(html: str, at: int) -> int:
 
 
 def pieces(html: str) -> Iterator[re.Match[str] | None]:
-    """Yield tags (with the group `name`) and comments. If the last one has no end, yield None for it."""
+    """Yield a match for each tag (its group `name` is set) and each comment. None stands for a last one without end."""
     at = 0
     while (begin := _next_begin(html, at)) < len(html):
         whole = _TAG_OR_COMMENT.match(html, begin)
@@ -127,7 +131,7 @@ def pieces(html: str) -> Iterator[re.Match[str] | None]:
 
 
 def without_comments(html: str) -> str:
-    """`html` without comments. An unfinished tag or comment ends the result, because nothing after it is shown."""
+    """`html` without comments. The result ends at an unfinished tag or comment: browsers show nothing after that."""
     kept: list[str] = []
     at = 0
     for piece in pieces(html):
@@ -139,9 +143,9 @@ def without_comments(html: str) -> str:
 
 
 def hidden_by(html: str, before: str = "") -> str:
-    """The name of the element that hides the text after this HTML, or UNFINISHED; empty if the text is visible.
+    """The name of the element that hides the text after `html`, or UNFINISHED; empty if that text is visible.
 
-    `before` is the element that hides this HTML itself.
+    `before` is the result for the HTML before `html`: the element that hides `html` itself.
     """
     for piece in pieces(html):
         if piece is None or before == UNFINISHED:

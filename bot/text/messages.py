@@ -1,6 +1,7 @@
-"""Finds error messages and codes in an issue's text: names from code, paths, versions, error codes.
+"""Finds error messages and codes (names from code, paths, versions, error codes) in an issue's text.
 
-The text may be hostile, so each step takes linear time, and the results are bounded.
+The index compares issues by them, and comments quote them as reasons. The text may be hostile, so each step takes
+linear time, and the results are bounded.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ _LINES_READ = 400
 _SHORTEST, _LONGEST = 8, 300
 _FEWEST_WORDS = 3
 
+# A line with one of these words or phrases counts as an error message.
 _SIGN_WORDS = """
 error exception panic fatal traceback sigsegv sigabrt sigbus segfault segmentation assertion aborted denied refused
 unexpected undefined invalid cannot can't couldn't failed failure timeout
@@ -43,12 +45,13 @@ _FRAME = re.compile(
     r"|#\d+:? +0x|stack ?trace:?$|(?:caused by|exception|error):?$",
     re.IGNORECASE,
 )
+# Markdown's marks and the prompts of shells at the beginning of a line.
 _MARKUP = re.compile(r"^[\s>*#`$%|+-]+")
 _LONGEST_PHRASE = 6
 
 
 def error_messages(body: str) -> Mapping[str, str]:
-    """The error messages that a body quotes, in order, at most 12: comparable form → the line as written.
+    """The error messages that a body quotes, in order, at most 12: maps each comparable form to the line as written.
 
     Two reports of one error rarely agree to the letter, so the comparable form leaves out numbers, addresses, quoted
     names and paths. A message needs at least three words, because `error: exit` says nothing.
@@ -87,7 +90,10 @@ def _without_values(line: str, between: str) -> str:
 
 
 def searchable_phrase(line: str) -> str:
-    """The longest run of words that another report would share, at most six words; "" for fewer than three words."""
+    """The longest run of words between values and colons, which another report would share; at most six words.
+
+    "" if the run has fewer than three words.
+    """
     runs = (split_words(run) for run in _without_values(line[:_LONGEST], "\n").replace(":", "\n").splitlines())
     longest = max(runs, key=len, default=[])
     return " ".join(longest[:_LONGEST_PHRASE]) if len(longest) >= 3 else ""
@@ -98,7 +104,7 @@ def in_common(mine: str, theirs: str) -> str:
 
     Empty if the lines share fewer than three words. Backticks are ignored.
     """
-    # Messages are never longer. The cut bounds the comparison, which takes more than quadratic time.
+    # Error messages are never longer. The cut bounds the comparison, which takes more than quadratic time.
     mine, theirs = mine[:_LONGEST], theirs[:_LONGEST]
     ours = mine.replace("`", "").split()
     others = [word.casefold() for word in theirs.replace("`", "").split()]
@@ -119,12 +125,15 @@ MOST_CODES = 200
 _LONGEST_CODE = 100
 _RUN_OF_WORDS = 3
 
+# A chunk is a run of characters without spaces or brackets, such as `net/http.Serve:12`.
 _CHUNK = re.compile(r"[\w$@][\w$@./\\:+-]*")
 _JOINING = "./\\:+-"
 # Suffixes of a name that differ between two reports: a line, a column, an offset in hexadecimal.
 _PLACE = re.compile(r"(?::\d+)+$|\+0x[0-9a-f]+$")
+# Addresses and hashes, numbers, times.
 _DATA = re.compile(r"(?:0x)?[0-9a-f]{7,}|\d+|[\d:.+tz-]{8,}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+){1,4}(?:[-.]?(?:rc|beta|alpha|ga|dev|pre)[.-]?\d*)?")
+# As in `readFile` and in `HTTPServer`.
 _INNER_CAPITAL = re.compile(r"[a-z\d][A-Z]|[A-Z]{2}[a-z]")
 _SEPARATORS = "/\\:"
 _NAMES = re.compile(r"[^\W\d][\w$]*")
@@ -141,7 +150,7 @@ def codes(text: str) -> Counter[str]:
 
 
 def message_terms(text: str) -> Counter[str]:
-    """The error messages of a text and their runs of three words, so that slightly different messages share terms."""
+    """Counts the error messages of a text, whole and in runs of three words: similar messages share some runs."""
     return Counter(chain.from_iterable(dict.fromkeys((message, *runs(message))) for message in error_messages(text)))
 
 
@@ -152,7 +161,7 @@ def runs(message: str) -> list[str]:
 
 
 def _codes_in(chunk: str) -> tuple[str, ...]:
-    """The codes in a chunk without spaces; none for a plain word."""
+    """The codes in a chunk; none for a plain word. `src/os.read:12` gives `src/os.read`, `os.read` and `read`."""
     if chunk.isalpha() and chunk.islower():
         return ()
     chunk = chunk.lstrip(_JOINING)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# An issue is usually about one thing of such a kind: `os: windows` and `os: linux` are different surfaces. Kinds that
-# overlap, such as `area:`, are not listed.
+# The kinds of surfaces: in `os: windows`, the kind is `os`. An issue is usually about one surface of each kind. Kinds
+# whose values overlap, such as `area:`, are not listed.
 _KIND_LIST = "app browser client device editor frontend ide os package platform product runtime surface"
 _KINDS = frozenset(_KIND_LIST.split())
 _SURFACE_LIST = """
@@ -19,9 +19,9 @@ _PARTS = re.compile(r"\s*[:/]\s*")
 
 
 def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str] | None:
-    """One label of each issue, if the labels name different surfaces, such as `cli` and `vscode`; else None.
+    """One label of each of two issues, if their labels name different surfaces, such as `cli` and `vscode`; else None.
 
-    Two issues with a surface in common are not apart: both may report the same thing.
+    Two issues that share a surface are not apart: both may report the same thing.
     """
     here, there = _surfaces(mine), _surfaces(theirs)
     for kind in sorted(here.keys() & there.keys()):
@@ -31,7 +31,7 @@ def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str
 
 
 def _surfaces(labels: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The surfaces by kind; each is mapped to its label as written."""
+    """For each kind ("" if the label names none), the surfaces that the labels name, each with its label as written."""
     found: dict[str, dict[str, str]] = {}
     for label in labels:
         kind, *rest = _PARTS.split(label.casefold().strip(), maxsplit=1)

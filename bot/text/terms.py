@@ -1,7 +1,7 @@
-"""Turns an issue's text into terms: stems of words, identifiers with their parts, pairs of characters in scripts
-without spaces.
+"""Turns an issue's text into terms, by which the index finds and compares issues.
 
-The text may be hostile, so each step takes linear time, and the length that is read is bounded.
+Terms are stems of words, identifiers with their parts, and pairs of characters in scripts without spaces. The text may
+be hostile, so each step takes linear time, and only its beginning is read.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from bot.text.titles import subject
 from bot.text.words import MARKS, STOP_WORDS, UNSPACED, separate_scripts
 
 # Windows status codes say how a process ended, or why a call failed. They look like addresses, but are evidence. A code
-# has several forms: 0xC0000005, -1073741819, 3221225477. Source: Microsoft's [MS-ERREF], 2.1 (HRESULT: failures have
-# the highest bit set) and 2.3 (NTSTATUS: errors have the two highest bits set). The last two alternatives of the
-# expression are exceptions of C++ and .NET.
+# has several forms: 0xC0000005, -1073741819 (words lose the minus sign), 3221225477. Source: Microsoft's [MS-ERREF],
+# 2.1 (HRESULT: failures have the highest bit set), 2.3 (NTSTATUS: errors have the two highest bits set). The last two
+# alternatives of the expression are exceptions of C++ and .NET.
 _HEXADECIMAL = re.compile(r"0x(?:[8c][0-9a-f]{7}|e06d7363|e0434352)", re.IGNORECASE)
 _DECIMAL = re.compile(r"[0-9]{10}")
 # Ten digits can be anything, so decimal codes must be in a usual range: HRESULT facilities 4 to 7, or NTSTATUS 0.
@@ -31,7 +31,7 @@ _USUAL = (range(0x8004_0000, 0x8008_0000), range(0xC000_0000, 0xC001_0000))
 
 
 def status_code(word: str) -> str:
-    """The status code that a word stands for, in lower-case hexadecimal, or ""."""
+    """The Windows status code that a word stands for, in lower-case hexadecimal, or ""."""
     if _HEXADECIMAL.fullmatch(word):
         return word.lower()
     if _DECIMAL.fullmatch(word):
@@ -59,6 +59,7 @@ p pre br div span code quot amp lt gt nbsp href src img
 _IGNORED = STOP_WORDS | frozenset(_FILLERS.split())
 
 _RAW = re.compile(rf"[^\W_](?:\w|[{MARKS}])*")
+# The parts of an identifier: `getHTTPUser2` has `get`, `HTTP`, `User`, `2`.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _URL = re.compile(r"\bhttps?://\S+")
 # A comment at the beginning of a line is a block. Like an empty line, it ends the paragraph before it ("GitHub Flavored
@@ -76,7 +77,7 @@ _SHORTEST_DATA = 5
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 # Full-width letters and digits, and half-width kana.
 _WIDTHS = re.compile("[\uff01-\uff9f]+")
-# Letters that many people replace by a similar one.
+# Letters of Russian and Turkish, and the similar letters that many people write instead.
 _INTERCHANGED = str.maketrans("ёЁıİ", "еЕiI")
 # A letter with at most eight marks. Real text never has more.
 _LETTER = re.compile(rf"[^{MARKS}][{MARKS}]{{0,8}}")
@@ -97,7 +98,7 @@ class Evidence:
     all: Mapping[str, int]
 
     def counted(self) -> frozenset[str]:
-        """The terms that this issue adds to its repository's word statistics (`bot/search/ranking/relevance.py`)."""
+        """The terms that count for word rarity in the repository's statistics (`bot/search/ranking/relevance.py`)."""
         return frozenset(list(dict.fromkeys((*self.title, *self.all)))[:MOST_COUNTED])
 
 
@@ -152,7 +153,7 @@ def raw_words(text: str) -> list[str]:
 
 
 def is_unspaced(raw: str) -> bool:
-    """Whether a word is in a script without spaces, so that `terms_of` splits it into pairs."""
+    """Whether a word is in a script without spaces, so that `terms_of` splits it into pairs of characters."""
     return not raw.isascii() and len(_pairs(raw)) > 1
 
 
@@ -168,7 +169,7 @@ def _terms_of(raw: str) -> tuple[str, ...]:
         raw = _WIDTHS.sub(lambda run: unicodedata.normalize("NFKC", run[0]), raw).translate(_INTERCHANGED)
     word = raw.lower()
     if not raw.isascii() and len(pairs := _pairs(word)) > 1:
-        # There is no limit of length here, because a whole sentence without spaces is one word.
+        # No limit of length applies here: in a script without spaces, a whole sentence is one word.
         return pairs
     if word in _IGNORED or len(word) > _LONGEST_TERM:
         return ()
@@ -211,8 +212,8 @@ def _stem(word: str) -> str:
     return stemmed
 
 
-# Lines of forms: headings, check boxes, the text for an empty field, the fence of a field for logs. Lines of templates:
-# bold lines, rules. Lines with only a picture or an address.
+# Lines that nobody composed. From forms: headings, check boxes, the text for an empty field, the fence of a field for
+# logs. From templates: bold lines, rules. From anybody: a picture or an address alone on its line.
 _FORM_LINE = re.compile(
     r"#{2,6}\s|[-*+] \[[ xX]?\]|_No response_$|(?:```|~~~)\S*$|\*\*[^*]+\*\*:?$|[-*_]{3,}$"
     r"|!\[[^\]]*\]\([^)]*\)$|<img\b[^>]*>$|https?://\S+$"

@@ -1,10 +1,10 @@
-"""Splits text of any script into words, and recognises words that say nothing.
+"""Splits text of any script into words, and recognises words that say nothing. The base of `bot/text`.
 
 Python's word class leaves out combining marks, and so would cut Hindi or Thai words into pieces. The ranges below add
-the marks. The expressions have no nesting, so they take linear time even on hostile text.
+the marks. No expression nests repetitions, so each takes linear time even on hostile text.
 
 A letter can be one character, such as `が`, or several: `か` and a mark. macOS uses the second form in file names, and
-people paste them. `split_words` joins each letter into one character, so both forms give the same words.
+people paste those. `split_words` joins each letter into one character, so both forms give the same words.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ UNSPACED = (
 _JOINED = "\u0300-\u036f\u0653-\u0655\u3099\u309a"
 _ANY_PART = re.compile(f"[{_JOINED}\u1161-\u1175]")
 _PARTS = re.compile(rf"[^\W_][{_JOINED}]{{1,8}}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
+# The place between a character of UNSPACED and a character of any other script, in either order.
 _BORDER = re.compile(rf"(?<=[{UNSPACED}])(?![{UNSPACED}])(?=\w)|(?<=\w)(?<![{UNSPACED}])(?=[{UNSPACED}])")
+# A letter or digit, then letters, digits, marks, and joiners that stand before a letter.
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[\u200c\u200d](?=[^\W_]))*")
 
 
@@ -63,8 +65,8 @@ def _composed(text: str) -> str:
 
 
 # Function words of languages other than English. In a mostly English repository, a German "nach" or a Chinese 的 is as
-# rare as the name of a function, so it would be shown as a reason. Function words are left out of reasons; they do not
-# change the probability. Words that mean something in English or in computing ("die", "sans", "del") are not listed.
+# rare as the name of a function, so comments would show it as a reason. Reasons leave these words out; probabilities
+# count them. Words that mean something in English or in computing ("die", "sans", "del") are not listed.
 _FUNCTION_WORD_LIST = """
 aber auch auf aus bei beim bitte dann dass das dem der diese dieser dieses durch ein eine einem einen einer eines
 für gibt hier ich ist jetzt kann kein keine mehr mich mir nach nicht noch nur oder schon sehr sich sie sind und
