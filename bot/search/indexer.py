@@ -1,4 +1,7 @@
-"""Fills the index of each repository and keeps it up to date: backfill in steps, writing, and status."""
+"""Fills the index of each repository by a backfill in steps, keeps it up to date, and reports its status.
+
+Handlers of issue events call `keep` and `remove`, the queue runs `step`, and the scheduler runs `look_again`.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,10 @@ WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding",
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """The state of a repository's index, which has `issues` of about `expected` issues (None: unknown).
+    """The state of a repository's index, which holds `issues` of about `expected` issues (None: unknown).
 
-    `vectors` issues have vectors of the current model, and the text model has read `texts` issues; None without that
-    model. `problem` tells why the index waits, or is empty.
+    `vectors` issues have vectors of the current model, and `texts` issues have vectors of the text model; None without
+    that model. `problem` says why the index waits, or is empty.
     """
 
     repository: str
@@ -59,12 +62,13 @@ def index_statuses(
         )
 
 
-# This many new issues, and at most one in fifty, may lack vectors: a search or the next round makes them.
+# In a ready index, this many new issues, and at most one in fifty, may lack vectors: a search or the next round makes
+# these.
 _FEW_MISSING = 20
 
 
 def state_of(progress: Progress | None, issues: int, vectors: int | None, texts: int | None = None) -> str:
-    """The state in one word. EMBEDDING if only vectors are missing, for more than some new issues."""
+    """The state in one word. EMBEDDING if all issues are read, but more than a few lack vectors."""
     if progress is None:
         return WAITING
     if not progress.done:
@@ -80,7 +84,7 @@ LOOK_EVERY = 1800.0
 
 
 class EventQueue(Protocol):
-    """Queues the next step: either the bot's `Inbox`, or a caller that runs the steps itself."""
+    """Takes the next step of a backfill: the bot's `Inbox`, or a caller that runs the steps itself."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 
@@ -89,13 +93,13 @@ class Indexer:
     """Keeps the index of every repository. Thread safe.
 
     The queue runs a backfill in steps. Each step saves its issues, queues the next step under a fixed id, and saves its
-    progress. So after a crash only a single step runs again.
+    progress. So after a crash only one step runs again, and the queue takes the next step only once.
     """
 
     def __init__(
         self, index: Index, store: Store, inbox: EventQueue, clock: Callable[[], datetime], *, closely: bool = True
     ) -> None:
-        """With `closely` the text model reads all issues in advance, otherwise only issues that a search needs."""
+        """With `closely`, the text model reads all issues in advance, else only the issues that a search needs."""
         self._index = index
         self._store = store
         self._inbox = inbox
@@ -105,7 +109,7 @@ class Indexer:
         self._remaining_surplus: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
-        """Whether the index of a repository is complete."""
+        """Whether the backfill of a repository is complete."""
         return self._backfills.complete(repo_id)
 
     def progress(self, repo_id: int) -> Progress:
@@ -121,7 +125,7 @@ class Indexer:
             self._queue(IndexEvent(installation, repository, f"new-{at:.3f}"), 0.0)
 
     def look_again(self) -> None:
-        """Queue a step for every repository, to make up for missed webhooks and lost backfills."""
+        """Queue a step for every repository: it finds changes whose webhooks got lost, and revives lost backfills."""
         self._queue_round(self._store.repositories.list())
 
     def take_up(self) -> None:
@@ -134,14 +138,14 @@ class Indexer:
         return progress is None or progress.problem != "" or any(n is not None and n < issues for n in counts)
 
     def _queue_round(self, repositories: Iterable[StoredRepository]) -> None:
-        # Do not name the round after the time: while the clock was ahead, an earlier round may have used that name.
+        # Do not name the round after the time: an earlier round may have had that name, if the clock was ahead then.
         chain = f"round-{uuid.uuid4()}"
         for known in repositories:
             if not known.suspended and not known.archived:
                 self._queue(IndexEvent(known.installation, known.summary, chain), 0.0)
 
     def step(self, event: IndexEvent, repository: Repository, github: RepoClient) -> None:
-        """Do one step, and queue the next step if there is more to do. `repository` has the current name."""
+        """Do one step, and queue the next one if anything is left to do. `repository` has the current name."""
         if event.checked is not None:
             self._check(replace(event, repository=repository), event.checked, github)
             return
@@ -163,7 +167,7 @@ class Indexer:
             progress, wait, surplus = replace(known or Progress(), problem=str(failure)), retry(failure.after), 0
         if progress.problem:
             logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
-        # Save the progress last: after an earlier crash, this step runs again and queues the next under the same id.
+        # Save the progress last: after a crash before that, this step runs again and queues the next under the same id.
         if progress.done and not (known and known.done):
             self._queue(replace(event, repository=repository, completed=True), 0.0)
         if wait is not None:
@@ -176,7 +180,7 @@ class Indexer:
     def stop(self, repo_id: int, problem: str) -> None:
         """Record why a repository cannot be read at present; `begin` or the next round tries again."""
         known = self._backfills.get(repo_id)
-        # The time 0 means that no chain of steps is under way.
+        # With the time 0, `step` sees that no chain of steps is under way.
         self._backfills.replace(repo_id, known, replace(known or Progress(), problem=problem, updated_at=0.0))
 
     def keep(self, github: RepoClient, repository: Repository, issue: Issue) -> None:
@@ -191,7 +195,10 @@ class Indexer:
     def _advance(
         self, known: Progress | None, repository: Repository, github: RepoClient
     ) -> tuple[Progress, float | None]:
-        """Return the progress and the seconds until the next step, if any. Raises Retryable if nothing was achieved."""
+        """Read some pages. Returns the progress, and the seconds until the next step or None if nothing is left to do.
+
+        Raises Retryable if nothing was achieved.
+        """
         progress = known or Progress()
         first = not progress.cursor and not progress.done
         if first:
@@ -221,7 +228,7 @@ class Indexer:
         return self._complete(progress, repository)
 
     def _complete(self, progress: Progress, repository: Repository) -> tuple[Progress, float | None]:
-        """After all issues are read, make some of the missing vectors."""
+        """Make some of the missing vectors, once all issues are read. Returns the same as `_advance`."""
         try:
             # After a change of the model all vectors are missing.
             embedded = self._index.embed_missing(repository.id, EMBEDDED)
@@ -239,7 +246,7 @@ class Indexer:
         return progress, None
 
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
-        """How many issues there are. Only the first step raises Retryable, because GraphQL may fail permanently."""
+        """How many issues the repository has. Only the first step raises Retryable: GraphQL may fail permanently."""
         try:
             return github.count_issues(repository.ref, repository.id)
         except Retryable:
@@ -264,7 +271,10 @@ class Indexer:
         return max(0, self._index.count(repository.id) - (github_count - len(own)))
 
     def _check(self, event: IndexEvent, checked: int, github: RepoClient) -> None:
-        """Remove some issues that no longer exist, and queue the next step. At the end, record the surplus."""
+        """Remove issues that no longer exist, among those after number `checked`, and queue the next step.
+
+        At the end, record the surplus that remains: only a larger surplus causes a new check.
+        """
         repository = event.repository
         numbers = self._index.numbers(repository.id, checked, PAGES * PAGE)
         if not numbers:
@@ -277,8 +287,8 @@ class Indexer:
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
 
     def _record_start(self, repo_id: int) -> Progress | None:
-        """Record the start of a backfill, so that `_save_progress` notices an erasure; None if another worker did."""
-        # A unique time, so long ago that this step can be repeated at once.
+        """Record the start of a backfill; None if another worker has. `_save_progress` then notices an erasure."""
+        # A negative time is unique, and so long ago that `step` can be repeated at once.
         started = Progress(updated_at=-self._now())
         return started if self._backfills.replace(repo_id, None, started) else None
 
@@ -308,9 +318,9 @@ class Indexer:
         return ""
 
     def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int]:
-        """The originals of duplicates, from GitHub or from commands; an unknown original is missing.
+        """For duplicates among the issues, their originals, from GitHub or from commands, if known.
 
-        GraphQL may fail permanently for a repository, so Unavailable is not raised.
+        Never raises Unavailable, because GraphQL may fail permanently for a repository.
         """
         numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
         try:
@@ -323,7 +333,7 @@ class Indexer:
 
 
 class StoredRepositoryInfo:
-    """A `RepositoryInfo` for a model that may be `remote`; `private_too` lets it get private texts (C6a)."""
+    """The index's `RepositoryInfo`, from the store. `private_too`: a `remote` model may get private texts (C6a)."""
 
     def __init__(
         self, store: Store, settings: RepositorySettings, forms: IssueForms, *, remote: bool, private_too: bool
@@ -335,7 +345,7 @@ class StoredRepositoryInfo:
         self._private_too = private_too
 
     def may_embed(self, repo_id: int) -> bool:
-        """Whether the model is on this machine, the repository is public, or host and repository agree."""
+        """Whether the model is on this machine, or the repository is public, or host and repository agree."""
         known = self._store.repositories.get(repo_id) if self._remote else None
         if known is None:
             return not self._remote
@@ -346,7 +356,7 @@ class StoredRepositoryInfo:
 
 
 def no_vectors(repository: Repository, failure: EmbeddingError) -> str:
-    """Why there are no vectors, in words for people who do not run the host; the operator finds the rest in the log."""
+    """Why vectors are missing, in words for people who do not run the host; the log tells the operator the rest."""
     if failure.public_message != str(failure):
         logger.warning("%s: %s", repository.ref, failure)
     return f"vectors: {failure.public_message}"

@@ -39,14 +39,14 @@ _EMPTY = "_No response_"
 
 @dataclass(frozen=True, slots=True)
 class Boilerplate:
-    """The boilerplate of a file: the headings of every issue, and all lines that an author may leave unchanged."""
+    """The boilerplate of a file: the headings that it gives every issue, and all lines that authors may leave as is."""
 
     headings: tuple[str, ...] = ()
     lines: tuple[str, ...] = ()
 
 
 def boilerplate_of(name: str, text: str) -> Boilerplate:
-    """The boilerplate of a form or a Markdown template, which the `name` tells apart; other files have none."""
+    """The boilerplate of a form or a Markdown template; the ending of its `name` says which. Other files have none."""
     text = text.replace("\r\n", "\n")
     if name.endswith(_FORMS):
         return _form(text)
@@ -57,7 +57,7 @@ def boilerplate_of(name: str, text: str) -> Boilerplate:
 
 
 def boilerplate_of_all(files: dict[str, str]) -> list[Boilerplate]:
-    """The boilerplate of all files, given by name. A file larger than what remains of FILES_SIZE_MAX is skipped."""
+    """The boilerplate of all files, given by name. Skips a file that no longer fits into FILES_SIZE_MAX."""
     read, room = [], FILES_SIZE_MAX
     for name, text in files.items():
         if len(text) <= room:
@@ -86,7 +86,7 @@ class IssueForms:
         return self._stored(repo_id, _HEADINGS)
 
     def refresh(self, github: RepoClient, repository: Repository) -> None:
-        """Read the files if they were last read long ago."""
+        """Read the files from GitHub, unless the cache is fresh."""
         now = self._clock().timestamp()
         known = self._store.cached_files.get(repository.id, _LINES)
         if known is not None and known.is_fresh(now, self._cache_seconds):
@@ -122,7 +122,7 @@ def _read(github: RepoClient, place: RepoRef) -> dict[str, str]:
                 return files
         return {}
     except (NotFound, Invalid):
-        # Without forms, the bot may search for a heading that every issue has. That is no reason to fail.
+        # Go on without forms: at worst, the bot searches for a heading that every issue has.
         return {}
 
 
@@ -137,14 +137,15 @@ def _files_in(github: RepoClient, place: RepoRef, folder: str, names: list[str])
 
 def _forms(github: RepoClient, place: RepoRef) -> dict[str, str]:
     names = github.directory(place, TEMPLATES)
-    # Read no other files, because a picture may be too large. But any file means that the owner's forms do not apply.
+    # Read no other files, because a picture may be too large. But return their names: if the folder has any file, the
+    # owner's forms do not apply.
     wanted = [name for name in names if name.endswith((*_FORMS, *_TEMPLATES))][:_FILES_MAX]
     return dict.fromkeys(names, "") | {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in wanted}
 
 
 def _form(text: str) -> Boilerplate:
     """The boilerplate of a form, whose labels become headings ("Syntax for GitHub's form schema")."""
-    # Aliases can be ignored: an alias only repeats the text of its anchor.
+    # Ignore YAML's aliases: an alias only repeats the text of its anchor.
     scalars = list(_scalars(read_tree(text, strict=False)[0]))
     labels = [label for label in (" ".join(text.split()) for key, text in scalars if key == "label") if label]
     boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]

@@ -1,8 +1,8 @@
-"""Reads a repository's issues in the order of their last change, without using up GitHub's rate limit.
+"""Reads a repository's issues for the indexer, in the order of their last change, within GitHub's rate limit.
 
-Each request asks for issues that changed since the last issue read, not for a page number. An issue that changes during
-the backfill moves to the end and is read again there. After the end, the same request finds new changes. GitHub's
-cursor is followed only if a whole page changed within one second.
+Each request asks for issues that changed since the last issue read, not for a page number. So an issue that changes
+during the backfill moves to the end and is read again there, and after the backfill the same request finds new changes.
+The bot follows GitHub's cursor only if a whole page changed within one second.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from bot.storage.repositories import Progress
 # One step reads this many pages of a hundred issues, embeds this many issues, or lets the text model read this many
 # issues, which keeps one core busy for a second.
 PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
-# Seconds to wait for each request: while most of an hour's requests are left, and later. GitHub allows fifteen requests
-# a second.
+# Seconds to wait after each request of a step: at first, and once requests become scarce. GitHub allows fifteen
+# requests a second.
 QUICKLY, SLOWLY = 0.2, 1.0
-# If a smaller share of an hour's requests than this is left, the bot reads slowly, or not at all.
+# With less than the first share of an hour's requests left, the bot reads slowly; below the second, not at all.
 SPARING, RESERVED = 0.5, 0.3
 # The minimum and the maximum of seconds before a failed step is tried again.
 AGAIN, LATEST = 300.0, 3600.0
@@ -53,9 +53,9 @@ _LATE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class PagePosition:
-    """Where to go on: at issues changed at `since` (ISO 8601, empty: ever) or later, after the cursor `after`.
+    """The position from which to read on: issues changed at `since` (ISO 8601, empty: ever) or later, after a cursor.
 
-    `page` is for servers without cursors. Such a server can skip an issue that changes during a crowded second.
+    Servers without cursors (`after`) get the number `page`, and can skip an issue that changes in a crowded second.
     """
 
     since: str = ""
@@ -74,9 +74,9 @@ class PagePosition:
 
 
 def next_position(place: PagePosition, last: datetime | None, after: str) -> PagePosition:
-    """The position after a page whose last issue was changed at `last`; None for an empty page.
+    """The position after a page whose last issue was changed at `last` (None: the page is empty).
 
-    A page can be empty before the end, because GitHub leaves out a spammer's issues, for example.
+    A page can be empty before the end, for example because GitHub leaves out a spammer's issues.
     """
     since = _text(last - _SAME_SECOND) if last else ""
     return PagePosition(since) if since > place.since else replace(place, after=after, page=place.page + 1)
@@ -94,9 +94,9 @@ def _text(moment: datetime) -> str:
 
 @dataclass(slots=True)
 class PagesRead:
-    """The issues that a step has read, where to go on, and whether the step reached the `end`.
+    """The issues that a step has read, the place from which to read on, and whether the step reached the `end`.
 
-    A `failure` ended the step early.
+    If a `failure` ended the step early, the issues read before it are kept.
     """
 
     place: PagePosition
@@ -109,7 +109,7 @@ class PagesRead:
 
 
 def read_pages(progress: Progress, repository: Repository, github: RepoClient) -> PagesRead:
-    """Read some pages from the position of `progress` on. Pages before a failure are kept."""
+    """Read up to PAGES pages from the position of `progress` on."""
     result = PagesRead(PagePosition.parse(progress.cursor), [])
     try:
         while result.requests < PAGES and not result.end:

@@ -1,4 +1,4 @@
-"""Models that turn texts into vectors, behind one interface."""
+"""The models that turn texts into vectors for the index, behind one interface."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Embedder(Protocol):
 
 
 def all_invalid(rows: NDArray[np.float32]) -> bool:
-    """Whether the model is broken: every row has NaN or infinity. A single such row may be an unreadable text."""
+    """Whether the model is broken: every row has NaN or infinity. In one row, these may mean an unreadable text."""
     return len(rows) > 0 and not np.isfinite(rows).all(axis=1).any()
 
 

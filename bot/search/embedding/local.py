@@ -42,7 +42,7 @@ class WordLlama:
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Like `embed`, but the vectors have any length, and have NaN if the file is broken."""
-        # The lock keeps two threads from reading the files at once.
+        # Only one thread at a time may read the files.
         with _lock:
             tokenizer, rows = _read_wordllama()
         sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
@@ -74,11 +74,12 @@ def _read_wordllama() -> tuple[Any, NDArray[np.float16]]:
     return tokenizer, rows
 
 
-#: How many tokens and characters of a text the model reads; 128 tokens never have more characters.
+#: The text model reads this many tokens of a text; these never have more characters than the second number.
 MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
-# Of languages other than English, the model knows only characters and word pieces. So unrelated titles look alike:
-# their cosine is .05 in English, .40 in Spanish, .59 in Chinese. In such a text, the model knows a smaller share of the
-# letters than this (Vietnamese: .44). This is also true of fewer than one in a hundred issues on the four trackers.
+# Of languages other than English, the model knows only characters and word pieces, so unrelated titles look alike:
+# their cosine is .05 in English, .40 in Spanish, .59 in Chinese. A text gets no vector if whole words that the model
+# knows make up less than this share of its letters (in Vietnamese: .44). Of the issues on four English trackers, fewer
+# than one in a hundred get none.
 _MIN_KNOWN_SHARE = 0.35
 _UNKNOWN = "[UNK]"
 
@@ -88,7 +89,7 @@ class TextModel:
 
     ONNX Runtime runs it on the processor; a text of 128 tokens takes some 20 ms of one core. Safe to share between
     threads. `directory` (by default the shipped `minilm/`) has `model.onnx` (int8), `tokenizer.json`, and `made.json`,
-    which tells how the two other files were made.
+    which says how both were made.
     """
 
     remote = False
@@ -109,7 +110,7 @@ class TextModel:
         with _lock:
             session, tokenizer = _read_text_model(self._directory)
         vectors = np.zeros((len(texts), 384), dtype=np.float32)
-        # Embed texts one by one: in a batch, a quantised vector would depend on the other texts.
+        # Embed texts one by one: in a batch, each quantised vector would depend on all texts.
         for row, text in enumerate(texts):
             tokens = tokenizer.encode(text[:MOST_CHARACTERS])
             if not _can_read(tokens, text):
@@ -147,7 +148,7 @@ def _read_text_model(directory: Path) -> tuple[Any, Any]:
     except ImportError as failure:
         raise EmbeddingError(f"the text model needs a package that is not installed: {failure.name}") from failure
     options = onnxruntime.SessionOptions()
-    # More threads would only wait for the worker's threads: the worker has a thread for each issue.
+    # One thread is enough: the worker has a thread for each issue, and more would only wait for these.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     try:
@@ -223,7 +224,7 @@ NONE, DEFAULT = "none", "wordllama"
 
 
 def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embedder | None:
-    """The host's model, not loaded yet: none, WordLlama, a remote one at `url`, or one of sentence-transformers."""
+    """The host's model, not loaded yet: WordLlama, a remote model at `url`, one of sentence-transformers, or None."""
     if model == NONE:
         return None
     if url:
@@ -240,6 +241,6 @@ def default_model() -> Embedder:
 
 
 def fast_model(model: Embedder | None) -> Embedder | None:
-    """A model that quickly embeds some hundred texts: this model, or the default if this model is slow or remote."""
+    """A model that quickly embeds some hundred texts: `model`, or the default model if `model` is slow or remote."""
     slow = isinstance(model, SentenceModel) or (model is not None and model.remote)
     return default_model() if slow else model

@@ -1,8 +1,8 @@
 """A model behind an HTTP endpoint with OpenAI's `POST /embeddings`, which Voyage, Ollama and vLLM offer too.
 
-Many endpoints refuse a request if a single text is too long for the model (vLLM: 400), or if there are too many texts
-(Text Embeddings Inference: 413 or 422). The messages of endpoints differ, so a refused request is sent again in parts,
-and a refused single text is cut in half.
+Many endpoints refuse a request if a single text is too long for the model (vLLM: 400), or if it has too many texts
+(Text Embeddings Inference: 413 or 422). Their messages differ, so the client does not read them: it sends a refused
+request again in parts, and cuts a refused single text in half.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class _RequestRefused(EmbeddingError):
 
 
 class RemoteModel:
-    """`url` is the address before `/embeddings`, such as `https://api.openai.com/v1`; `key` is sent as bearer token."""
+    """A remote `Embedder`. `url` is the address before `/embeddings`, such as `https://api.openai.com/v1`.
+
+    `key` is sent as bearer token.
+    """
 
     remote = True
 
@@ -68,7 +71,7 @@ class RemoteModel:
         if len(texts) == 1:
             yield from self._parts([texts[0][: len(texts[0]) // 2]])
             return
-        # Many endpoints accept half a batch. Below that, quarters lead to the refused text sooner.
+        # Many endpoints accept half a batch. With fewer texts, quarters lead to the refused text sooner.
         size = len(texts) // 2 if len(texts) > _BATCH // 2 else -(-len(texts) // 4)
         for piece in batches(texts, size):
             yield from self._parts(piece)

@@ -1,4 +1,7 @@
-"""The issues of each repository, to be found by words and by meaning; SQLite or PostgreSQL."""
+"""The search index: each repository's issues by words and by meaning, in SQLite or PostgreSQL.
+
+`indexer.py` fills it; `matching/` searches it.
+"""
 
 from bot.search.index.analysis import Analysis, TextAnalyser
 from bot.search.index.arrays import Bags, Scores, binary, bm25, idf

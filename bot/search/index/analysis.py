@@ -16,7 +16,7 @@ from bot.text.titles import subject
 
 
 class RepositoryInfo(Protocol):
-    """What the index must know about a repository. The methods must be quick; their results may change at any time."""
+    """Tells the index about a repository. The methods must be quick; their results may change at any time."""
 
     def may_embed(self, repo_id: int) -> bool:
         """Whether the model may get this repository's texts (C6a: most remote models get no private text)."""
@@ -97,9 +97,9 @@ def find_boilerplate(
 ) -> set[str]:
     """The boilerplate among an issue's lines.
 
-    `lines` are the candidates, `all_lines` all counted lines of the issue, and `form_lines` the lines of the
-    repository's current forms. `seen` tells in how many of the earlier `issues` each line occurs. `copies` of the
-    earlier issues have the same title and body: a line that occurs only in those copies does not come from a form.
+    `lines` are the lines that may be boilerplate, `all_lines` all counted lines of the issue, and `form_lines` the
+    lines of the repository's current forms. `seen` maps each line to how many of the earlier `issues` have it. `copies`
+    counts the earlier issues with the same title and body: a line that only they have does not come from a form.
     """
     threshold = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
     recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
@@ -111,7 +111,7 @@ def find_boilerplate(
 
 
 def stored_boilerplate(lines: Sequence[str], copy: str, stored: Collection[str]) -> set[str] | None:
-    """The lines that were boilerplate when the issue was stored, or None if nobody can tell.
+    """The lines that were boilerplate when the issue was stored, or None if that is unknown.
 
     `stored` has the lines of the issue that were counted at that time and, if there were any, `copy`, the whole issue
     as a single term. Counting again now would miss forms that are no longer used.
@@ -129,7 +129,7 @@ BODY_EMBEDDED = 1_500
 
 
 class TextAnalyser:
-    """Analyses an issue without its boilerplate, and without a kind of issue at the beginning of its title.
+    """Analyses an issue without its boilerplate, and without a prefix of its title such as `[Bug]:`.
 
     | field | what is in it |
     |---|---|
@@ -141,7 +141,7 @@ class TextAnalyser:
     | `supplied` | the boilerplate that was left out, to count how often its lines recur |
     """
 
-    #: Raise this number when texts get other terms, so that stored issues are read again. A test notices the change.
+    #: Raise this number when texts get other terms: the indexer then reads all issues again. A test notices the change.
     version = 5
     #: The database refers to fields by position: add new fields at the end. Removing a field requires a new index.
     fields = (
@@ -194,7 +194,7 @@ def _normalised(text: str) -> str:
 
 
 def _body_without(boilerplate: Collection[str], lines: Sequence[str], original_lines: Sequence[str]) -> str:
-    """The body without boilerplate. A `-->` that ends the author's own HTML comment stays, or the rest were hidden."""
+    """The body without boilerplate. A `-->` that ends the author's own HTML comment stays, so it hides nothing else."""
     remaining = []
     in_comment = False
     for line, original in zip(lines, original_lines, strict=True):

@@ -1,7 +1,8 @@
 """Postings and terms as arrays: their binary format in the database, and how postings are scored.
 
-A posting is a single unsigned 64-bit number: the issue's number (32 bits), the length of the issue's field (16), and
-the term's count in that field (16). So scoring a list needs no other look-up.
+A posting is a single unsigned 64-bit number: the issue's number (32 high bits), the length of the issue's field (16),
+and the term's count in that field (16 low bits). So scoring a list needs no further look-up. Views as smaller integers,
+lowest part first (little-endian), take the parts out again.
 """
 
 from __future__ import annotations
@@ -71,7 +72,10 @@ class Bags:
 
 
 def pack_terms(fields: Sequence[Bags], issues: int) -> list[bytes]:
-    """Pack each issue's terms: first the number of terms in each field, then for each field the terms and counts."""
+    """Pack each issue's terms: first the number of terms in each of MOST_FIELDS fields (2 bytes each).
+
+    Then follow, for each field, the terms (4 bytes each) and their counts (1 byte each).
+    """
     sizes = np.zeros((issues, MOST_FIELDS), dtype="<u2")
     parts: list[list[bytes]] = []
     for position, bags in enumerate(fields):
@@ -151,7 +155,7 @@ class Scores:
 
 
 def add_up(numbers: Integers, scores: Floats, below: int | None) -> Scores:
-    """Add up the scores of each issue with a number below `below`. Every score must be positive."""
+    """Add up the scores of each issue with a number below `below`. Scores must be positive: 0 means "not found"."""
     sums = np.bincount(numbers, weights=scores).astype(np.float64, copy=False)
     scored = np.flatnonzero(sums)
     sums = sums[scored]

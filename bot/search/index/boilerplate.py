@@ -1,4 +1,4 @@
-"""Analyses the texts of a repository without the boilerplate of its issue forms."""
+"""Analyses issues without the boilerplate of forms, which shows in the repository's forms and in recurring lines."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class RepositoryAnalyser:
         self._line_fields = [names.index(name) for name in (analyser.lines, analyser.supplied)]
 
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
-        """Analyse titles and bodies, by number, one after the other. Each issue's lines count for the issues after it.
+        """Analyse titles and bodies, by number, one after the other: an issue's lines count for the issues after it.
 
-        A stored issue is analysed as if it were new: the lines that the index has of the issue do not count.
+        A stored issue is analysed as if it were new: its stored lines do not count.
         """
         return self._read(repo_id, texts, again=False)
 
@@ -57,7 +57,7 @@ class RepositoryAnalyser:
             count = load_state(connection, repo_id).issues
             wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *copies.values()}
             by_hash = dict(zip(hashes(self._analyser.lines, wanted), wanted, strict=True))
-            # The lines that any stored issue has, by term number.
+            # Of the wanted lines, those that any stored issue has, by term number.
             terms = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, terms)
             form_lines = set(itertools.chain.from_iterable(forms))
@@ -102,7 +102,7 @@ class RepositoryAnalyser:
         copies: Mapping[int, str],
         terms: Mapping[int, str],
     ) -> dict[int, set[str] | None]:
-        """What was boilerplate when each issue was stored, by number; None if nobody can tell."""
+        """For each issue, the lines that were boilerplate when the issue was stored; None if that is unknown."""
         boilerplate = {}
         for number, packed in stored.items():
             (bag,) = unpack_terms([packed], self._line_fields[:1])

@@ -1,7 +1,7 @@
 """This process's cache of each repository: term frequencies and vectors.
 
-Frequencies and vectors are read in full only once. Afterwards, sequence numbers tell which issues any process has
-changed, and only those are read.
+The cache reads both in full only once. Afterwards, sequence numbers show which issues any process has changed, and the
+cache reads only those.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class RepositoryCache:
     def frequencies(self, connection: sa.Connection, repo_id: int, field: int, state: IndexState) -> NDArray[np.int32]:
         """How many issues have each term in a field, by term number.
 
-        Most terms are in a single issue: lists of a single issue are not read, and all other terms count 1.
+        Most terms are in only one issue, so only lists of several issues are read, and every term without one counts 1.
 
         If another process removes a word from an issue, the issue still counts for the word until another issue with
         the word changes.
@@ -69,8 +69,8 @@ class RepositoryCache:
             if self._counted_until < state.sequence:
                 if self._frequencies:
                     unchanged, changed = _changed_since(connection, repo_id, self._counted_until)
-                    # If no issue is unchanged, another process may have rebuilt the index with other term numbers.
-                    # After many changes, counting all words is quicker.
+                    # If every issue has changed, another process may have rebuilt the index with other term numbers.
+                    # And after many changes, counting all words is quicker.
                     if not unchanged or changed > FEW_CHANGED + state.issues // 100:
                         self._frequencies.clear()
                 for name, counts in self._frequencies.items():

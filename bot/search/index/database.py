@@ -1,4 +1,7 @@
-"""Fast statements over many rows for SQLite and PostgreSQL, and the row of a repository's totals, which is its lock."""
+"""Fast statements over many rows for SQLite and PostgreSQL, and the row of each repository's totals.
+
+This row is the repository's lock, too: each change of the index locks it.
+"""
 
 from __future__ import annotations
 
@@ -105,8 +108,9 @@ NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
 class IndexState:
     """One repository's totals.
 
-    `sequence` counts changes. `lengths` has the total length of each field, by position. `vectors` counts the issues
-    with vectors of the model `model`; `vector_sum` is the sum of these vectors, and `centre` is subtracted from each.
+    `sequence` is the number of the last change. `next_term` is the lowest number that no term has had. `lengths` has
+    the total length of each field, by position. `vectors` counts the issues with vectors of the model `model`;
+    `vector_sum` is the sum of these vectors, and searches subtract `centre` from each; both are (2, dimensions).
     `reading` is the version of the analyser.
     """
 
@@ -140,7 +144,7 @@ def load_state(connection: sa.Connection, repo_id: int) -> IndexState:
 
 
 def lock_state(connection: sa.Connection, repo_id: int) -> IndexState:
-    """Lock a repository until the transaction ends, and read its state, with the next sequence number."""
+    """Lock a repository until the transaction ends. Returns its state with the next sequence number."""
     lock_index(connection, repo_id)
     state = load_state(connection, repo_id)
     state.sequence = (state.sequence or _first_sequence(connection)) + 1
@@ -154,7 +158,7 @@ def save_state(connection: sa.Connection, repo_id: int, state: IndexState) -> No
 
 
 def _first_sequence(connection: sa.Connection) -> int:
-    """Where the sequence of a new index begins: the time in milliseconds, above any number that a process remembers."""
+    """The first number of a new index: the time in milliseconds, above all that caches remember of an erased one."""
     now: float = connection.execute(sa.select(database_time(connection.engine))).scalar_one()
     return int(now * 1_000)
 

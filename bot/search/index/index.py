@@ -1,4 +1,4 @@
-"""The index of all repositories. `Index` adds and removes issues; `View` searches issues."""
+"""The index of all repositories. `Index` adds and removes issues; `Index.view` opens a `View`, which searches."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from bot.storage.sqlite import memory_engine
 
 #: The most issues that one transaction writes. A larger transaction writes fewer pages for each issue.
 BATCH = 5_000
-#: How many issues are embedded and written at a time if the model is remote.
+#: If the model is remote, this many issues are embedded and written at a time.
 _REMOTE_BATCH = 32
 
 
@@ -79,7 +79,7 @@ class Index:
 
     @contextmanager
     def view(self, repo_id: int) -> Iterator[View]:
-        """A snapshot of a repository, for reading."""
+        """A snapshot of a repository's index, for reading."""
         with self._engine.connect() as connection, self._caches.using(repo_id) as cache:
             if connection.dialect.name == "postgresql":
                 connection.execution_options(isolation_level="REPEATABLE READ")
@@ -124,7 +124,7 @@ class Index:
     def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
         """Analyse a text like the repository's issues, without boilerplate. Stores nothing.
 
-        With an issue's own `number`, the result is the same whether or not the index has the issue.
+        If the text is an issue's, pass its `number`: then the issue's own stored lines do not count.
         """
         return self._repository_analyser.read(repo_id, {number: _storable(title, body)})[number]
 
@@ -144,8 +144,8 @@ class Index:
     def put(self, repo_id: int, issues: Sequence[IndexedIssue], *, embed: bool = True) -> None:
         """Add issues. An issue replaces a stored issue with the same number unless the stored issue is newer.
 
-        With `embed=False`, the vectors are left to `embed_missing`. A batch of issues is not written if the model fails
-        with EmbeddingError.
+        `embed=False` leaves the vectors to `embed_missing`. If the model fails, this raises EmbeddingError and writes
+        nothing of the current batch.
         """
         for batch in batches(issues, BATCH):
             part = {issue.number: issue for issue in batch}
@@ -156,7 +156,7 @@ class Index:
     def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> bool:
         """Write issues. If another process has changed one of the texts meanwhile, write nothing and return False."""
         with self._engine.connect() as connection:
-            # Read the change numbers before the texts: a text that changes later then has another number.
+            # Read the change numbers before the texts: if a text changes in between, its number then differs.
             seen = issue_rows.text_changes(connection, repo_id, part)
             known = issue_rows.texts(connection, repo_id, part)
         texts = {number: _storable(issue.title, issue.body) for number, issue in part.items()}
@@ -169,7 +169,7 @@ class Index:
             if issue_rows.text_changes(connection, repo_id, part) != seen:
                 return False
             stored = issue_rows.updated_at(connection, repo_id, part)
-            # Deliveries can overtake each other; GitHub's own time tells which text is newer.
+            # Deliveries can overtake each other; GitHub's own time shows which text is newer.
             outdated = {number for number, at in stored.items() if at > part[number].updated_at}
             current = [issue for number, issue in part.items() if number not in outdated]
             rows = [row for row, number in enumerate(analyses) if number not in outdated]
@@ -275,7 +275,7 @@ class Index:
     def _replace_terms(
         self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch | None, numbers: Collection[int]
     ) -> bool:
-        """Remove the stored terms of `numbers`, and add the terms of the batch; return whether any were stored."""
+        """Remove the stored terms of `numbers`, and add those of the batch. Returns whether any terms were removed."""
         columns = (indexed_terms.c.number, indexed_terms.c.terms, indexed_terms.c.changed)
         old = fetch(connection, repo_id, columns, indexed_terms.c.number, numbers)
         dropped, leaving, lengths = stored_entries({row[0]: row[1] for row in old}, len(self._fields))

@@ -1,11 +1,12 @@
 """The inverted index: the vocabulary, which numbers terms, and a list of postings for each term of each field.
 
-Terms are numbered in order, so that statistics can be arrays with an entry for each number. Somebody who edits an issue
-all day, with new words each time, could make the numbers grow without end. So before the highest number doubles, free
-numbers are used again if there are many of them.
+Terms get ascending numbers, so that statistics can be arrays with an entry for each number. Somebody who edits an issue
+all day, with new words each time, could make the numbers grow without end. So before the highest number doubles, new
+terms get the numbers of forgotten terms, if many of these are free.
 
 A list is a single row: the number of issues, and the latest postings, called the tail. A tail that grows long moves
-into a chunk. So for most terms a single row is read, and a new issue writes a bounded number of bytes for each term.
+into a chunk, a row of its own. So for most terms, a search reads only one row, and for each term, a new issue writes a
+bounded number of bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from bot.storage.schema import index_chunks as chunks
 from bot.storage.schema import index_lists as lists
 from bot.storage.schema import index_vocabulary as table
 
-#: Numbers are used again only if there are more than this: an array of this length takes just a quarter of a megabyte.
+#: Up to this highest number, no number is used again: the statistics take just a quarter of a megabyte.
 SPARED = 1 << 16
 
 
@@ -47,7 +48,10 @@ def term_numbers(connection: sa.Connection, repo_id: int, hashes: Collection[int
 
 
 def number_terms(connection: sa.Connection, repo_id: int, hashes: Integers, next_term: int) -> Integers:
-    """Number all terms; hold the repository's lock. New terms get numbers from `next_term` on, or free numbers."""
+    """The number of each term. The caller holds the repository's lock.
+
+    New terms get numbers from `next_term` on, or free numbers, in the order of their first occurrence.
+    """
     values, first, places = np.unique(hashes, return_index=True, return_inverse=True)
     known = fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, values.tolist())
     numbers = np.zeros(len(values), dtype=np.int64)
@@ -110,7 +114,7 @@ class PostingsChange(NamedTuple):
     """The postings that one change of the index adds to lists and removes from lists.
 
     The list `added[i]` gets the posting `postings[i]`. The issue `numbers[i]` leaves the list `dropped[i]`; `since`
-    tells, by issue, which change had added the issue. `posted` has the positions of searchable fields.
+    maps the issue to the change that had added it. `posted` has the positions of searchable fields.
     """
 
     added: Integers
@@ -122,12 +126,12 @@ class PostingsChange(NamedTuple):
 
 
 def list_key(field: int, term: int) -> int:
-    """A list's key: the field's position and the term's number."""
+    """A list's key: the field's position (high 32 bits) and the term's number (low 32 bits)."""
     return field << 32 | term
 
 
 def list_keys(field: int, terms: NDArray[Any]) -> Integers:
-    """The lists' keys of many terms."""
+    """`list_key` for many terms."""
     return np.int64(field << 32) | terms.astype(np.int64)
 
 
@@ -151,10 +155,11 @@ def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) 
 
 
 def apply_change(connection: sa.Connection, repo_id: int, change: PostingsChange, sequence: int) -> Integers:
-    """Change lists and return the keys of empty lists; hold the repository's lock.
+    """Change lists, and return the keys of lists that are empty now. The caller holds the repository's lock.
 
-    `sequence` becomes the number of the new chunks.
+    `sequence` becomes the number of new chunks.
     """
+    # The new postings of a list, 8 bytes each, lie together in `raw`: `spans` has their start and end.
     order = np.argsort(change.added, kind="stable")
     added, starts = np.unique(change.added[order], return_index=True)
     ends = np.append(starts, len(order))[1:]
@@ -192,7 +197,7 @@ def apply_change(connection: sa.Connection, repo_id: int, change: PostingsChange
 def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], sequence: int) -> None:
     """Append each tail to the list's last chunk, or make a new chunk if the last chunk is long.
 
-    A chunk has the number of its last change.
+    A chunk has the number of the change that last added to it.
     """
     last = sa.select(chunks.c.list, sa.func.max(chunks.c.chunk).label("chunk"))
     last = last.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, tails)).group_by(chunks.c.list)
@@ -208,7 +213,7 @@ def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], s
 
 
 def _select_chunks(repo_id: int, query: sa.Select[Any]) -> sa.Select[Any]:
-    """The chunks that `query` selects by list and number."""
+    """The chunks whose list and number `query` selects."""
     chosen = query.subquery()
     same_chunk = sa.and_(chunks.c.list == chosen.c.list, chunks.c.chunk == chosen.c.chunk)
     columns = sa.select(chunks.c.list, chunks.c.chunk, chunks.c.postings)
@@ -230,7 +235,7 @@ def _shortened_tails(
     leaving: Mapping[int, Collection[int]],
     change: PostingsChange,
 ) -> dict[int, bytes]:
-    """The tails of lists without the issues that leave. Postings in chunks are removed in the database."""
+    """Remove the `leaving` issues from their lists. Returns the shorter tails; chunks change in the database."""
     tails: dict[int, bytes] = {}
     # Issues to remove from chunks, by the change that added them, then by list. In each list, the postings of one
     # change are in a single chunk.
@@ -272,7 +277,7 @@ class Batch:
         self._fields = fields
         self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
         position = itertools.count()
-        # The first look-up of a word gives the next position to the word.
+        # The first look-up of a term gives the term the next position.
         spaces: dict[str, dict[str, int]] = {field.space: defaultdict(position.__next__) for field in fields}
         self._columns = [_column(field.name, spaces[field.space], analyses.values()) for field in fields]
         self.hashes: Integers = np.zeros(sum(map(len, spaces.values())), dtype=np.int64)
@@ -316,5 +321,5 @@ def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) 
     words = itertools.chain.from_iterable(bags)
     terms = np.fromiter(map(positions.__getitem__, words), np.int64, total)
     counts = np.fromiter(itertools.chain.from_iterable([bag.values() for bag in bags]), np.int64, total)
-    # Cut the counts as in the database, so that the same counts are subtracted when an issue is removed.
+    # Cut the counts as the database does: when the issue is removed, the same counts are subtracted.
     return np.repeat(np.arange(len(bags)), sizes), terms, np.minimum(counts, MOST_COUNTED)

@@ -1,4 +1,4 @@
-"""The text model's vectors of stored issues. A vector is made and stored when a search first needs it."""
+"""The text model's vectors of stored issues. A vector is made when a search first needs it, or by the indexer."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TextVectors:
     def of(
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int], max_new: int | None
     ) -> tuple[Integers, Vector, NewVectors]:
-        """The places in `numbers` of issues with a vector, their vectors, (places, dimensions), and the new vectors.
+        """The positions in `numbers` of issues with a vector; their vectors, (positions, dimensions); the new vectors.
 
         Missing vectors are made for the first `max_new` numbers, or for all numbers if `max_new` is None.
         """
@@ -60,7 +60,7 @@ class TextVectors:
         return np.array(places, dtype=np.int64), vectors, fresh
 
     def keep(self, repo_id: int, fresh: NewVectors) -> None:
-        """Store new vectors, except for issues that have another text by now or were removed."""
+        """Store new vectors, unless the issue has changed its text or was removed meanwhile."""
         if not fresh:
             return
         with write(self._engine) as connection:
@@ -84,7 +84,7 @@ class TextVectors:
             return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
 
     def embed_missing(self, repo_id: int, limit: int) -> int:
-        """Make some missing vectors, and return how many. Call this until the result is 0."""
+        """Make and store at most `limit` missing vectors. Returns how many; call this until the result is 0."""
         numbers = self.missing(repo_id, limit)
         if numbers:
             with self._engine.connect() as connection:
@@ -118,7 +118,7 @@ class TextVectors:
 
 
 def _current(*, outer: bool = False, also: sa.ColumnElement[bool] | None = None) -> sa.Join:
-    """Issues joined with the vectors of their current texts."""
+    """Join issues with the vectors of their current texts, `also` under a further condition."""
     same = [
         getattr(text_vectors.c, name) == getattr(indexed_terms.c, name) for name in ("repo_id", "number", "changed")
     ]
@@ -126,7 +126,7 @@ def _current(*, outer: bool = False, also: sa.ColumnElement[bool] | None = None)
 
 
 def _packed(vector: Vector) -> bytes:
-    """A scale and a byte for each dimension."""
+    """A scale (4 bytes), and a byte for each dimension."""
     values, scale = rounded(vector[None])
     return scale.astype("<f4").tobytes() + values.tobytes()
 

@@ -1,6 +1,7 @@
 """Makes and stores two vectors for each issue, of the title and of the whole text, and finds the closest issues.
 
-Vectors are stored as bytes with a scale. This takes a quarter of the space, and changes cosines by less than 0.01.
+A stored vector has a byte for each dimension, and a scale. This takes a quarter of the space of floats, and changes
+cosines by less than 0.01.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _log = logging.getLogger(__name__)
 
 Vectors = NDArray[np.float32]
 
+# Stands for the number of a removed issue.
 _GONE = np.iinfo(np.int64).max
 _ROWS = 5_000
 # How many vectors are compared at once. A block that fits into the processor's cache is three times as fast.
@@ -34,7 +36,7 @@ _DECIMALS = 5
 
 
 class VectorKind(IntEnum):
-    """The text that a vector stands for. `BOTH` is the direction of the sum of the other two, and is not stored."""
+    """The text that a vector stands for. `BOTH` is the direction of the sum of `TITLE` and `TEXT`, not stored."""
 
     TITLE = 0
     TEXT = 1
@@ -42,7 +44,7 @@ class VectorKind(IntEnum):
 
 
 def rounded(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round vectors to bytes, each with a scale."""
+    """Round vectors to bytes. Returns them and the scale of each vector."""
     scales = np.maximum(np.abs(vectors).max(axis=-1), 1e-12).astype(np.float32) / np.float32(127)
     return np.rint(vectors / scales[..., None]).astype(np.int8), scales
 
@@ -75,7 +77,7 @@ def read_vectors(connection: sa.Connection, repo_id: int, numbers: Collection[in
 class Neighbours:
     """A repository's vectors in memory, current up to the change `sequence`. A search compares all of them.
 
-    Arrays grow by copying, so that readers in other threads can go on with the old arrays.
+    Arrays grow by copying, so that searches in other threads can go on with the old arrays.
     """
 
     def __init__(self, state: IndexState) -> None:
@@ -103,7 +105,7 @@ class Neighbours:
 
     def refresh(self, connection: sa.Connection, repo_id: int, state: IndexState) -> None:
         if not self._count:
-            # Growing step by step would take twice the memory.
+            # Make room at once: growing step by step would take twice the memory.
             self._make_room(state.vectors)
         changed = sa.select(table.c.number, table.c.vectors).where(
             table.c.repo_id == repo_id, table.c.changed > self.sequence
@@ -116,9 +118,9 @@ class Neighbours:
         self.sequence = state.sequence
 
     def nearest(self, query: Vectors, wanted: Mapping[VectorKind, int], below: int | None) -> dict[VectorKind, Scores]:
-        """For each kind, find the `wanted` number of issues whose vectors are closest to the vectors `query` of a text.
+        """For each kind, find the `wanted` number of issues whose vectors are closest to those of a text.
 
-        Only issues with numbers below `below` are found.
+        `query` has the text's vectors, (3, dimensions). Only issues with numbers below `below` are found.
         """
         count = self._count
         numbers, values, scales, lengths = self._numbers[:count], self._values, self._scales, self._lengths
@@ -134,7 +136,7 @@ class Neighbours:
             cosines[VectorKind.BOTH, block] = both / lengths[block]
         rows = np.flatnonzero(numbers < (_GONE if below is None else below))
         rows = rows[np.argsort(numbers[rows], kind="stable")]
-        # Round, because further digits depend on the block, but equal texts must be equally close.
+        # Round: the last digits depend on the block, but equal texts must be equally close.
         similarities = np.round(cosines[:, rows].astype(np.float64), _DECIMALS)
         return {kind: Scores(numbers[rows], similarities[kind]).best(k) for kind, k in wanted.items()}
 
@@ -181,7 +183,7 @@ class Neighbours:
 
 
 def grown(array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
-    """The array, or if it is too short, a copy that is at least half as long again."""
+    """The array, or if it is shorter than `length`, a copy that is longer by at least half."""
     have = len(array)
     if length <= have:
         return array

@@ -1,4 +1,4 @@
-"""A snapshot of a repository's index, to search and read issues."""
+"""A snapshot of one repository's index, in which a search finds and reads issues."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class View:
         }
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
-        """By term number, how many issues have a term in a field, at least 1. Cached, so a little behind `look_up`."""
+        """By term number, how many issues have a term in a field, at least 1. A cache, so a little behind `look_up`."""
         return self._cache.frequencies(self._connection, self._repo_id, self._position[field], self.state)
 
     def issues_with(self, field: str, terms: Integers) -> Floats:
@@ -140,7 +140,7 @@ class View:
         return self._issues_in(keys)
 
     def search_all(self, queries: Sequence[Query], *, budget: int = BUDGET, below: int | None = None) -> list[Scores]:
-        """For each query, find the issues with one of its terms in its field; scores are sums of weight × scoring.
+        """For each query, find the issues with any of its terms in its field; scores are sums of weight × scoring.
 
         Each query reads at most `budget` postings, heaviest terms first, and skips a term with more postings than the
         rest of the budget. Only issues with numbers below `below` are found.
