@@ -1,4 +1,7 @@
-"""Finds the reasons for a candidate (C3): error text, identifiers and words that both issues share, as written."""
+"""Finds the reasons for a candidate (C3): error text, identifiers and words that both issues share, as written.
+
+The matcher has an `Explainer` for each question; comments show the reasons.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, withou
 from bot.text.words import is_function_word
 
 MOST_NAMED = 5
-#: A shared word of less rarity is no reason: every twelfth of a thousand issues has it.
+#: A shared word of less rarity is no reason: more than one in twelve of a thousand issues has it.
 LEAST_RARITY = 0.33
 _LONGEST_QUOTE = 120
 
@@ -41,11 +44,11 @@ am pm utc gmt
 """
 _DATE_WORDS = frozenset(_DATES.split())
 _HEX = re.compile(r"0x[0-9a-f]*", re.IGNORECASE)
-# A comment in quoted code may mention an error, but is no error message.
+# Lines that begin like this are comments in quoted code. They may mention an error, but are no error message.
 _COMMENT_MARKS = ("//", "/*", "*/", "<!--")
 
 Spellings = Mapping[str, Mapping[str, str]]
-"""Term → its spellings in case-folded form → the first occurrence of each, as written."""
+"""Maps each term to its spellings in lower case (case-folded), and each spelling to its first form as written."""
 
 
 class ComparedText:
@@ -59,14 +62,15 @@ class ComparedText:
 
 
 def is_copy(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    """Whether two issues have the same title and text but for spaces; issues without text are no copies."""
+    """Whether two issues have the same title and text, except for spaces. Issues without text are no copies."""
     return bool(one[1].strip()) and all(mine.split() == theirs.split() for mine, theirs in zip(one, other, strict=True))
 
 
 def shared_message(mine: ComparedText, theirs: ComparedText, forms: Iterable[str]) -> str:
-    """The common part of the first error message that both texts quote, or "". `forms` are messages of `mine`.
+    """The common part of the first error message that both texts quote, or "".
 
-    At least half of the message's runs of words must be in the other text. The beginnings of the two lines may differ.
+    `forms` are messages of `mine` in comparable form. At least half of a message's runs of three words must be in one
+    message of `theirs`; the beginnings of both lines may differ.
     """
     for form in forms:
         if mine.messages[form].lstrip().startswith(_COMMENT_MARKS):
@@ -110,7 +114,7 @@ def shared_words(
 def shared_reasons(
     message: str, identifiers: Sequence[str], title_words: Sequence[str], words: Sequence[str]
 ) -> tuple[Reason, ...]:
-    """The reasons, strongest first, without empty ones. `words` that the message contains are not repeated."""
+    """The reasons, strongest first. Those `words` that the `message` contains are not repeated."""
     quoted = {word.casefold() for word in raw_words(message)}
     found = {
         ReasonCode.MESSAGE: [message] if message else [],
@@ -129,7 +133,7 @@ def is_identifier(word: str) -> bool:
 
 
 def spellings(text: str) -> Spellings:
-    """The words of a text by their terms. A name from code counts as a whole, and not by its parts."""
+    """The words of a text by their terms. A name from code counts only as a whole."""
     found: dict[str, dict[str, str]] = {}
     for raw in raw_words(text):
         own = terms_of(raw)
@@ -145,13 +149,13 @@ def is_vague(text: ComparedText, terms: Iterable[str]) -> bool:
 
 
 def _same_spelling(mine: Spellings, theirs: Spellings, term: str) -> str:
-    """My first spelling of a term that the other text shares, or ""."""
+    """The first spelling of a term in `mine` that `theirs` has too, as written in `mine`; or ""."""
     others: Collection[str] = theirs.get(term, ())
     return next((word for folded, word in mine.get(term, {}).items() if folded in others), "")
 
 
 def says_something(word: str) -> bool:
-    """Whether a word tells issues apart: not a bare number, a single letter, or a word that fits any issue."""
+    """Whether a word tells issues apart: it is no bare number, single letter, or word that fits any issue."""
     return not word.isdigit() and (len(word) > 1 or not word.isascii()) and word.casefold() not in _VAGUE_WORDS
 
 
@@ -180,17 +184,17 @@ class Explainer:
         return is_vague(ComparedText(self._text[0], ""), words) and is_vague(self._mine, words)
 
     def reasons(self, pool: Pool, row: int, title: str, body: str) -> tuple[Reason, ...]:
-        """What the question shares with the candidate in a row of the pool, rarest words first.
+        """The question's reasons for the candidate in a row of the pool, rarest words first.
 
-        `title` and `body` are the candidate's. Words are spelled as in the question, so they are a stranger's text. For
-        a copy, no words are named. Labels of different surfaces come last.
+        `title` and `body` are the candidate's. Words are spelled as in the question, so they are a stranger's text. A
+        copy needs no words. Labels of different surfaces come last.
         """
         apart = surfaces_apart(self._labels, pool.issues[row].labels)
         differs = (Reason(ReasonCode.SURFACE, apart),) if apart else ()
         if is_copy(self._text, (title, body)):
             return (Reason(ReasonCode.COPY), *differs)
         messages, words = self._known["messages"], self._known["words"]
-        # The index leaves out boilerplate, so a message that the index does not know is boilerplate.
+        # The index's analysis leaves out boilerplate, so a message that the analysis lacks is boilerplate.
         quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
         forms = [form for form in self._mine.messages if _mostly(form, quoted)]
         rare = [place for place in _places(words, pool.words, row) if self._rarities[place] >= LEAST_RARITY]
@@ -203,7 +207,8 @@ class Explainer:
 def as_written(terms: Iterable[str], text: str) -> list[str]:
     """The words of `text` that have these terms, in the terms' order, each once. Terms without a word are left out.
 
-    Terms are stems, but people look for the words that the author wrote. A part of a name from code gives the name.
+    Terms are stems, but people look for the words that the author wrote. A term that is only part of a name from code
+    gives the whole name.
     """
     whole: dict[str, str] = {}
     parts: dict[str, str] = {}
@@ -220,12 +225,12 @@ def as_written(terms: Iterable[str], text: str) -> list[str]:
 
 
 def _mostly(message: str, quoted: Collection[str]) -> bool:
-    """Whether at least half of a message's runs of words are in `quoted`; the beginning of the line may differ."""
+    """Whether at least half of a message's runs of three words are in `quoted`; the line's beginning may differ."""
     parts = runs(message)
     return 2 * sum(part in quoted for part in parts) >= len(parts)
 
 
 def _places(mine: Terms, bags: Bags, row: int) -> list[int]:
-    """The positions in `mine` of the terms that the candidate in this row has, too."""
+    """The positions in `mine` of the terms that the candidate in this row also has."""
     theirs = bags.terms[bags.starts[row] : bags.starts[row + 1]]
     return np.flatnonzero(np.isin(mine.terms, theirs)).tolist()

@@ -1,9 +1,9 @@
 """The features by which two issues are compared: pure functions over a pool of candidates, in arrays.
 
 A term's rarity is its inverse document frequency divided by the largest possible one, in (0, 1]. How similar unrelated
-issues are depends on the repository and the question. So for the ranking, most features are also compared with the
-pool: `NAME, above` is how many standard deviations the value is above the pool's mean, and `NAME, rank` is the log of
-its rank, 0 for the first.
+issues are depends on the repository and the question. So the ranking also compares most features with the pool:
+`NAME, above` is how many standard deviations the value lies above the pool's mean, and `NAME, rank` is the log of its
+rank, 0 for the first.
 
 | feature | what it says |
 |---|---|
@@ -58,13 +58,13 @@ closed_days lived_days length shorter hub feedback twin same_author reported
 """
 NAMES = tuple(_NAMES.split())
 
-#: Texts that share this part of their words are nearly equal, and then `same_author` is no evidence.
+#: Texts that share this part of their words (`words_shared`) are nearly equal, and `same_author` is no evidence.
 COPY = 0.6
 #: Subtracted from `reported`, so that an unknown author counts as neither new nor experienced.
 USUALLY_REPORTED = 2.5
 
 SMALL = 50
-"""A smaller repository is judged as if it had this many issues. No weights were learned from smaller repositories, and
+"""The model judges a smaller repository as if it had this many issues: no weights were learned from smaller ones, and
 fewer issues do not show which words are rare."""
 
 _DAY = 86_400.0
@@ -73,10 +73,10 @@ _FEEDBACK = 10
 
 
 def compute_features(question: IssueQuery, pool: Pool, rarity: TermRarity) -> Floats:
-    """(candidates, NAMES).
+    """The features of each candidate, (candidates, NAMES).
 
-    The values are rounded, because their last digits depend on the order in which words came into the index. So an
-    index that was built at once gives the same answers as one that grew issue by issue.
+    The values are rounded, because their last digits depend on the order in which words came into the index. An index
+    built at once must give the same answers as one that grew issue by issue.
     """
     if not pool.issues:
         return np.zeros((0, len(NAMES)))
@@ -96,7 +96,7 @@ def _by_titles(question: IssueQuery, pool: Pool) -> dict[str, Floats]:
 
 
 def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[str, Floats]:
-    """Features by times and authors. One person's series shows in both."""
+    """Features by times and authors, which both show a series by one person."""
     fields = dict(zip(IndexedIssue._fields, zip(*pool.issues, strict=True), strict=True))
     created = np.array(fields["created_at"], dtype=np.float64)
     closed = np.array(fields["closed_at"], dtype=np.float64)
@@ -107,7 +107,7 @@ def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[st
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
     author = np.array([author == question.author for author in fields["author"]]) & bool(question.author)
     author &= words_shared < COPY
-    # One person files related issues in a row. Issues of different people within days may report one problem.
+    # One person files a series of related issues. But issues of different people within days may report one problem.
     in_a_row = ~by_other_author(question, pool)
     reported = np.log1p(question.reported) - USUALLY_REPORTED if question.author else 0.0
     return {
@@ -132,7 +132,7 @@ def _by_vectors(question: IssueQuery, pool: Pool, bm25: Floats) -> dict[str, Flo
     between = (both @ both.T).astype(np.float64)
     np.fill_diagonal(between, 0)
     best = np.argsort(-(_standard(bm25) + _standard(cosines[VectorKind.BOTH])), kind="stable")[:_FEEDBACK]
-    # A candidate among the best does not count itself.
+    # A candidate among the best is not compared with itself.
     others = len(best) - np.isin(np.arange(count), best)
     return {
         "vector_title": cosines[VectorKind.TITLE],
@@ -158,10 +158,10 @@ def _title(title: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class TermRarity:
-    """How rare terms are in one repository of `total` issues, by `counts` for each field and term.
+    """How rare terms are in one repository of `total` issues. `counts` has for each field an array by term number.
 
-    If the index already holds the question's issue, that issue is not counted: `own` holds its sorted terms by field.
-    `average_length` is the mean number of words of the other issues.
+    If the index already holds the question's issue, that issue does not count: `own` has its sorted terms by field.
+    `average_length` is the mean number of words of all other issues.
     """
 
     total: int
@@ -186,7 +186,7 @@ class TermRarity:
         counts = self.counts[field]
         if not len(terms) or not len(counts):
             return np.ones(len(terms))
-        # A term that only other fields have is not new, so it counts once.
+        # A known term that no issue has in this field counts as if one issue had it.
         seen = counts.take(terms, mode="clip")
         # New terms have negative numbers. An issue that was added just now may have terms beyond the end of `counts`.
         seen = np.where((terms >= 0) & (terms < len(counts)), seen, 0)
@@ -231,7 +231,7 @@ class _Entries:
 class _Shared:
     """The entries whose term is in the question, and the term's place in `own`, the question's sorted terms.
 
-    Each kind of term has its own range of numbers, so all fields are searched at once.
+    A term number stands for one kind of term only (word, code or message), so one look-up serves all fields.
     """
 
     def __init__(self, own: Integers, entries: _Entries) -> None:
@@ -290,7 +290,7 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
 
 
 def _bm25(known: Mapping[str, Terms], shared: _Shared, order: Integers, lengths: Floats, usual: float) -> Floats:
-    """BM25F; `order` maps the places of shared terms to the question's words, `usual` is the average length."""
+    """BM25F. `order` maps the places of shared terms to the question's words; `usual` is the average length."""
     candidates = len(lengths)
     start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_WORDS + 1) * candidates])
     rows = shared.cells[start:end] - _WORDS * candidates
@@ -306,7 +306,7 @@ def _rarest(shared: _Shared, candidates: int) -> tuple[Floats, Floats, Floats]:
     """For each candidate, the rarity of its rarest shared word, of its five rarest together, and of its rarest code."""
     start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_CODES + 1) * candidates])
     cells, rarity = shared.cells[start:end] - _WORDS * candidates, shared.rarity[start:end]
-    # Cells are whole numbers and no rarity is above 1, so a cell's entries stay together, the rarest first.
+    # Cells are whole numbers and rarity / 2 is below 1, so sorting keeps a cell's entries together, rarest first.
     rarity = rarity[np.argsort(cells - rarity / 2)]
     ranks = np.arange(len(cells)) - np.searchsorted(cells, np.arange(2 * candidates))[cells]
     first, five = ranks < 1, ranks < 5
@@ -324,7 +324,7 @@ def _share(part: Floats, whole: Floats | float) -> Floats:
     return np.asarray(part / np.where(np.asarray(whole) > 0, whole, 1.0), dtype=np.float64)
 
 
-#: The features that are compared with the rest of the pool.
+#: The features that the ranking compares with the pool.
 _COMPARED = """
 bm25 titles title_in_words words_in_title words_shared words_of_question rarest_five codes messages vector_title
 vector_text vector_both ratio feedback
@@ -339,7 +339,7 @@ _COLUMNS = [NAMES.index(name) for name in COMPARED]
 
 
 def with_pool_ranks(values: Floats) -> Floats:
-    """(candidates, NAMES) → (candidates, NAMES)."""
+    """Append each compared feature's `above` and `rank`: (candidates, NAMES) → (candidates, RANKING_NAMES)."""
     if not len(values):
         return np.zeros((0, len(RANKING_NAMES)))
     compared = np.ascontiguousarray(values.T[_COLUMNS])

@@ -1,4 +1,7 @@
-"""Finds earlier issues of one repository in its index, and judges how likely they report the same."""
+"""Finds earlier issues of one repository in its index, and judges how likely they report the same thing.
+
+The finder opens a session for each issue; training and replays do, too.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +48,9 @@ MADE_AT_ONCE = 12
 #: An issue with this many closed duplicates is treated like the known issues of the settings.
 LEAST_DUPLICATES = 3
 _MOST_ORIGINALS = 20
-# A title says nothing if this many other issues share it. Only the most similar titles are compared, this many.
+# A title is no evidence if this many other issues share it. Of the most similar titles, this many are compared.
 _COMMON_TITLE, _MOST_TITLES = 4, 12
-# The report names this many of the question's words, the rarest.
+# The report names this many of the question's words, the rarest ones.
 _MOST_WORDS_NAMED = 12
 
 
@@ -64,7 +67,7 @@ class Match(NamedTuple):
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        """What the candidate shares with the question (C3). Ask while the session is open: this reads the texts."""
+        """The candidate's reasons (C3). Ask while the session is open, because this reads the texts."""
         return self.explain()
 
 
@@ -81,8 +84,8 @@ class Matcher:
     """Opens sessions over an index. Cheap to build and stateless.
 
     Without a `model`, the first judgement reads the shipped one. Training never judges, because the shipped weights may
-    be for other features. A session makes at most `most` missing vectors of candidates. With None, it makes all of
-    them, so that its answers do not depend on earlier sessions.
+    be for other features. A session makes at most `most` vectors that candidates lack. With None, it makes all of them,
+    so that its answers do not depend on earlier sessions.
     """
 
     def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:
@@ -104,10 +107,10 @@ class Matcher:
     ) -> Iterator[SearchSession]:
         """Search for a target. Inside the `with` block, the session can judge any number of times.
 
-        `words` replace the target's text in the search; the results are judged by both. `below` leaves out this number
-        and all higher ones; `only` leaves out all other numbers. The target itself is never found. With `stored`, the
-        target's vectors come from the index instead of the model. If the model fails, `problems` says so, and only
-        words are compared. If the index holds only some issues, `total` is how many the repository has.
+        `words` replace the target's text in the search; both judge the results. The search finds only numbers below
+        `below` and in `only`, and never the target itself. With `stored`, the target's vectors come from the index
+        instead of the model. If the model fails, `problems` says so, and only words are compared. `total` is how many
+        issues the repository has, if the index holds only some of them.
         """
         own = self._analyse(repo_id, target.title, target.body, target.number, embedded=not stored)
         searched = self._analyse(repo_id, words, "", target.number, embedded=not stored) if words else None
@@ -152,7 +155,7 @@ def _problem(failure: EmbeddingError) -> SourceProblem:
 
 
 class TextComparison:
-    """Compares a text with its candidates by the text model. `fresh` has new vectors, which the caller stores.
+    """Compares a text with its candidates by the text model. `fresh` has new vectors, for the caller to store.
 
     If the model fails, `problem` says why.
     """
@@ -167,10 +170,10 @@ class TextComparison:
         return self._texts.of_text(self._analysis)
 
     def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> TextSimilarity | None:
-        """Compare the question with a pool that has these numbers, as a `weights.TextReader`.
+        """Compare the question with a pool: a `weights.TextReader` once its `numbers` and `total` are given.
 
-        Only in small repositories does the model read more than the leaders. None if the model fails, or there is no
-        text to compare.
+        The model reads more than the leaders only in small repositories. Returns None if the model fails or cannot
+        read the texts.
         """
         rows = order if smallness(total) else order[:leaders]
         try:
@@ -193,7 +196,7 @@ class TextComparison:
 class SearchSession:
     """One search, made by `Matcher.session`. Do not share it between threads.
 
-    For each source, `found` has the numbers worth comparing, best first. A source that could not be asked is missing.
+    `found` has for each source the numbers worth comparing, best first; a source that could not be asked is missing.
     `runs` has the queries, `problems` the failures. In a session for a person's search words, `itself` is the session
     for the target's own text.
     """
@@ -237,8 +240,8 @@ class SearchSession:
     def judge(self, numbers: Collection[int] | None = None, also: Collection[int] = ()) -> list[Match]:
         """Judge the candidates in `numbers` (by default all) and the issues in `also`; best first.
 
-        All candidates are judged together, because how far one stands out depends on the others. Results of a person's
-        search words are judged by the target's text, too, and the higher probability counts.
+        All candidates are judged together, because a probability depends on the rest of the pool. If a person searches
+        with own words, the target's text judges the results, too, and the higher probability counts.
         """
         matches = self._judge_all(also)
         if self._itself is not None:
@@ -287,7 +290,7 @@ class SearchSession:
         return there, features.compute_features(self._question, candidates, rarity)
 
     def frequent_originals(self) -> list[int]:
-        """Issues that people report again and again, except those that this session leaves out as too late."""
+        """Issues with many closed duplicates, except those that this session leaves out as too late."""
         return [
             number
             for number in self._view.frequent_originals(LEAST_DUPLICATES, _MOST_ORIGINALS)
@@ -333,7 +336,7 @@ def _title_is_no_evidence(view: View, analysis: Analysis, target: Issue, below: 
     ]
     if not says_nothing(target.title) and len(same_title) < _COMMON_TITLE:
         return False
-    # If one of these issues also has the target's text, it is a copy, and the title is evidence.
+    # If one of these issues has the target's text as well, that issue is a copy, and the title is evidence.
     return not any(body.split() == target.body.split() for _, body in view.texts(same_title).values())
 
 

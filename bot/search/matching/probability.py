@@ -1,15 +1,15 @@
 """Turns a ranking into probabilities, in three learned steps; `weights.py` has the models.
 
-The ranking's scores order one list well, but scores of different lists cannot be compared. So the first step learns the
-log-odds that somebody *marks* a pair as duplicates. It learns from the score relative to its list, and from features
-that mean the same in every list (`CONFIDENCE_NAMES`):
+The ranking's scores order one list well, but scores of different lists cannot be compared. So the first step predicts
+the log-odds that somebody *marks* a pair as duplicates, from the score relative to its list, and from features that
+mean the same in every list (`CONFIDENCE_NAMES`):
 
 | feature | what it says |
 |---|---|
 | `lead` | the score above the background: the mean score of ranks 6 to 25 |
 | `behind` | the score minus the first candidate's score |
 | `ahead` | only for the first candidate: its score minus the second's |
-| `mass` | the candidate's share in a softmax over the list |
+| `mass` | the candidate's share in a softmax of the list's scores |
 | `spread` | entropy of that softmax: high if many candidates are equally good |
 | `firsts` | the share of the compared features in which the candidate is the best of its pool |
 | `size` | log of the number of issues, at least fifty: among many issues, some match by chance |
@@ -21,14 +21,14 @@ that mean the same in every list (`CONFIDENCE_NAMES`):
 The second step calibrates the log-odds by the repository's size (`CALIBRATION`). It lowers the log-odds in a small
 repository, where a series, or a change and its follow-up, stands out as much as two reports of one thing.
 
-People who mark duplicates miss most of them. So the third step learns from careful readers, who judged a few thousand
-pairs, the probability that a reader calls a pair the same report (P1). With the text model, this step stacks two models
-(Wolpert, 1992). It has few weights, because there are few readings (docs/research/accuracy.md):
+People who mark duplicates miss most of them. So the third step predicts the probability that a careful reader calls a
+pair the same report (P1). Readers judged a few thousand pairs, enough only for few weights (docs/research/accuracy.md).
+With the text model, this step stacks two models (Wolpert, 1992):
 
 | feature | what it says |
 |---|---|
-| `odds` | in a large repository, the log-odds that somebody marks the pair |
-| `odds in a small repository` | the same in a small repository, where two reports may share no rare word |
+| `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a small repository |
+| `odds in a small repository` | the log-odds times smallness; there, two reports may share no rare word |
 | `text` | the cosine of both texts by the text model (`bot/search/embedding/local.py`) |
 | `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
 
@@ -56,7 +56,7 @@ CALIBRATION = ("odds", "odds by size", "size")
 """The features of the calibration."""
 
 SMALLNESS = "smallness"
-"""One more feature; its weight is learned last, and only from small repositories."""
+"""One more feature of the calibration; its weight is learned last, and only from small repositories."""
 
 
 def log_size(total: int) -> float:
@@ -76,16 +76,16 @@ def log_smallness(total: int) -> float:
 
 
 LEADERS = 20
-"""This many of the best candidates get a probability of their own; the others are never likelier than any leader."""
+"""This many of the best candidates get a probability of their own; no further candidate is likelier than a leader."""
 
 BACKGROUND = slice(5, 25)
-"""The ranks (from 0) whose scores show how an unrelated issue scores in this list. Short lists lack these ranks."""
+"""The ranks (from 0) whose scores show how unrelated issues score in a list. Short lists lack some of these ranks."""
 
 LEAST_BACKGROUND = 3
 """If the background has fewer candidates, all candidates but the first form the background."""
 
 ALONE = 3.0
-"""If a list has only one candidate, its score is taken to be this far above the background."""
+"""The score of a list's only candidate counts as this far above the background."""
 
 MOST = ("words_shared", "vector_both", "vector_title", "titles", "codes", "messages", "hub", "rarest_five")
 USUAL = ("words_shared", "vector_both", "titles", "days", "hub")
@@ -115,7 +115,7 @@ def calibration_rows(odds: Floats, total: int) -> Floats:
 
 
 def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
-    """(leaders, NAMES), from a whole list, best first: (candidates, features.NAMES) and the scores."""
+    """(leaders, CONFIDENCE_NAMES), from a whole list, best first: (candidates, features.NAMES) and the scores."""
     leaders = min(LEADERS, len(scores))
     background = scores[BACKGROUND]
     if len(background) < LEAST_BACKGROUND:
@@ -143,24 +143,24 @@ def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
 
 Vector = NDArray[np.float32]
 
-#: The features with the text model, and without it.
+#: The third step's features with the text model, and without it.
 WITH_TEXT = ("odds", "odds in a small repository", "text", "stands out")
 BY_ODDS = ("odds",)
 
 #: Set by hand: a repository of LARGE issues or more has smallness 0, one of SMALLEST or fewer has smallness 1.
 LARGE, SMALLEST = 2_000, 60
 
-#: In a small repository, the text model's closest issues are judged too, this many, whatever words they share.
+#: In a small repository, this many of the text model's closest issues are judged too, whatever words they share.
 CLOSEST = 5
 
 # The least probability; candidates below it keep the order of the ranking.
 _LOWEST = 1e-4
-# Log-odds are cut at these bounds if there is a cosine of the text model. Small repositories have their own lower one.
+# With a cosine of the text model, log-odds are cut at the first and last bound, in small repositories at the last two.
 _LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
 # Log-odds are cut at ± this bound without a text model; few of the readers' pairs lie beyond it.
 _ODDS_BOUND = 6.0
-# The third neighbour shows how close other issues come; the two nearer ones may report the same thing. The usual cosine
-# of unrelated texts in one project stands for a missing or farther neighbour.
+# The third neighbour shows how close other issues come; the two nearer ones may report the same thing. The cosine that
+# unrelated texts of one project usually have stands for a missing or farther neighbour.
 _NEIGHBOUR, _USUAL_COSINE = 3, 0.3
 
 

@@ -1,4 +1,4 @@
-"""Retrieves candidates: nine lists, each the best by one kind of similarity, fused into one pool.
+"""Retrieves candidates from the index: nine lists, each the best by one kind of similarity, fused into one pool.
 
 | list | what is compared |
 |---|---|
@@ -26,7 +26,7 @@ from bot.search.index import Analysis, Bags, IndexedIssue, Query, Terms, VectorK
 from bot.search.index.arrays import Floats, Integers, Scoring
 from bot.search.index.vectors import Vectors
 
-# The login of an App always ends like this, that of a machine user usually. Both may import issues.
+# The login of an App always ends like this, that of a machine user usually. Both may import other people's issues.
 _MACHINE_ENDINGS = ("bot", "[bot]")
 
 
@@ -103,12 +103,12 @@ def by_other_author(question: IssueQuery, pool: Pool) -> NDArray[np.bool_]:
     return np.array([one.author not in not_others for one in pool.issues], dtype=np.bool_)
 
 
-#: The most issues that are compared.
+#: The most candidates in a pool.
 POOL = 200
 #: The reports' names for the lists by words and the lists by vectors (H6).
 FULL_TEXT, VECTORS = "full-text", "vectors"
 
-# Only the heaviest terms of a text are searched for, this many. More terms take time and change nothing.
+# The most terms of a text to search for, heaviest first. More terms take time and change nothing.
 _MOST_TERMS = 40
 # Reciprocal rank fusion's constant (Cormack, Clarke and Büttcher, 2009).
 _RRF = 60
@@ -147,7 +147,7 @@ def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:
 
 
 def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Integers:
-    """Fuse lists by reciprocal rank, best first; of equal issues, the oldest first. Leaves out the number `skip`."""
+    """Fuse lists by reciprocal rank, best first; of equally good issues, the oldest first. Leaves out `skip`."""
     ranked = list(lists)
     if not ranked:
         return np.zeros(0, dtype=np.int64)

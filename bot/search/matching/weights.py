@@ -1,9 +1,9 @@
 """The learned models, whose weights `doppel train` writes to `weights.json`, and the bounds of their probabilities.
 
 The first model, a softmax over the candidates of one question, orders candidates. The second, a logistic regression,
-computes how likely each of the best few is marked as a duplicate. It has other weights if the question's author is
+computes how likely people mark each of the best few as a duplicate. It has other weights if the question's author is
 unknown, because issues of one day may then be one person's series. From that probability and the text model, the third
-computes how likely a careful reader calls the two issues the same. The bounds are set by hand; readings confirm them.
+computes how likely a careful reader calls both issues the same. The bounds are set by hand; readings confirm them.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ NO_MORE_THAN_A_WORD = 0.25
 only a common word: the repository is too small to show which words are rare."""
 
 ANOTHER_SURFACE = -1.6
-"""Added to the log-odds if the labels name different surfaces. The value comes from titles: 211 pairs had titles that
-differ only in a platform or the like; 42 were expected to be the same, and 10 were (`bot.text.titles.siblings`)."""
+"""Added to the log-odds if the labels name different surfaces. The value comes from 211 pairs whose titles differ only
+in a platform or the like: probabilities promised 42 duplicates, 10 were duplicates (`bot.text.titles.siblings`)."""
 
 
 Booleans = NDArray[np.bool_]
@@ -45,11 +45,12 @@ Booleans = NDArray[np.bool_]
 BOUNDS_VERSION = 5
 """Raise this number with every change of the bounds, so that answers by earlier bounds count as outdated."""
 
-# Many copies of one text come from an empty form, unless most were sent within a week. People leave a form empty now
-# and then, but many copies at once report one event.
+# More copies of one text than this come from an empty form, unless most were sent within a week: people leave a form
+# empty now and then, but many copies at once report one event.
 _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
-# Title and text are the same word for word (P2). If both issues may be by one person, the text must be longer than a
-# line. Of 35 word-for-word pairs, with single lines and empty forms, readers call 26 the same.
+# From the first number on, title and text are the same word for word (P2); the second is then the least probability. If
+# both issues may be by one person, the text must be longer than a line. Of 35 word-for-word pairs, single lines and
+# empty forms included, readers call 26 the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
 # The `length` of a title and a sentence.
 _LINE_LENGTH = np.log1p(20.0)
@@ -62,9 +63,9 @@ class Comparison:
     """A question and its candidates, one row for each candidate.
 
     `values` is (candidates, features.NAMES). `numbers` and `titles` are the candidates'. `others` marks candidates that
-    are known to be by another author, `apart` marks those whose labels name another surface (`bot/text/surfaces.py`).
-    `title` is the question's title. `total` counts the repository's issues. `vague`: the question says nothing.
-    `signed`: the question's author is known.
+    are known to be by another author than the question, `apart` those whose labels name another surface
+    (`bot/text/surfaces.py`). `title` is the question's title. `total` counts the repository's issues. `vague`: the
+    question says nothing. `signed`: the question's author is known.
     """
 
     values: Floats
@@ -96,7 +97,7 @@ def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
 
     - an empty form, which people send again and again;
     - a candidate whose title marks it as another issue (of 101 such pairs, readers call 7 the same);
-    - a pair in which one issue says next to nothing (0 of 19);
+    - a pair in which one issue says next to nothing (of 19 pairs, 0);
     - every candidate of a vague question;
     - in a small repository, a pair that shares only a common word, unless the text model has read it.
     """
@@ -141,8 +142,8 @@ def copies(values: Floats) -> Booleans:
 def _has_another_title(pool: Comparison) -> Booleans:
     """Which candidates have a title that marks them as another issue.
 
-    A copy of the text by another author is not marked, even if the title differs: its author has seen the first issue,
-    or both authors have copied the text from one place.
+    A copy of the text by another author is no other issue, even if the title says so: its author has seen the first
+    issue, or both authors have copied the text from one place.
     """
     another = np.array(siblings(pool.title, pool.titles), dtype=np.bool_) & ~(copies(pool.values) & pool.others)
     if says_another(pool.title):
@@ -150,7 +151,7 @@ def _has_another_title(pool: Comparison) -> Booleans:
     return another
 
 
-# An error message names at most this many features, because a file of another kind lacks all of them.
+# A ValueError names at most this many features, because a file of another kind lacks all of them.
 _MOST_NAMED = 5
 
 #: Keys of the file: the second model with and without a known author, and the third model.
@@ -161,8 +162,8 @@ READ = "readings"
 _DIGITS = 5
 
 TextReader = Callable[[Integers, int], TextSimilarity | None]
-"""Asks the text model about a pool. The arguments are the rows, best first, and the number of leaders among them. The
-answer may have other rows, too; it is None without a text model.
+"""Asks the text model about a pool. The arguments are the pool's rows, best first, and the number of leaders among
+them. The answer may be about further rows; it is None without a text model.
 """
 
 
@@ -195,7 +196,7 @@ class Linear:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """The candidates' scores and confidences, in the order of the pool; `order` has the rows, best first."""
+    """The candidates' scores and confidences, in the order of the pool; `order` has the pool's rows, best first."""
 
     order: Integers
     scores: Floats
@@ -250,7 +251,7 @@ class ReaderModel:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """All three models; the second model exists twice, for `known` authors and for `unknown` ones."""
+    """All three models; the second one twice, for `known` authors and for `unknown` ones."""
 
     ranking: Linear
     known: Probability
@@ -284,8 +285,8 @@ class Model:
         """Judge a whole pool: its leaders, and the rows that the `reader` adds.
 
         Candidates with exactly the question's title and text are one issue that was sent several times. All of them get
-        the probability of the likeliest, and open ones come first. Otherwise, of equally likely candidates, the one
-        with the higher rank comes first.
+        the probability of the likeliest, and open ones come first. Other candidates that are equally likely keep the
+        order of the ranking.
         """
         values, total = pool.values, pool.total
         scores = self.ranking(features.with_pool_ranks(values))
@@ -305,7 +306,7 @@ class Model:
             on_another = _log_odds(likely_same[pool.apart]) + ANOTHER_SURFACE
             likely_same[pool.apart] = probability.bounded_probability(on_another)
         likely = np.minimum(np.round(likely_same[judged], _DIGITS), most)
-        # A candidate that was not judged gets the lowest probability of those that were.
+        # A candidate that was not judged gets the lowest probability of the judged ones.
         confidences = np.full(len(scores), likely.min(initial=1.0))
         confidences[judged] = np.maximum(likely, least)
         copied = word_for_word(values) if pool.apart is None else word_for_word(values) & ~pool.apart

@@ -1,1 +1,1 @@
-"""The pure part of the search: queries, similarity of titles, fusion, grouping, relevance. No I/O and no logging."""
+"""The pure functions of the search: queries, similarity of titles, fusion, grouping, relevance. No I/O, no logs."""

@@ -1,6 +1,6 @@
-"""Merges several ranked lists into one by reciprocal rank fusion (R1–R6).
+"""Merges the ranked lists of several sources into one by reciprocal rank fusion (R1–R6).
 
-Only ranks are compared, because the scores of different searches have no common unit.
+Only ranks count, because the scores of different searches have no common unit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bot.domain.formats import parse_time, parse_time_or_none
 
 
 class SourceType(StrEnum):
-    """The kinds of sources. This bot has only the last three; the first three belong to the general algorithm."""
+    """The kinds of sources. The bot has only the last three; library users may fuse lists of the first three, too."""
 
     CODE = "code"
     REVIEW_COMMENT = "review_comment"
@@ -39,7 +39,7 @@ class UnifiedRetrievalChunk:
     """One retrieved text. Two chunks have the same `id` only if they are the same thing.
 
     `vector_distance` is the distance that the source reports, if any. The fusion sets `rrf_score`. `alternate_sources`
-    has the labels of the other places where the same thing was found. `created_at` may be text in ISO 8601.
+    has the labels of further places where the same thing was found. `created_at` may be text in ISO 8601.
     """
 
     id: str
@@ -111,7 +111,7 @@ def deduplicate_chunks(
 
 
 def _by_score(chunk: UnifiedRetrievalChunk) -> float:
-    """Sorting is stable, so chunks without a score keep their order."""
+    """The sort key: higher scores first. Sorting is stable, so chunks without a score keep their order."""
     return 0.0 if chunk.rrf_score is None else -chunk.rrf_score
 
 
@@ -133,7 +133,7 @@ def cross_corpus_rrf(
     `recency_boost_days` before `now`, or after `now` (a clock may be ahead). The default of `now` is the clock's time.
     Times without a zone are UTC. An item whose time cannot be parsed is never recent.
     """
-    # Written so that NaN is refused, too.
+    # `not k > 0` also refuses NaN.
     if not k > 0:
         raise ValueError(f"k: {k} is not above 0")
     if top_k is not None and top_k < 0:
@@ -159,7 +159,7 @@ def cross_corpus_rrf(
         created = parse_time_or_none(item.created_at)
         # Compare seconds and not dates: a huge or infinite window would begin before the first possible date.
         recent = created is not None and (moment - created).total_seconds() <= recency_boost_days * 86_400
-        # `fsum` is exact, so the order of the lists makes no difference.
+        # `fsum` is exact, so the order of the lists does not matter.
         item.rrf_score = math.fsum(shares[item.id]) * (1 + recency_boost_factor if recent else 1)
     return sorted(merged.values(), key=lambda item: -(item.rrf_score or 0.0))[:top_k]
 

@@ -1,4 +1,4 @@
-"""Merges a thing that was found twice (H3), and groups issues that are duplicates of one another.
+"""Merges results of searches that are the same thing (H3), and groups issues that are duplicates of one another.
 
 An issue or a pull request is identified only by `owner/repo#number`: two issues with the same title are two issues.
 Anything else, such as a discussion, is identified by its address, its text or its title.
@@ -23,8 +23,8 @@ ALIKE = 0.95
 TITLE_MAX = 1_000
 """How many characters of a title are compared. GitHub allows 256."""
 
-# No letter has so many marks, and normalising sorts marks in quadratic time. A joiner after every 30 marks splits the
-# run, as in the "Stream-Safe Text Format" of Unicode's annex 15.
+# Normalising sorts a letter's marks in quadratic time, and a stranger can write any number. A joiner after every 30
+# marks splits the run, as in the "Stream-Safe Text Format" of Unicode's annex 15.
 _MANY_MARKS = re.compile(r"(?:[^\w\s\0-\x7f]|[\uff9e\uff9f]){30}")
 _JOINER = "\u034f"
 
@@ -33,8 +33,8 @@ _JOINER = "\u034f"
 class Document:
     """A search result. `identity` is `owner/repo#number` for an issue or pull request, else empty.
 
-    `snippets` are parts of its text that the searches returned. `sources` names the searches that found the document,
-    `also_at` has its other addresses.
+    `snippets` are the parts of the text that the searches returned. `sources` names the searches that found the
+    document, `also_at` has its further addresses.
     """
 
     identity: str
@@ -60,7 +60,7 @@ def title_similarity(one: str, other: str) -> float:
 
 
 def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Document]:
-    """Merge documents that are the same thing. The first one stays, with the others' snippets, sources and addresses.
+    """Merge documents that are the same thing: the first stays, and gets the snippets, sources and addresses of all.
 
     Things other than issues and pull requests are also the same if their texts are equal, or if the similarity of their
     titles is at least `alike`. Empty texts and titles do not count.
@@ -125,7 +125,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
-    """Map each member, and each end of a tie, to one member that represents its connected component."""
+    """Map each member, and each end of a tie, to the one that represents its connected component (by union-find)."""
     parent: dict[T, T] = {}
 
     def root(member: T) -> T:
@@ -160,9 +160,9 @@ def resolve(
     """Group candidates; each group takes the place of its best candidate.
 
     `ranked` are candidates, best first. Groups are the connected components of `originals`, which maps duplicates to
-    their originals. Members must be in `known`. The lead must be in `may_lead`; a group without a possible lead is left
-    out. The oldest open member leads; else the oldest member closed as completed, since its problem may have come back;
-    else the oldest member.
+    their originals. Only issues in `known` are members, and only those in `may_lead` can lead; a group without a lead
+    is left out. The oldest open member leads; else the oldest closed as completed, since its problem may have come
+    back; else the oldest.
     """
     group_of = components(ranked, originals.items())
     members: defaultdict[int, set[int]] = defaultdict(set)

@@ -1,15 +1,15 @@
 """Plans the queries to GitHub's search for one issue, within a small budget of requests (F8).
 
 GitHub ANDs words, so the title as a query finds next to nothing. But GitHub answers `(a OR b OR c OR d OR e OR f)` over
-rare words with the best hundred matches, ranked. (Five operators are allowed, so six alternatives fit.) The plan is:
+rare words with the best hundred matches, ranked. (GitHub allows five operators, so six alternatives.) The plan is:
 
 1. F4's literal query;
 2. the title's words, in titles;
 3. the title's words, in bodies;
 4. a quoted error message and the rarest words of the whole text, in bodies.
 
-Titles and bodies are searched separately, because in a common search the titles win (docs/research/accuracy.md). A
-server that refuses OR gets pairs of rare words instead.
+Titles and bodies get separate queries, because in a common query the titles win (docs/research/accuracy.md). A server
+that refuses OR gets pairs of rare words instead.
 """
 
 from __future__ import annotations
@@ -45,14 +45,15 @@ ALTERNATIVES = MAX_OPERATORS + 1
 # Below GitHub's limit of 256, even if operators and parentheses count.
 _LONGEST_TEXT = 240
 _LONGEST_WORD = 50
-# Word statistics of this many issues contain nearly every word of the repository.
+# Word statistics of this many issues contain nearly every word of the repository; then, a word in more than the second
+# number's share of issues is common.
 _RELIABLE_TOTAL = 1_000
 _COMMON_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Queries in order, `fallback` queries for servers that refuse OR, and neutral `words`, rarest first."""
+    """Queries in order, `fallback` queries for servers that refuse OR, and neutralised `words`, rarest first."""
 
     queries: tuple[str, ...]
     fallback: tuple[str, ...] = ()
@@ -70,7 +71,7 @@ def plan_queries(
     words_max: int = 5,
     template_headings: Iterable[str] = (),
 ) -> Plan:
-    """The plan for an issue: at most `budget` different queries, F4's literal one first. No usable words, no queries.
+    """The plan for an issue: at most `budget` different queries, F4's literal one first; none without usable words.
 
     `rarity` must know the terms of the issue (`bot.text.terms.read`).
     """
@@ -129,7 +130,7 @@ def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
 def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], list[str]]:
     """The title's words by rarity, and all words by rarity and count, best first.
 
-    If the statistics have enough issues, words that no other issue has come last, and common body words are left out.
+    If the statistics have enough issues, words that only this issue has come last, and common body words are left out.
     """
     in_title, title_forms = _count(_searchable(title[:TITLE_READ], 2))
     in_body, body_forms = _count(_searchable(without_noise(body), 3))
@@ -151,7 +152,7 @@ def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], li
 
 
 def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
-    """(word as written, its term) for each word that a query may contain. Ideographs come in pairs."""
+    """(word as written, its term) for each word that a query may contain; pairs of ideographs count as words."""
     for raw in raw_words(text):
         own = terms_of(raw)
         if is_unspaced(raw):
@@ -161,7 +162,7 @@ def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
 
 
 def _count(words: Iterable[tuple[str, str]]) -> tuple[Counter[str], dict[str, str]]:
-    """How often each term occurs, and its first spelling, neutralised."""
+    """How often each term occurs, and each term's first spelling, neutralised."""
     counts: Counter[str] = Counter()
     forms: dict[str, str] = {}
     for written, term in words:

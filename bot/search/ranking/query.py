@@ -80,7 +80,7 @@ Scope = Literal["title", "body", "title,body"]
 Kind = Literal["issue", "pr"]
 
 # An identifier keeps its inner punctuation, so that the search engine splits the query as it has split the text. A
-# hyphen is kept only inside a word, because in front of a word it means NOT.
+# hyphen stays only inside a word, because in front of a word it means NOT.
 _TERM = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[._-](?=[^\W_]))*")
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 
@@ -117,8 +117,8 @@ def build_query(
 ) -> str:
     """A query in one repository or several. `text` must come from this module: neutral words, phrases, `any_of`.
 
-    `flat` writes several `repo:` in a row. Servers without OR read them as alternatives; on other servers they exclude
-    each other (https://github.com/cli/cli/pull/11638).
+    `flat` writes several `repo:` in a row. Servers without OR read these as alternatives; to all other servers, they
+    exclude each other (https://github.com/cli/cli/pull/11638).
     """
     return f"{qualifiers(repo, state, kind, flat=flat)} in:{scope} {text}".rstrip()
 
@@ -133,7 +133,7 @@ def qualifiers(
 
 
 def any_of(alternatives: Iterable[str]) -> str:
-    """`((a b) OR (c d))`: alternatives of neutral words; "" without alternatives.
+    """`((a b) OR (c d))`: alternatives of neutralised words; "" without alternatives.
 
     Words within one alternative are ANDed. The outer parentheses keep the qualifiers out of the OR.
     """

@@ -1,7 +1,7 @@
 """How rare words are in a repository, and the relevance functions by which candidates are sorted (H5).
 
 The word statistics are a sample: 200 issues rank words nearly as well as all issues (docs/research/accuracy.md). All
-relevance functions sort the same results. Each divides its scores by the highest possible score, so they are in [0, 1]:
+relevance functions sort the same results. Each BM25 divides its scores by the highest possible one, to lie in [0, 1]:
 
 - `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
 - `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word in the text counts at least
@@ -56,7 +56,7 @@ class WordRarity:
     def __call__(self, word: str) -> float:
         """The rarity of a word: 1 for a new word, near 0 for a word that every issue has.
 
-        It is the inverse document frequency divided by its largest value, so that repositories of any size compare.
+        This is the inverse document frequency divided by its largest value, so that repositories of any size compare.
         """
         seen = min(self.count(word), self.total)
         return math.log(1 + (self.total + 1) / (seen + 0.5)) / math.log(1 + (self.total + 1) / 0.5)
@@ -121,7 +121,7 @@ def bm25(terms: Mapping[str, float], texts: Sequence[FieldCounts], least: float 
 
 
 def bm25plus(terms: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:
-    """`bm25` with a lower bound, which keeps long texts from losing to texts without the word."""
+    """`bm25` with a lower bound, so that a long text with a word beats any text without the word."""
     return bm25(terms, texts, DELTA)
 
 
@@ -146,7 +146,7 @@ def inverse_document_frequency(total: int, containing: int) -> float:
 def _scored(
     terms: Mapping[str, float], texts: Sequence[FieldCounts], rate: Callable[[int, str], float], most: float
 ) -> list[float]:
-    """Score the texts. `rate` is called with a text's position and a term, and returns at most `most`."""
+    """Score the texts. `rate` gets a text's position and a term, and returns at most `most`."""
     worth = most * sum(terms.values())
     if not worth > 0:
         return [0.0] * len(texts)
@@ -157,7 +157,7 @@ def _scored(
 
 
 def _spreads(lengths: Sequence[int]) -> list[float]:
-    """1 - b + b·length/mean, with the mean of these texts: how a text's length dampens its counts."""
+    """1 - b + b·length/mean: how much each text's length dampens its counts."""
     mean = sum(lengths) / len(lengths) if lengths and sum(lengths) else 1.0
     return [1 - B + B * length / mean for length in lengths]
 

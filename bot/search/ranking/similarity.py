@@ -1,4 +1,4 @@
-"""The similarity of two titles: Dice-Sørensen on bigrams (F5), rapidfuzz as a second opinion. Scores titles (F6)."""
+"""The similarity of two titles: Dice-Sørensen on bigrams (F5), and rapidfuzz's ratio as a second opinion."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def title_ratio(a: str, b: str) -> float:
 
 
 class Titled(Protocol):
-    """A candidate for scoring by title. It may also have a `created_at`, which shows which of two is older."""
+    """A candidate for scoring by title. An optional `created_at` shows which of two candidates is older."""
 
     @property
     def number(self) -> int: ...
