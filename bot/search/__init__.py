@@ -1,1 +1,1 @@
-"""Finds earlier issues: index, embedding, sources, matching, ranking, finder, judge."""
+"""Finds earlier reports of an issue. Handlers, commands and the CLI call `finder/`, which calls all other parts."""

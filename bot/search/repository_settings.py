@@ -31,10 +31,10 @@ _OWNERS = f"owner:{CONFIG_PATH}"
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The settings in force, the problems of the file, and where the file is (empty: the defaults apply).
+    """The settings in force, the problems of the file, and its place in `source` (empty: the defaults apply).
 
-    `private` means that the file is in the owner's private repository: the problems quote the file, and must not be
-    shown.
+    `private` means that the file is in the owner's private repository. Then nobody may see the problems, because they
+    quote the file.
     """
 
     config: RepoConfig
@@ -44,7 +44,7 @@ class LoadedSettings:
 
 
 HostMode = Literal["comment", "shadow"]
-"""The host's mode for repositories whose settings name no mode."""
+"""The mode that the host sets for repositories whose own settings name none."""
 
 
 class RepositorySettings:
@@ -90,7 +90,7 @@ class RepositorySettings:
         known = self._store.cached_files.get(repo_id, name)
         if known is not None and known.is_fresh(now, KEPT):
             return known.text
-        # Do not cache Forbidden: this error tells nothing about the file.
+        # If this raises Forbidden, cache nothing: the error says nothing about the file.
         text = _read_file(github, place)
         self._store.cached_files.put(repo_id, name, text, now)
         return text

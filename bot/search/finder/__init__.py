@@ -1,4 +1,4 @@
-"""The core of Doppel (F1–F9). Webhook, command, CLI and replay read an issue and pass it to `Finder.find`.
+"""The core of Doppel (F1–F9). Webhooks, commands, CLI and replay read an issue and pass it to `Finder.find`.
 
 Programs that use Doppel as a library call `find_duplicates`, which reads the issue itself.
 """

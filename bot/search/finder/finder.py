@@ -40,20 +40,20 @@ from bot.text.github_urls import named_by
 # Without an index, at most this many issues are read one by one to follow duplicates.
 _MOST_READ = 5
 _Session = SearchSession | None
-# The opinion if no judge is asked.
+# The answer if no judge is asked.
 _NO_OPINION = JudgeAnswer()
 
 
 class Finder:
     """Looks for earlier reports of an issue.
 
-    With a `matcher`, the finder searches the index, which must hold the repository `repo_id`. Without a `matcher`, the
-    finder uses only GitHub's searches. `temporary` makes indexes for hits that no index holds. `further` has sources
-    beyond GitHub's own.
+    With a `matcher`, the finder searches the index, which must hold the repository `repo_id`. Without a `matcher`, it
+    uses only GitHub's searches. `temporary` makes indexes for hits that no index holds. `further` has sources beyond
+    GitHub's own.
 
     `words` are the repository's word statistics; without them, the finder collects its own in memory. `issues` is how
     many issues the repository has, if known. Callers of `find_duplicates` that name no repository get `default` (F1).
-    With a matcher, sources over the network have `within` seconds (None: no limit), and late sources are reported
+    With a matcher, sources over the network have `within` seconds (None: no limit), and the report names late ones
     (F8b). A `judge` reads the likeliest candidates (J).
     """
 
@@ -107,8 +107,8 @@ class Finder:
     ) -> Report:
         """Read an issue and look for others that report the same thing (F2).
 
-        `state` overrides `include_closed`. `FindOptions` explains the other arguments. A wrong argument raises
-        InvalidArgument with its name; errors of `RepoClient.issue` are not caught. The report names failed searches.
+        `state` overrides `include_closed`. `FindOptions` explains the other arguments. Raises InvalidArgument, with the
+        wrong argument's name, and the errors of `RepoClient.issue`. The report names failed searches.
         """
         owner = owner or (self._default.owner if self._default else None)
         repo = repo or (self._default.name if self._default else None)
@@ -138,7 +138,7 @@ class Finder:
 
     def find(self, target: Issue, options: FindOptions, gathered: Gathered | None = None) -> Report:
         """Like `find_duplicates`, for an issue that the caller has read. With `gathered`, no source is asked again."""
-        # Searching GitHub takes a hundred times as long as the index, so hold no connection meanwhile.
+        # Search GitHub before a session holds a connection: it takes a hundred times as long as the index.
         gathered = gathered or self.gather(target, state=options.state, words=options.words)
         with self._session(target, options, gathered.hits) as (session, unindexed):
             draft = self._draft(target, options, gathered, session, unindexed)
@@ -147,7 +147,7 @@ class Finder:
         return report.of_sources(options.sources) if options.sources else report
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
-        """Plan the searches, ask the sources and merge the results, without scoring. The training calls this, too."""
+        """Plan the searches, ask the sources and merge the results, without scoring. Training calls this, too."""
         return self._network.gather(target, state, words)
 
     def compare(self, target: Issue, other: Issue, *, earlier_only: bool = False) -> Candidate:
@@ -176,18 +176,18 @@ class Finder:
         return {one.number: one for one in self._present(target, results_found)}
 
     def own_texts(self, target: Issue, candidates: Sequence[Candidate], read: Iterable[Issue]) -> list[str]:
-        """What the authors of these candidates wrote. `read` has issues that the caller has read already."""
+        """The texts that the candidates' authors wrote. `read` has issues that the caller has already read."""
         return results.own_texts(target, candidates, read, self._github, self._temporary.index, self._repo_id)
 
     def notice(self, issue: Issue) -> None:
-        """Count the words of a new issue. Call this after its search: there its own words must not be counted yet."""
+        """Count the words of a new issue. Call this after searching for it, because its own words must not count."""
         if ensure_word_stats(self._recent, self._words, issue.repo):
             count_words(self._words, [issue])
 
     def _draft(
         self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session, unindexed: UnindexedScorer
     ) -> Draft:
-        """Do all the work that needs the index: order the results, and find reasons for those that may be shown."""
+        """Do all work that needs the index: order the results, and find reasons for those that may be shown."""
         # A person's search words are evidence as well as the issue's text.
         searched = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
         inside, candidates = self._score(searched, options, gathered, session, unindexed)
@@ -263,7 +263,7 @@ class Finder:
         remembered = frozenset[str]() if session is None else gathered.remembered
 
         def is_outside(hit: Hit) -> bool:
-            # If the complete index lacks an issue that only cached answers name, the issue was deleted or moved.
+            # If only cached answers name an issue, and the complete index lacks it, it was deleted or moved.
             known_or_gone = hit.issue.number in inside.held or remembered.issuperset(hit.sources)
             return not (known_or_gone and results.is_own(hit.issue, target)) and options.may_mention(hit.issue, target)
 
@@ -355,7 +355,7 @@ class Finder:
         return indexed if session else read
 
     def _still_exists(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
-        """Whether GitHub still has an issue that a cached answer names. Needed only without an index."""
+        """Whether GitHub still has an issue that a cached answer names; only needed without an index."""
         if results.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
             try:
                 self._github.issue(target.repo, one.issue.number)

@@ -33,7 +33,7 @@ class FindOptions:
     - `rejected`: numbers that are never shown.
     - `rejected_elsewhere`: issues of other repositories that are never shown (`owner/repo#number` in lower case).
     - `earlier_only`: leave out issues later than the target.
-    - `named`: issues that the target's text names, in the same form. They are left out unless `show_named` is set.
+    - `named`: issues that the target's text names, in the same form. They are never shown unless `show_named` is set.
     - `show_named`: show and mark the `named` issues.
     - `duplicates`: maps issues to originals, as people in the repository marked them.
     - `sources`: if not empty, only results of these sources are shown (H4).
@@ -112,7 +112,7 @@ class FindOptions:
 
 
 def _is_share(value: object) -> bool:
-    """Whether a value is a number in [0, 1]. NaN fails the comparison. To Python, but not to us, a bool is a number."""
+    """Whether a value is a number in [0, 1]. NaN fails the comparison. A bool is no number here, unlike in Python."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
@@ -176,7 +176,7 @@ def bot_options(
 
 
 def named_unasked(config: RepoConfig, threshold: float, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates that the bot would also have named in its own search, which nobody asked for (P6)."""
+    """Those of the candidates `found` for a person that the bot would have named unasked (P6)."""
     states = ("open", "closed") if config.include_closed else ("open",)
     own = (
         one

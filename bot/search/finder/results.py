@@ -24,8 +24,8 @@ class RankedResult:
     """One result of a search: a single issue, or the lead of a group of duplicates.
 
     Results are sorted by `relevance`. `also` has the numbers of the group's other members. `named` says that the
-    target's text already names the issue. If a judge has read the issue, `verdict` is its answer, `judged_by` names the
-    judge, and `unjudged` is the confidence without the verdict.
+    target's text already names the issue. If a judge has read the issue, `verdict` is the judge's, `judged_by` its
+    name, and `unjudged` the confidence without the verdict.
     """
 
     issue: Issue
@@ -78,7 +78,7 @@ def present(
 
 
 def is_own(issue: Issue, target: Issue) -> bool:
-    """Whether this is an issue of the target's repository, and not a pull request or a discussion."""
+    """Whether this is an issue of the target's repository, and no pull request or discussion."""
     return not issue.is_pull_request and not issue.is_discussion and issue.repo.key == target.repo.key
 
 
@@ -106,7 +106,7 @@ def outcome(runs: Sequence[QueryRun], problems: Sequence[SourceProblem], *, foun
 
 
 def search_query(runs: Sequence[QueryRun]) -> str:
-    """F7: the query that the report names: the first one of GitHub's search by words, else the first of any source."""
+    """F7: the query that the report names: the first of GitHub's search by words, else the first of any source."""
     first = [run.query for run in runs if run.source == GitHubLexical.name] or [run.query for run in runs]
     return first[0] if first else ""
 
@@ -116,8 +116,8 @@ def counted(
 ) -> dict[str, int]:
     """Count all results, the unique ones, the duplicates, and the results of each source.
 
-    `inside` has the numbers that the index's sources found in the target's repository. If `only` names sources, only
-    their results are counted (H4).
+    `inside` maps the index's sources to the numbers that they found in the target's repository. If `only` names
+    sources, only their results count (H4).
     """
     inside = {name: numbers for name, numbers in inside.items() if not only or name in only}
     answers = [answer for answer in gathered.answers if not only or answer.source in only]
@@ -139,7 +139,7 @@ MOST_CONSIDERED = 10
 def considered(
     target: Issue, results: Sequence[RankedResult], inside: Mapping[str, Sequence[int]], answers: Sequence[SourceResult]
 ) -> tuple[Evidence, ...]:
-    """The evidence for a decision: `results`, best first. `inside` has the numbers that the index found, by source."""
+    """The `results` (best first) as evidence for a decision. `inside` is as in `counted`."""
     places = {
         name: {IssueRef(target.repo, number).key: at for at, number in enumerate(found, 1)}
         for name, found in inside.items()
@@ -177,7 +177,7 @@ def own_texts(
     index: Index | None,
     repo_id: int,
 ) -> list[str]:
-    """What the author of each candidate wrote, on one line and without the form's text; empty if it cannot be read.
+    """The text that each candidate's author wrote, on one line, without the form's text; empty if it cannot be read.
 
     The texts come from the `index`, else from the issues already `read`, else from GitHub: the lead of a group may be
     an issue that no source found.
@@ -207,9 +207,9 @@ def _stored(index: Index | None, repo_id: int, numbers: Collection[int]) -> Mapp
 
 
 def texts_by_line(index: Index | None, repo_id: int, issues: Iterable[Issue]) -> dict[int, str]:
-    """What the authors of a repository's own issues wrote, by number: line by line, without the forms' text.
+    """The texts that the authors of issues wrote, by number: line by line, without the forms' text.
 
-    An issue read from the index comes without a body, so an empty body is looked up there.
+    Issues from the index come without a body, so this looks up empty bodies there.
     """
     texts = {one.number: (one.title, one.body) for one in issues}
     if index is None:

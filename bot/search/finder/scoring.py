@@ -1,7 +1,4 @@
-"""Scores issues in the repository's index, groups duplicates of one issue, and applies the judge's verdicts (J2, J5).
-
-`unindexed.py` scores issues that no index holds.
-"""
+"""Scores issues in the repository's index, groups duplicates of one issue, applies the judge's verdicts (J2, J5)."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ from bot.search.sources.federated import FULL_TEXT, MOST_COMPARED, VECTORS, Gath
 
 @dataclass(frozen=True, slots=True)
 class ScoredIssue:
-    """A candidate with its probability. `reasons` compares the two texts, only when it is called (C3).
+    """A candidate with its probability. Only a call of `reasons` compares both texts (C3).
 
     If the index knows that the issue was closed as a duplicate, `duplicate_of` is the number of its original.
     """
@@ -43,8 +40,8 @@ class ScoredIssue:
 class IndexResults:
     """The index's answer: candidates, most likely first, and in `found` the numbers that each source found.
 
-    `held` has the numbers of all results that are in the index. Some of these issues are not candidates, because they
-    rank too low to be compared. They are never scored: a score from another list could exceed those of better ranks.
+    `held` has the numbers of all results that are in the index. Those that rank too low to be compared are no
+    candidates, and nobody may score them elsewhere: a score from another list could exceed those of better ranks.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
@@ -67,7 +64,7 @@ def score_indexed(
     sources = _sources(found, own)
     compared = set(sources)
     if len(compared) > MOST_COMPARED:
-        # Pinned issues are always compared.
+        # The settings' known issues are always compared.
         compared = _choose_compared(session, target, use, found, own) | {*found.get(KNOWN_ISSUES, ())}
     matches = [match for match in session.judge(also=compared) if match.number in compared]
     rows = session.issues([match.number for match in matches])
@@ -100,7 +97,7 @@ def as_issue(row: IndexedIssue, target: Issue) -> Issue:
 def _found_in_index(
     session: SearchSession, target: Issue, use: Mapping[str, SourceConfig], known: Sequence[int]
 ) -> tuple[dict[str, tuple[int, ...]], tuple[QueryRun, ...]]:
-    """By source, what the index's own sources found, and the `known` issues that the index holds; and the queries."""
+    """By source, the numbers found in the index, and the `known` issues that it holds; and the queries."""
     found = {
         name: tuple(session.found[name][: use[name].limit])
         for name in (FULL_TEXT, VECTORS)
@@ -151,7 +148,7 @@ def reasons_of(
     best: Sequence[tuple[RankedResult, ScoredIssue]],
     gathered: Gathered,
 ) -> dict[int, tuple[Reason, ...]]:
-    """The reasons of `shown` results, and of `best` results that were nearly shown, by the `id` of the result.
+    """The reasons of the `shown` results, and of `best` results that are likely enough, by the result's `id`.
 
     GitHub's own suggestion (F8a) comes last.
     """
@@ -239,7 +236,7 @@ def _with_relatives(
 
 
 def _tied(candidates: Collection[int], ties: Mapping[int, int]) -> set[int]:
-    """The candidates, and all issues that a chain of ties links to one of them."""
+    """The candidates, and all issues that a chain of ties links to a candidate."""
     group_of = components(candidates, ties.items())
     groups = {group_of[number] for number in candidates}
     return {number for number, group in group_of.items() if group in groups}
@@ -250,7 +247,7 @@ ScoredResults = list[tuple[RankedResult, ScoredIssue]]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The results before the judge reads them: all that were `found`, best first, and those `worth` judging.
+    """The results before the judge reads them: all `found`, best first, and those `worth` judging.
 
     If no result is worth judging, the `shown` results are final. `best` is the highest probability of all candidates.
     """

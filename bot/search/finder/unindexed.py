@@ -1,7 +1,7 @@
 """P2: scores hits that no index holds, in a temporary index, with the same model as all other hits.
 
-If the temporary index held only hits, the words that the searches looked for would seem common. So the index also holds
-the repository's latest issues, as background.
+Among hits alone, the words that the searches looked for would seem common. So a temporary index also holds the
+repository's latest issues, as background.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from bot.search.sources.federated import RECENT_ISSUES, RecentIssuesCache
 
 log = logging.getLogger(__name__)
 
-#: The most hits that are scored, best ranks first. One such hit costs as much as a dozen indexed ones.
+#: The most hits to score, best ranks first. One such hit costs as much as a dozen indexed ones.
 MOST_UNINDEXED = 100
 # If an incomplete index has fewer issues than this, GitHub's list of the latest issues is the better background.
 _ENOUGH_BACKGROUND = 100
-# How many numbers before the target are searched for issues; most of these numbers may be pull requests.
+# The background comes from this many numbers before the target; most of them may be pull requests.
 _NUMBERS_SEARCHED = 1_000
 
 
@@ -37,8 +37,8 @@ _NUMBERS_SEARCHED = 1_000
 class TemporaryIndexes:
     """Makes the temporary indexes.
 
-    A temporary index analyses and embeds like the host's `index`, whether that is complete or not. Without an `index`,
-    it uses `embedder` and `text_model`. `over` makes the matcher for an index.
+    They analyse and embed like the host's `index`, even an incomplete one. Without an `index`, they use `embedder` and
+    `text_model`. `over` makes the matcher for an index.
     """
 
     index: Index | None = None
@@ -83,7 +83,7 @@ def issues_before(session: SearchSession, target: Issue) -> list[IndexedIssue]:
 
 
 class UnindexedScorer:
-    """Scores the unindexed hits of one find. Without such hits, nothing is read and no index is made.
+    """Scores the unindexed hits of one find. Without hits, it reads nothing and makes no index.
 
     Hits are compared with `words` as well as with the target's text. The repository has `total` issues. With
     `earlier_only`, issues that came after the target are left out.
@@ -140,8 +140,8 @@ def renumbered(
 ) -> tuple[list[IndexedIssue], Mapping[str, int], int]:
     """Give hits and background new numbers by age, because issues of several repositories can share numbers.
 
-    Returns the rows, their new numbers by key, and the target's new number. A background issue that is later than the
-    target gets a higher number than the target.
+    Returns the rows, their new numbers by key, and the target's new number. Background issues later than the target get
+    higher numbers than the target; hits never do.
     """
     found = {hit.key: IndexedIssue.of(hit) for hit in hits}
     others = {IssueRef(target.repo, row.number).key: row for row in background}

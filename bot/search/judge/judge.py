@@ -39,9 +39,9 @@ from bot.search.judge.prompt import (
 
 log = logging.getLogger(__name__)
 
-#: Seconds until a failed endpoint is probed, and the most between two probes: each failed probe doubles them.
+#: Seconds until the first probe of a failed endpoint, and the most between two probes; each failure doubles them.
 PAUSE, LONGEST = 30.0, 600.0
-#: Tokens that are reserved for an answer, and the highest token count that is believed.
+#: Tokens to reserve for an answer, and the highest token count to believe.
 _ANSWER_TOKENS, _MOST_TOKENS = 250, 1_000_000
 #: No question is asked with fewer seconds left.
 _LEAST_SECONDS = 0.5
@@ -85,10 +85,10 @@ class InMemoryRecord:
 
 
 class Breaker:
-    """Keeps issues from waiting for an endpoint that failed. For processes that judge many issues, one in each.
+    """Keeps issues from waiting for an endpoint that failed. A process that judges many issues has one.
 
-    A failure opens the breaker, and then no issue asks. A thread asks a made-up question after a pause, and again,
-    until the endpoint answers in time; that closes the breaker.
+    A failure opens the breaker; from then on, no issue asks. After a pause, a thread asks a made-up question, again and
+    again, until the endpoint answers in time; that closes the breaker.
     """
 
     def __init__(self, endpoint: Endpoint, seconds: float, pause: float = PAUSE) -> None:
@@ -111,7 +111,7 @@ class Breaker:
                 time.sleep(max(pause, after or 0.0))
                 pause = min(2 * pause, LONGEST)
                 try:
-                    # Whatever it says, it answers.
+                    # Even an unusable answer shows that the endpoint answers.
                     with suppress(UnusableAnswer):
                         self._endpoint.ask(sample_question(), self._seconds)
                 except EndpointError as failure:
@@ -119,14 +119,14 @@ class Breaker:
                 else:
                     return
         finally:
-            # If the probe itself is faulty, issues ask again.
+            # Even if the probe itself is faulty, issues ask again.
             self.is_open = False
             log.info("the judge is asked again")
 
 
 @dataclass(frozen=True, slots=True)
 class HostJudge:
-    """The host's judge. A search waits `seconds` for an answer. `now` is the store's time, in seconds since 1970.
+    """The host's judge. A search waits `seconds` for an answer. `now` returns the store's time (seconds since 1970).
 
     With `private_too`, the judge may read private repositories whose settings allow this. Without a `breaker`, every
     issue waits for an endpoint that failed.
@@ -242,7 +242,7 @@ class RepositoryJudge:
         return verdicts, problem
 
     def _without_unwanted_causes(self, verdicts: Mapping[int, JudgedPair]) -> dict[int, JudgedPair]:
-        """The verdicts, without the model's words if the repository's settings turn them off."""
+        """The verdicts, without the shared causes if the repository's settings turn these off."""
         if self.config.cause:
             return dict(verdicts)
         return {number: replace(one, shared_cause="") for number, one in verdicts.items()}
@@ -256,7 +256,7 @@ def _used_tokens(completion: Completion, estimate: int) -> tuple[int, int]:
 
 
 Table = Mapping[str, Sequence[float]]
-"""`from` holds lower bounds of the earlier probability, the first 0. Each verdict's row has a probability per bound."""
+"""`from`: lower bounds of the probability before the verdict, from 0 on. Each verdict: a probability for each bound."""
 
 
 def probability(before: float, verdict: JudgeVerdict, table: Table | None = None) -> float:

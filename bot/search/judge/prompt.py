@@ -2,10 +2,10 @@
 
 Three measures keep a hostile text from deciding about other issues:
 
-- Each text stands between boundaries that its author cannot guess: they are made from all texts and a `secret`.
-- The earlier issues get numbers made in the same way, so no text can name another issue.
+- Each text stands between boundaries that its author cannot guess: a digest of all texts and a `secret`.
+- The earlier issues get numbers from the same digest, so no text can name another issue.
 - Among the earlier issues stand two controls: a copy of the new issue's beginning, and a report about no program. If a
-  model obeys "call all of them the same" or "different", it fails on a control, and its answer is dropped.
+  model obeys "call all of them the same" or "different", it fails on a control, and the bot drops its answer.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from bot.text.invisible import without_invisible
 from bot.text.messages import error_messages
 
 PROMPT, CRITIC = "judge-3", "critic-3"
-"""Files in `prompts/`. Verdicts are stored under these names: a change of their words, or of how texts are cut, needs a
-new number."""
+"""Files in `prompts/`. The store keeps verdicts under these names: if their words change, or how texts are cut, raise
+the number."""
 
 TARGET_MAX, CANDIDATE_MAX, TITLE_MAX = 1_600, 1_100, 200
 """The most characters of the new issue's text, of an earlier issue's text, and of a title."""
@@ -57,7 +57,7 @@ SCHEMA: Mapping[str, Any] = {
 }
 """The verdict comes last, so that the model writes its reasons first."""
 
-# Control reports, which are about no program at all.
+# Made-up control reports, about no program at all.
 _CONTROLS = (
     ("The bakery's sign spells croissant with one s", "It hangs above the door in Mill Street. Please paint it anew."),
     ("The third step of the church tower is loose", "My foot slipped on Sunday. A carpenter should look at it."),
@@ -67,7 +67,7 @@ _CONTROLS = (
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """`numbers` maps an issue's number in the prompt to its real number.
+    """A question to a model. `numbers` maps an issue's number in the prompt to the real number.
 
     `copy` and `other` are the controls' numbers, or 0 without controls. A valid answer calls `other` different, and
     does not call `copy` different.
@@ -92,7 +92,7 @@ def question_key(pairs: JudgeQuestion, prompt: str = PROMPT) -> str:
 
 
 def question(pairs: JudgeQuestion, secret: bytes = b"") -> Prompt:
-    """Ask about all candidates at once, in random order. Without a secret, the same texts give the same prompt."""
+    """The prompt about all candidates, in random order. Without a secret, the same texts give the same prompt."""
     seed = _digest(PROMPT, _content(pairs.target), *map(_content, pairs.candidates), secret=secret)
     copy = JudgeIssue(0, pairs.target.title, pairs.target.body[:_COPIED_CHARACTERS], "open", pairs.target.created_at)
     title, body = _CONTROLS[seed[0] % len(_CONTROLS)]
@@ -103,7 +103,7 @@ def question(pairs: JudgeQuestion, secret: bytes = b"") -> Prompt:
 
 
 def build_critic_prompt(target: JudgeIssue, candidate: JudgeIssue, secret: bytes = b"") -> Prompt:
-    """Ask a critic about a single candidate, without the other texts, which could be hostile."""
+    """The critic's prompt, about one candidate only, because other texts could be hostile."""
     seed = _digest(CRITIC, _content(target), _content(candidate), secret=secret)
     order, number = _prompt_number(seed, 0)
     return _build_prompt(CRITIC, target, [(order, number, candidate)], seed, {number: candidate.number})
@@ -119,7 +119,7 @@ def sample_question() -> Prompt:
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has; for logs and code, the error is within a tenth."""
+    """About how many tokens a text has (within a tenth for logs and code): each East Asian sign counts as one."""
     signs = sum(char > "\u2e7f" for char in text)
     return round((len(text) - signs) / 3.8 + signs)
 
@@ -249,7 +249,7 @@ def _read_verdict(one: Any) -> JudgedPair:
 
 
 def _line(value: Any) -> str:
-    """A short line without addresses and mentions; empty if the model left out the field."""
+    """A short line without addresses, mentions and references; empty if the model left out the field."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -258,7 +258,7 @@ def _line(value: Any) -> str:
 
 
 class EndpointError(Retryable):
-    """The endpoint cannot be reached, refuses, or asks for a pause of `after` seconds.
+    """The endpoint does not answer, refuses, or asks for a pause of `after` seconds.
 
     The message is for the host's operator, and quotes neither key nor texts.
     """

@@ -1,6 +1,6 @@
 """Sources of candidates (H6): requests and results, asking the sources in parallel, and merging their results (R).
 
-Sources are independent: a source that fails or is late is reported, and the others count (H1). A result that several
+Sources are independent: if one fails or is late, the report names it, and all others count (H1). A result that several
 sources find keeps the names of all these sources (H2).
 """
 
@@ -46,7 +46,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class SourceResult:
-    """A ranked list for each answered query, the outcome of each query, and the failures, which are never raised.
+    """A source's answer: a ranked list for each answered query, each query's outcome, and failures (never raised).
 
     `likeness` holds the source's own verdicts on issues, by key.
     """
@@ -85,7 +85,7 @@ class Source(Protocol):
 
 
 class GitHubReads(Protocol):
-    """What the finder and its sources read from GitHub, with a `RepoClient` or its view for a thread."""
+    """The finder's and the sources' reads from GitHub. `RepoClient` and its view for a thread implement them."""
 
     def issue(self, repo: RepoRef, number: int) -> Issue: ...
     def search(self, query: str, *, hybrid: bool = False, per_page: int = PER_PAGE) -> SearchPage: ...
@@ -97,8 +97,8 @@ class GitHubReads(Protocol):
 def ask_all(sources: Sequence[Source], question: SearchRequest, within: float | None = None) -> list[SourceResult]:
     """Ask all sources in parallel; the answers come in the order of the sources. A source's failure is never raised.
 
-    A source that takes longer than `within` seconds (None: no limit) is reported as late. The source's thread ends by
-    itself, see `bot.github.transport.time_limit`.
+    A source that takes longer than `within` seconds (None: no limit) counts as late. Its thread ends by itself, see
+    `bot.github.transport.time_limit`.
     """
     if not sources or (len(sources) == 1 and within is None):
         return [_ask(source, question) for source in sources]
@@ -171,7 +171,7 @@ def merge_results(
 def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
     """Merge discussions with the same text (H3), since a discussion may be repeated under another number.
 
-    The first discussion takes over the texts of the others, so first remove discussions that must not be shown.
+    The first discussion takes over all texts, so remove discussions that must not be shown before this.
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits

@@ -1,8 +1,8 @@
 """The sources that a repository's settings name: known issues, which are always candidates, and sibling repositories.
 
-A result from a private repository must not be shown to people who cannot read that repository (H6). Nobody can know who
-reads a comment, so only public repositories are searched, even if the host has allowed private repositories. Each find
-asks GitHub whether the repositories are public, before the search and again after the search.
+People who cannot read a private repository must not see results from it (H6). The bot cannot know who reads a comment,
+so it searches only public siblings, even if the host has allowed private ones. Each find asks GitHub whether they are
+public, before the search and again after it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class KnownIssues:
 
 
 def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
-    """The source's line in the report, with a note about issues that were not found or were `left` unread."""
+    """The source's line in the report, with a note on issues that were not found or were `left` unread."""
     missing = len(asked) - found
     note: Remark | None = None
     if missing and left:
@@ -138,6 +138,6 @@ class Siblings:
 
 
 def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[SourceProblem, ...]:
-    """How many repositories were not searched. The names stay out: the settings file may be private, a name secret."""
+    """How many repositories were not searched, without their names: a name in private settings may be a secret."""
     missing = len(named) - len(public)
     return (SourceProblem(SIBLINGS, RemarkCode.LEFT_OUT.of(missing, len(named))),) if missing else ()

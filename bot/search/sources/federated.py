@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 FULL_TEXT, VECTORS = INDEX
 
-#: Sources that need lexical searches in addition to the plan's.
+#: Sources that send lexical searches of their own, in addition to the plan's.
 FURTHER_SEARCHES = (PULL_REQUESTS, SIBLINGS)
 
 SOURCE_NAMES = (*INDEX, LEXICAL, HYBRID, SIMILAR, KNOWN_ISSUES, PULL_REQUESTS, DISCUSSIONS, SIBLINGS)
@@ -81,7 +81,7 @@ def count_words(stats: WordStats, issues: Iterable[Issue]) -> None:
 def ensure_word_stats(recent: RecentIssuesCache, stats: WordStats, repo: RepoRef) -> bool:
     """Count the words of a repository on first contact. Returns whether there are statistics now.
 
-    If counting fails, all words count alike for now, and the find goes on.
+    If GitHub fails, all words count alike for now, and the find goes on.
     """
     if stats.total():
         return True
@@ -160,8 +160,7 @@ class FederatedSearch:
     """The searches for a repository's issues over the network: GitHub's own searches and the `further` sources.
 
     Searches are planned by `stats`, which count the words of the repository's issues, at first of the `recent` issues.
-    `indexed` means that an index is asked as well. The network sources then have only `within` seconds (None: no limit)
-    (F8b).
+    With `indexed`, an index is asked as well, and the network sources have only `within` seconds (None: no limit; F8b).
     """
 
     github: GitHubReads
@@ -196,7 +195,7 @@ class FederatedSearch:
             return Gathered((), ())
         if not self.indexed or GitHubLexical.name in use:
             ensure_word_stats(self.recent, self.stats, target.repo)
-        # Leave at least one search for the plan: a source that is on but never asked would be a worse surprise.
+        # Leave at least one search to the plan: a source that is on, but never asked, would be a worse surprise.
         budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
         plan = self._plan(target, state, words, budget)
         question = SearchRequest(target, plan, natural_query(target.repo, words or target.title, state), state)
@@ -227,8 +226,8 @@ class FederatedSearch:
 def _valid_results(answer: SourceResult, target: Issue) -> SourceResult:
     """The answer without the target, and without results of a kind that the source does not search for.
 
-    A server may send anything. Only `Siblings` may find issues of other repositories, because this source checks who
-    may read those repositories.
+    A server may send anything. Only `Siblings` may find issues of other repositories, because only this source checks
+    that these repositories are public.
     """
 
     def is_valid(issue: Issue) -> bool:

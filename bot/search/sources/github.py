@@ -1,6 +1,6 @@
-"""GitHub's own searches: issues and pull requests by words (F8), meaning, and GitHub's ranking (F8a); discussions.
+"""GitHub's own searches: issues by words (F8), by meaning, by GitHub's ranking (F8a); pull requests; discussions.
 
-Lexical queries are sent one after the other: GitHub asks for that ("Best practices for using the REST API"), and a
+Lexical queries go out one after the other: GitHub asks for that ("Best practices for using the REST API"), and a
 refused OR changes the queries that follow.
 """
 
