@@ -1,4 +1,4 @@
-"""`python -m bot …` is `doppel …`; child processes are started this way, since PATH may not hold the script."""
+"""Runs `python -m bot …` as `doppel …`. Child processes start this way, because PATH may lack the script `doppel`."""
 
 from bot.app.cli import main
 

@@ -1,6 +1,6 @@
 """Doppel as a library: all names that docs/library.md lists.
 
-A name's module is loaded on first use, so a program that only merges playbooks does not load a GitHub client.
+The first use of a name loads the name's module, so a program that only merges playbooks loads no GitHub client.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ logger_class = Log
 
 
 class Worker(GeventWorker):
-    """gunicorn's own worker class waits endlessly for a body, and quotes malformed requests in answers and log."""
+    """Unlike gunicorn's own class, waits only BODY_SECONDS for a body and never quotes a malformed request."""
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> Any:
         """Handle a request whose headers have arrived. If its body is late, reading the body raises TimeoutError."""

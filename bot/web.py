@@ -138,7 +138,7 @@ class _Receiver:
             case Ignored(reason):
                 return {"status": "ignored", "reason": reason}
             case event:
-                # Edits of an issue often come in quick succession, and one answer is enough.
+                # Edits of an issue often come in quick succession: wait, so that the bot answers them once.
                 edited = isinstance(event, IssueEvent) and event.action == "edited"
                 delay = self.settings.debounce_seconds if edited else 0.0
                 new = self.inbox.put(delivery.delivery_id, event, delay)
@@ -147,7 +147,7 @@ class _Receiver:
 
 @routes.post("/webhook")
 def webhook() -> tuple[Response, int]:
-    """Accept a delivery: answers 202 once the delivery is committed to the queue, or needs no work."""
+    """Check a delivery, and answer 202 once it is committed to the queue or needs no work."""
     receiver = _receiver()
     with receiver.body_slots.take(request.content_length):
         delivery = read(dict(request.headers), read_body(LARGEST_PAYLOAD), receiver.settings.webhook_secrets)

@@ -23,7 +23,7 @@ from bot.storage.replaced import sqlite_file
 
 # The queues: deliveries, whose outcome somebody awaits; background work on repositories; evaluations, which take hours.
 QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE = "events", "background", "replays"
-# Not jobs: a row for each scheduled task, and a row with a lease for each live worker.
+# Rows of these two queues are no jobs: one for each scheduled task, and one with a lease for each live worker.
 SCHEDULE, WORKERS = "schedule", "workers"
 
 # The `last_error` of a job that killed its workers.
@@ -39,9 +39,10 @@ class QueueUnavailable(Retryable):
 
 metadata = sa.MetaData()
 
-# `number` is the order of arrival. `state` is waiting, running, done or dead. `attempts` counts the runs that raised an
-# error, `crashes` the runs whose worker died. Times come from the database's clock, in seconds since 1970. The row of a
-# finished job stays for a week, without its payload, so that a redelivery changes nothing.
+# `number` is the order of arrival. Jobs of one `partition` run one at a time, in that order. `state` is waiting,
+# running, done or dead. `attempts` counts the runs that raised an error, `crashes` the runs whose worker died. Times
+# come from the database's clock, in seconds since 1970. The row of a finished job stays for a week, without its
+# payload, so that a redelivery changes nothing.
 jobs = sa.Table(
     "jobs",
     metadata,
@@ -66,7 +67,7 @@ jobs = sa.Table(
 
 
 def state(*names: str) -> sa.ColumnElement[bool]:
-    """A condition for jobs in these states, spelled as in the partial indexes: else SQLite would not use them."""
+    """A condition for jobs in these states, spelled as in the partial indexes, or SQLite would not use the indexes."""
     listed: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{name}'") for name in names]
     return jobs.c.state == listed[0] if len(listed) == 1 else jobs.c.state.in_(listed)
 
@@ -78,7 +79,7 @@ def _index(name: str, *columns: str, where: sa.ColumnElement[bool] | sa.TextClau
 _index("jobs_waiting", "queue", "repository", "number", where=sa.text("state = 'waiting' AND crashes < 2"))
 _index("jobs_suspect", "queue", "repository", "number", where=sa.text("state = 'waiting' AND crashes >= 2"))
 _index("jobs_unfinished", "partition", "number", where=state("waiting", "running"))
-# This keeps two workers from running jobs of one partition at once.
+# This unique index keeps two workers from running jobs of one partition at once.
 _index("jobs_running", "partition", where=state("running"), unique=True)
 _index("jobs_served", "repository", "started_at", where=jobs.c.started_at.is_not(None))
 _index("jobs_ended", "done_at", where=state("done", "dead"))
@@ -156,14 +157,14 @@ def read_jobs(engine: sa.Engine, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]
             return connection.execute(query).all()
 
 
-# DBOS's workflow states; every other state counts as done.
+# States of a workflow in DBOS, the library that ran the queue in earlier versions; every other state counts as done.
 _WAITING, _DEAD = ("ENQUEUED", "DELAYED", "PENDING"), ("ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 
 
 def carry_over(connection: sa.Connection) -> None:
-    """Move the jobs in DBOS's tables into `jobs`, and drop DBOS's tables, in the caller's transaction.
+    """Move the jobs of an earlier version from DBOS's tables into `jobs`, then drop those tables.
 
-    Finished jobs keep only their ids, so that a redelivery changes nothing.
+    Runs in the caller's transaction. Of finished jobs only the ids stay, so that a redelivery changes nothing.
     """
     schema = None if connection.dialect.name == "sqlite" else "dbos"
     if not sa.inspect(connection).has_table("workflow_status", schema=schema):
@@ -180,7 +181,7 @@ def carry_over(connection: sa.Connection) -> None:
         .where(run.c.name == "job")
         .order_by(run.c.created_at)
     )
-    # Each later run of a delivery is a separate workflow, `ID~2` and so on; the last run has the delivery's state.
+    # DBOS stored each retry of a delivery as a workflow of its own, `ID~2` and so on. The last one has the job's state.
     latest = dict[str, tuple[int, Any]]()
     for row in rows:
         delivery, _, number = row.workflow_uuid.partition("~")
@@ -196,7 +197,7 @@ def carry_over(connection: sa.Connection) -> None:
 
 
 def _job(delivery: str, row: Any) -> dict[str, Any]:
-    """A row for `jobs`; its state is `done` if the workflow's input cannot be read."""
+    """The row for `jobs` from a workflow's row; `done` if the workflow's input cannot be read."""
     try:
         _, _, failures, _, partition, text = json.loads(row.arguments)["positionalArgs"]
         state = "waiting" if row.status in _WAITING else "dead" if row.status in _DEAD else "done"

@@ -1,4 +1,4 @@
-"""Dead letters: jobs that the workers have given up, until a person retries them."""
+"""Dead letters: jobs that the workers have given up. `doppel jobs` and the dashboard list and retry them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class DeadLetters:
         self._engine = queue_engine(settings, pool_size=3)
 
     def of(self, repo_id: int) -> tuple[DeadLetter, ...]:
-        """The dead letters of one repository, the latest first, even from before it was renamed."""
+        """The dead letters of one repository, the latest first, including those from before a rename."""
         return tuple(self.list(MOST, jobs.c.repository == repo_id))
 
     def list(self, limit: int = 100, *conditions: sa.ColumnElement[bool]) -> list[DeadLetter]:
@@ -48,7 +48,7 @@ class DeadLetters:
         return [_letter(row) for row in read_jobs(self._engine, query)]
 
     def retry(self, delivery_id: str) -> bool:
-        """Put a delivery back into the queue, as if it had just arrived; False if it is no dead letter now."""
+        """Put a dead letter back into the queue, as if it had just arrived; False if no dead letter has this id."""
         now = database_time(self._engine)
         fresh = {"state": "waiting", "attempts": 0, "crashes": 0, "last_error": "", "done_at": None}
         update = sa.update(jobs).where(is_dead(), jobs.c.id == delivery_id)
@@ -63,7 +63,7 @@ class DeadLetters:
 
 def is_dead() -> sa.ColumnElement[bool]:
     """A condition for dead letters."""
-    # SQLite uses the index only if the query repeats the index's condition, which comes first here.
+    # The first part repeats the condition of the index `jobs_ended`: otherwise SQLite would not use the index.
     return sa.and_(state("done", "dead"), jobs.c.state == "dead", jobs.c.queue != SCHEDULE)
 
 

@@ -23,7 +23,7 @@ REPLAY = f"{BACKGROUND}replay:"
 
 @dataclass(frozen=True, slots=True)
 class IssueEvent:
-    """`issues.*`. `partition` keeps the work of one issue in order. `closed_at` tells closings apart."""
+    """`issues.*`. `partition` keeps the work of one issue in order. `closed_at` tells one closing from another."""
 
     action: str
     installation: int | None
@@ -43,8 +43,8 @@ class IssueEvent:
 
 # Actions of `issues` that the bot queues for itself; GitHub never sends them.
 # JUDGED: a command on another issue declared that the two issues differ, or took that back.
-# OVERTAKEN: an earlier issue that this issue repeats entered the index after the check.
-# INDEXED: the index was incomplete at the check and is now complete.
+# OVERTAKEN: an earlier issue that this issue repeats entered the index after the bot checked this issue.
+# INDEXED: the index was incomplete when the bot checked this issue, and is now complete.
 # DEFERRED: the issue's author had opened too many issues within the hour.
 JUDGED, OVERTAKEN, INDEXED, DEFERRED = "judged", "overtaken", "indexed", "deferred"
 OWN_ACTIONS = frozenset({JUDGED, OVERTAKEN, INDEXED, DEFERRED})
@@ -91,7 +91,7 @@ class CommentEvent:
 class InstallationEvent:
     """`installation.*` and `installation_repositories.*`: the App has gained or lost access to repositories.
 
-    Which ones, the handler asks GitHub.
+    The handler asks GitHub which ones.
     """
 
     name: str
@@ -137,8 +137,8 @@ class PushEvent:
 class _Step:
     """The bot's own event for one step of background work on a repository.
 
-    `chain` names a round of work and `step` counts the steps in that round, so that queueing the same step twice
-    changes nothing. A repository's steps run one after the other, so that its index does not change during a scan.
+    `chain` names a round of work, and `step` counts its steps. Both are part of `delivery_id`, so queueing a step twice
+    changes nothing. A repository's steps run one after another, so its index does not change during a scan.
     """
 
     installation: int | None
@@ -160,10 +160,10 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class IndexEvent(_Step):
-    """The next step of filling a repository's index.
+    """The next step of a backfill, or of a round that asks GitHub which indexed issues still exist.
 
-    A round with `checked` asks GitHub which issues still exist; all issues up to number `checked` have been looked up.
-    `completed` marks the work that is done once, after the first reading.
+    That round has looked up all issues up to number `checked`, which is None in a backfill. `completed` marks the work
+    that follows the first backfill once.
     """
 
     checked: int | None = None
@@ -234,7 +234,7 @@ def to_json(event: Event) -> str:
 
 
 def _values(instance: Any) -> dict[str, Any]:
-    # Unlike this, `asdict` would copy nested values.
+    # `asdict` would also copy nested values.
     return {name: getattr(instance, name) for name in instance.__dataclass_fields__}
 
 

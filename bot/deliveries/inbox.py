@@ -1,4 +1,4 @@
-"""The queue for everybody but the workers: adds jobs, erases them, and lists a repository's jobs."""
+"""The queue as every process but a worker uses it: adds jobs, erases them, and lists a repository's jobs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PATIENCE = 3.0
 _SLOTS = 8
 _BUSY = "the queue's database is busy"
 
-# Finds a server that refuses writes, such as a standby, one without disk space, or an exhausted hosting plan.
+# True on a server that refuses writes: a standby, a server without disk space, or an exhausted hosting plan.
 _REFUSES_WRITES = sa.text(
     "SELECT current_setting('transaction_read_only') = 'on' OR NOT has_table_privilege('jobs', 'INSERT')"
 )
@@ -63,7 +63,7 @@ class Inbox:
         self._shared = SharedCommit(self._queue.put, patience) if self._engine.dialect.name == "sqlite" else None
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
-        """Commit a delivery to the queue; False if the id is known. Raises QueueUnavailable within a few seconds."""
+        """Commit a delivery to the queue; False if its id is already there. Raises QueueUnavailable within seconds."""
         new = new_job(delivery_id, event, delay_seconds)
         if self._shared is None:
             with self._ready():
@@ -76,7 +76,7 @@ class Inbox:
                 raise QueueUnavailable(_BUSY) from None
 
     def check(self) -> None:
-        """Raise QueueUnavailable if the queue could not take a delivery now: its table is missing or not writable."""
+        """Raise QueueUnavailable if the queue cannot take a delivery now: no table, no right to write, or no space."""
         with self._ready(), self._engine.connect() as connection:
             # Somebody may have removed the file since this process started.
             connection.execute(sa.select(jobs.c.number).limit(1))
@@ -92,7 +92,7 @@ class Inbox:
                 raise QueueUnavailable("the queue's database is read-only")
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Erase a repository's payloads, except of jobs that arrived after `before` (seconds since 1970).
+        """Erase a repository's payloads, or only those that arrived before `before` (seconds since 1970).
 
         Dead letters lose their payloads too. The ids stay, so that a redelivery changes nothing. A running job loses
         its payload when it ends.

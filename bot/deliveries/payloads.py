@@ -37,7 +37,8 @@ TEMPLATES = ".github/ISSUE_TEMPLATE"
 TEMPLATE_FOLDERS = (".github", "", "docs")
 TEMPLATE_NAMES = frozenset({"issue_template", "issue_template.md", "issue_template.txt"})
 
-# How every command begins, even a misspelt one; the command parser examines the rest.
+# The beginning of every command, even a misspelt one: `/dup`, or a mention and `dup`, as in `@doppel[bot], dup`. The
+# command parser examines the rest.
 _COMMAND = re.compile(r"/dup|@[\w-]+(?:\[bot\])?[,:]? +dup", re.IGNORECASE)
 
 
@@ -48,8 +49,8 @@ class MalformedPayload(DoppelError):
 def parse(name: str, payload: Any) -> Event | Ignored:
     """Read one delivery. `name` is `X-GitHub-Event`, `payload` the decoded JSON.
 
-    Raises MalformedPayload if a required field is missing or has the wrong type, or if a field belongs to another
-    event.
+    Raises MalformedPayload if a required field is missing or has the wrong type, or if the payload has a field of
+    another event (`_FOREIGN_FIELDS`).
     """
     reader = _READERS.get(name)
     if reader is None:
@@ -167,7 +168,7 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
     if issue.has("pull_request"):
         return Ignored("a comment on a pull request")
     sender, author = _actor(fields, "sender"), _actor(comment, "user")
-    # Also when a person edits a bot's comment: a command in it would look like the bot's own.
+    # A person may edit a bot's comment, and a command in that comment would then look like the bot's own.
     if sender.is_bot or (author.is_bot and action != "deleted"):
         return Ignored("what bots write is not a command")
     body, previous = comment.text("body", "")[:BODY_MAX], ""
@@ -222,6 +223,7 @@ def _push(name: str, fields: _Fields) -> Event | Ignored:
 
 
 def _is_read(path: str) -> bool:
+    """Whether the bot reads the file at this path: the settings file or an issue template."""
     folder, _, name = path.rpartition("/")
     is_template = folder == TEMPLATES or (folder in TEMPLATE_FOLDERS and name.lower() in TEMPLATE_NAMES)
     return is_template or path == SETTINGS_FILE
@@ -236,8 +238,8 @@ _READERS: dict[str, Callable[[str, _Fields], Event | Ignored]] = {
     "push": _push,
 }
 
-# GitHub signs the payload but not the event's name: an eavesdropper could resend a delivery under another event's
-# name, such as the deletion of a comment as the deletion of its issue.
+# Fields that only other events' payloads have. GitHub signs the payload but not the event's name, so an eavesdropper
+# could resend the deletion of a comment as the deletion of its issue.
 _FOREIGN_FIELDS: dict[str, tuple[str, ...]] = {
     "issues": ("comment",),
     "installation": ("issue", "comment"),

@@ -1,9 +1,9 @@
-"""Deliveries through a channel (`WEBHOOK_PROXY_URL`), for hosts that GitHub cannot reach.
+"""Fetches deliveries from a channel (`WEBHOOK_PROXY_URL`), for hosts that GitHub cannot reach (`doppel proxy`).
 
 GitHub delivers to the channel; this module subscribes to it and posts each delivery to the receiver. The channel sends
 Server-Sent Events, each with a JSON object: the request's headers in lower case, its `body`, `query` and `timestamp`.
-The receiver checks the signature as always, so a channel can withhold or repeat deliveries, but not forge them. A
-channel could also repeat a delivery under another event's name, which `bot.deliveries.payloads` refuses.
+The receiver checks the signature as always, so a channel can withhold or repeat deliveries, but not forge them. If a
+channel repeats a delivery under another event's name, `bot.deliveries.payloads` refuses the delivery.
 
 The signature covers GitHub's bytes, but smee.io passes on a parsed body. GitHub sends compact JSON, so its bytes can
 usually be rebuilt (`bodies`). Newer servers pass on the raw bytes (smee's own `rawdata`, gosmee's `bodyB`).
@@ -36,14 +36,14 @@ SILENCE_SECONDS = 75.0
 CONNECT_SECONDS = 10.0
 # GitHub itself waits this long for a receiver.
 ANSWER_SECONDS = 10.0
-# Seconds before the next connection: after one that was open, and after one that the channel refused.
+# Seconds before connecting again: after a connection that was open, and after an attempt that the channel refused.
 WAIT, WAIT_IF_REFUSED = 1.0, 5.0
 # How many times, a second apart, to offer a delivery to a receiver that does not answer.
 TRIES = 10
-# Room for a payload and its headers. A payload that comes as a list of numbers takes four times its size.
+# Bytes: room for a payload and its headers. A payload that comes as a list of numbers takes four times its size.
 LONGEST_EVENT = 5 * LARGEST_PAYLOAD
 
-# Matches every escape, so that `u001b` after an escaped backslash is not mistaken for an escape.
+# Matches every escape in JSON, even that of a backslash, so that the `u001b` in `\\u001b` is not mistaken for one.
 _ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
 # The headers that the receiver reads. Other headers may come from a stranger and are not passed on.
 _HEADER = re.compile(r"content-type|user-agent|x-hub-signature-256|x-github-[a-z0-9-]+")
@@ -80,7 +80,7 @@ def forward(channel: str, receiver: str, secrets: Sequence[str], sleep: Callable
 def subscribe(channel: str, opened: Callable[[], None]) -> Iterator[str]:
     """The data of the channel's messages, as long as the connection lasts; calls `opened` once connected.
 
-    Raises HTTPError, Unavailable. Follows no redirect: it could lead to a place that only this machine can reach.
+    Raises HTTPError, Unavailable. Follows no redirect, which could lead to an address that only this machine can reach.
     """
     timeout = httpx.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS)
     with httpx.Client(timeout=timeout) as client, connect_sse(client, "GET", channel) as source:
@@ -94,7 +94,7 @@ def subscribe(channel: str, opened: Callable[[], None]) -> Iterator[str]:
 
 
 def messages(chunks: Iterable[bytes]) -> Iterator[str]:
-    """The data of a stream's unnamed events, without pings. Raises Unavailable if one is longer than any delivery."""
+    """The data of a stream's unnamed events; pings have a name. Raises Unavailable for an event over LONGEST_EVENT."""
     size = 0
 
     def bounded() -> Iterator[bytes]:
@@ -112,7 +112,7 @@ def messages(chunks: Iterable[bytes]) -> Iterator[str]:
 
 
 def read(data: str, secrets: Sequence[str]) -> RelayedDelivery | None:
-    """The delivery in a message, with the possible body that is signed, else the likeliest; None without a delivery."""
+    """The delivery in a message, or None. Of the possible bodies it has the signed one, else the likeliest one."""
     try:
         message = json.loads(data)
     except (ValueError, RecursionError):
@@ -160,12 +160,12 @@ def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
 
 
 def post(receiver: str, delivery: RelayedDelivery, sleep: Callable[[float], None]) -> bool:
-    """Post a delivery and log the answer; returns whether the receiver took it. Retries if the receiver is away."""
+    """Post a delivery and log the answer; returns whether the receiver took it. Retries after a 503 or no answer."""
     name, outcome = delivery.headers.get("x-github-delivery", "without an id"), ""
     for _ in range(TRIES):
         try:
             with requests.Session() as session:
-                # Reach the host's own receiver without the host's proxy.
+                # Ignore the host's proxy variables: the receiver runs on this host.
                 session.trust_env = False
                 session.headers.update(delivery.headers)
                 answer = session.post(receiver, delivery.body, timeout=ANSWER_SECONDS, allow_redirects=False)

@@ -45,8 +45,6 @@ _BATCH, _PAUSE = 500, 0.05
 MOST_TRIES, MOST_TRIES_OF_A_FAULT = 11, 3
 _FIRST_WAIT, _GROWTH, _LONGEST_WAIT = 10.0, 3.0, 6 * 3600.0
 
-# `Queue` replaces `now()` by the database's clock. Conditions on `state` repeat the partial indexes' conditions word
-# for word: otherwise SQLite would not use the indexes.
 QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE, SCHEDULE)
 
 # Seconds. A job waits for an earlier job of its partition only if that job is due within this time.
@@ -56,20 +54,23 @@ HOLD = 300.0
 # and runs by itself. With a limit of three, innocent jobs were given up on hosts that killed workers every few seconds.
 POISON = 5
 
-# Seconds. A time further ahead comes from a clock that has been set back since. The first limit is for arrivals and
-# leases, the second for retries.
+# Seconds. A time further ahead than this was written before somebody set the clock back. The first limit is for
+# arrivals and leases, the second for retries.
 _AHEAD, _FAR_AHEAD = 60.0, 8 * 3600.0
 
+# In all SQL below, `Queue` replaces `now()` by the database's clock. Conditions on `state` repeat the partial indexes'
+# conditions word for word: otherwise SQLite would not use the indexes.
+# DUE: the time to run a job has come, or lies so far ahead that somebody must have set the clock back.
 DUE = f"""(job.run_after <= now()
     OR job.attempts = 0 AND job.arrived_at > now() + {_AHEAD}
     OR job.attempts > 0 AND job.run_after > now() + {_FAR_AHEAD})"""
 
-# Another job of the partition is running, or an earlier job of the partition is due soon.
+# BLOCKED: another job of the partition is running, or an earlier job of the partition is due within HOLD seconds.
 BLOCKED = f"""EXISTS (
     SELECT 1 FROM jobs AS other WHERE other.state IN ('waiting', 'running') AND other.partition = job.partition
     AND (other.state = 'running' OR other.number < job.number AND other.run_after < now() + {HOLD}))"""
 
-# Inserts several jobs from one JSON text, and skips known ids.
+# Insert several jobs from one JSON list, and skip known ids. (SQLite's parser needs `WHERE true` before ON CONFLICT.)
 PUT_ON_SQLITE = """
 INSERT INTO jobs (id, queue, installation, repository, partition, payload, arrived_at, run_after)
 SELECT value ->> 'id', value ->> 'queue', value ->> 'installation', value ->> 'repository', value ->> 'partition',
@@ -84,9 +85,10 @@ ON CONFLICT DO NOTHING RETURNING id"""
 CHANNEL = "doppel_jobs"
 NOTIFY = f"SELECT pg_notify('{CHANNEL}', '')"
 
-# Each repository's first job that may run is a candidate. A loose index scan finds each repository in one step
+# `waiting` lists the repositories with waiting jobs. It is a loose index scan, with one step for each repository
 # (https://wiki.postgresql.org/wiki/Loose_indexscan): a repository with thousands of waiting jobs costs no more than one
-# with a single job. A clock that ran ahead may have stamped `served` later than now.
+# with a single job. `candidates` has each repository's first job that may run, and when the repository was last
+# `served` (later than now if somebody has set the clock back). The UPDATE claims the best candidate.
 CLAIM = f"""
 WITH RECURSIVE waiting (repository) AS (
     SELECT min(repository) FROM jobs WHERE state = 'waiting' AND crashes < 2 AND queue = :queue
@@ -115,6 +117,7 @@ RETURNING id, queue, lease_token, installation, payload, attempts, arrived_at, c
 
 CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
+# One row of booleans: for each queue, whether a job is due; then for each queue, whether a suspect job can be claimed.
 IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
 DUE_QUEUES = "SELECT " + ", ".join(
     f"EXISTS ({IS_DUE % queue}{which})"
@@ -126,6 +129,7 @@ RENEW = """
 UPDATE jobs SET lease_until = now() + :lease
 WHERE state = 'running' AND lease_token IN :tokens RETURNING lease_token"""
 
+# A lease has expired if it has ended, or if it ends so far ahead that somebody must have set the clock back.
 EXPIRED = f"state = 'running' AND (lease_until < now() OR lease_until > now() + :lease + {_AHEAD})"
 EXPIRE_WORKERS = f"DELETE FROM jobs WHERE {EXPIRED} AND queue = '{WORKERS}'"
 EXPIRE = f"""
@@ -135,6 +139,7 @@ UPDATE jobs SET state = CASE WHEN crashes + 1 < {POISON} THEN 'waiting' ELSE 'de
     crashes = crashes + 1, lease_token = NULL, lease_until = NULL
 WHERE {EXPIRED} AND queue <> '{WORKERS}' RETURNING id, state"""
 
+# END has no effect unless the job still has the claim's token. `%s` stands for the columns to set.
 END = """
 UPDATE jobs SET %s, lease_token = NULL, lease_until = NULL
 WHERE id = :id AND lease_token = :token AND state = 'running'"""
@@ -147,7 +152,7 @@ DELETE FROM jobs WHERE number IN (
 
 
 def decide(error: Exception, failures: int, chance: float) -> float | None:
-    """Seconds until the next try after `failures` failures; None to give up. `chance` in [0, 1) spreads the waits."""
+    """Seconds until the next try after so many `failures`; None to give up. `chance` in [0, 1) spreads the waits."""
     if failures >= (MOST_TRIES if isinstance(error, Retryable) or passes(error) else MOST_TRIES_OF_A_FAULT):
         return None
     wait = min(_LONGEST_WAIT, _FIRST_WAIT * _GROWTH ** (failures - 1))
@@ -171,7 +176,10 @@ class NewJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job that a worker holds by the lease `token`. `attempts` counts the earlier runs that raised an error."""
+    """A job with the `token` of its worker's lease. `attempts` counts the earlier runs that raised an error.
+
+    `arrived` is in seconds since 1970. A `suspect` job has killed at least two workers.
+    """
 
     id: str
     queue: str
@@ -196,7 +204,7 @@ class Queue:
         self.now = sa.literal_column(self._clock, sa.Float())
 
     def put(self, entries: Sequence[NewJob]) -> list[bool]:
-        """Commit several jobs together; returns whether each is new. A known id changes nothing."""
+        """Commit several jobs together; returns for each whether it is new. A job with a known id changes nothing."""
         if not entries:
             return []
         statement = PUT_ON_SQLITE if self._is_sqlite else PUT_ON_POSTGRESQL
@@ -205,6 +213,7 @@ class Queue:
             new = {id for (id,) in self._run(connection, statement, entries=rows)}
             if new and not self._is_sqlite:
                 self._run(connection, NOTIFY)
+        # Of several entries with one id, only the first can be new.
         first = {entry.id: number for number, entry in reversed([*enumerate(entries)])}
         return [entry.id in new and first[entry.id] == number for number, entry in enumerate(entries)]
 
@@ -249,18 +258,18 @@ class Queue:
         return claims
 
     def renew(self, tokens: Collection[str]) -> set[str]:
-        """Renew these leases; returns the tokens of those that still hold."""
+        """Renew these leases; returns the tokens of the leases that still held."""
         with write(self.engine) as connection:
             return set(self._run(connection, RENEW, tokens=[*tokens]).scalars())
 
     def expire(self) -> dict[str, bool]:
-        """Take back jobs whose leases have expired; returns by id whether a job is now a dead letter or waits again."""
+        """Take back jobs whose leases have expired. Returns their ids, with True for each that is now a dead letter."""
         with write(self.engine) as connection:
             self._run(connection, EXPIRE_WORKERS)
             return {id: state == "dead" for id, state in self._run(connection, EXPIRE)}
 
     def finish(self, claim: ClaimedJob) -> bool:
-        """Mark the job as done and erase its payload; returns whether the claim still held."""
+        """Mark the job as done and erase its payload. Returns whether the claim still held."""
         return self._end(claim, "state = 'done', payload = '', done_at = now()")
 
     def fail(self, claim: ClaimedJob, error: str, wait: float | None) -> bool:
@@ -298,6 +307,7 @@ class Queue:
 
     def _run(self, connection: sa.Connection, statement: str, **parameters: Any) -> sa.CursorResult[*tuple[Any, ...]]:
         if (text := self._texts.get(statement)) is None:
+            # SQLite has no row locks.
             sql = statement.replace("FOR UPDATE OF job SKIP LOCKED", "") if self._is_sqlite else statement
             text = sa.text(sql.replace("now()", self._clock))
             text = text.bindparams(sa.bindparam("tokens", expanding=True)) if ":tokens" in statement else text
@@ -306,13 +316,13 @@ class Queue:
         return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **parameters})
 
 
-# Seconds. A run that is further ahead than the next turn comes from a clock that has been set back since.
+# Seconds. If a run is scheduled this much later than the task's next turn, somebody has set the clock back since.
 _SLACK = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduledTask:
-    """One of the workers calls `run` every `every` seconds, counted from 1970, and logs its errors.
+    """At each multiple of `every` seconds since 1970, one of the workers calls `run` and logs its errors.
 
     With `at_start` the task also runs when a worker starts. `late` delays each run by this many seconds, so that other
     tasks come first.
@@ -352,10 +362,9 @@ class Schedule:
         return self._queue.reschedule(claim, task.wait(now))
 
     def keep(self, *, starting: bool = False) -> None:
-        """When a worker starts, add missing tasks, which are due at once, and make the `at_start` tasks due.
+        """Make a stuck task due: somebody has set the clock back, or the task's run was given up a turn ago.
 
-        Also makes a task due whose run was postponed by a clock that has been set back, or that was given up a turn
-        ago.
+        When a worker is `starting`, also add missing tasks, which are due at once, and make the `at_start` tasks due.
         """
         if starting:
             self._queue.put([NewJob(id, SCHEDULE, 0, 0, id, "") for id in self._tasks])

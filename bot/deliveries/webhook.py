@@ -29,7 +29,8 @@ LARGEST_PAYLOAD = 25 * 1024 * 1024
 
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
-# The id is not signed. The bot's own jobs have ids that are no GUIDs, so no delivery can take the place of such a job.
+# GitHub does not sign the delivery's id, so a stranger may have chosen it. The bot's own jobs have no GUIDs as ids, so
+# no delivery can take their place.
 _GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _EVENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
@@ -106,6 +107,7 @@ def sign(secret: str, body: bytes) -> str:
 
 log = logging.getLogger(__name__)
 
+# Bytes and fields of the largest form.
 LARGEST_FORM = 64 * 1024
 MOST_FIELDS = 50
 USUAL = 1024 * 1024
@@ -133,8 +135,8 @@ def limit_forms(app: Flask, *, except_endpoint: str = "") -> None:
 def read_body(most: int, *, keep: bool = False) -> bytes:
     """The whole body, or its first `most` + 1 bytes. Flask can parse the body as a form only if `keep` is set.
 
-    Raises RequestEntityTooLarge, before it reads, if the declared length is larger, and BadRequest for malformed chunks
-    or a body that is shorter than declared.
+    If the declared length is over `most` + 1 bytes, raises RequestEntityTooLarge before reading. Raises BadRequest for
+    malformed chunks, or for a body that is shorter than declared.
     """
     request.max_content_length = most + 1
     try:
@@ -148,7 +150,7 @@ def read_body(most: int, *, keep: bool = False) -> bytes:
 
 
 class BodySlots:
-    """Keeps a process from holding too many large bodies at once, signed or not. Thread safe."""
+    """Limits how many large bodies, signed or not, a process holds at a time. Thread safe."""
 
     def __init__(self, slots: int = _LARGE_BODIES, patience: float = _PATIENCE) -> None:
         self._slots, self._patience = threading.BoundedSemaphore(slots), patience

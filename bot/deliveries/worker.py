@@ -41,9 +41,9 @@ log = logging.getLogger(__name__)
 
 # All in seconds. A worker polls for due jobs even if nothing wakes it.
 RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
-# A delivery or a background job that runs longer than this counts as hung. A replay of a repository's past takes hours.
+# A delivery, or a job of another queue, counts as hung after this long. Replaying a repository's past takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
-# The pause before the next try while the database is away, and before a task that only another version knows.
+# The wait before asking an absent database again, and before offering a task to another version's workers.
 RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
 
 
@@ -59,7 +59,10 @@ class Job:
 
 @dataclass(eq=False, slots=True)
 class _RunningJob:
-    """A job in its thread. After `deadline` (monotonic clock) the job counts as hung; None while it is ending."""
+    """A job in its `thread`. `lost` says that this worker has lost the job's lease.
+
+    The job counts as hung after `deadline` (monotonic clock), which is None once the handler has ended.
+    """
 
     claim: ClaimedJob
     deadline: float | None
@@ -67,6 +70,7 @@ class _RunningJob:
     lost: bool = False
 
     def place(self) -> str:
+        """The code that the thread is running: its three innermost frames."""
         frame = sys._current_frames().get(self.thread)
         frames = traceback.extract_stack(frame)[-3:] if frame else []
         return "; ".join(f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
@@ -122,7 +126,7 @@ class Worker:
         """Claim no more jobs, and release jobs that run on after `timeout` seconds; returns whether all have ended."""
         self._stopping.set()
         self._wake.set()
-        # Afterwards, the jobs of a claim that was under way are among the running jobs.
+        # Wait for the claiming thread, so that all jobs that it has claimed are among the running jobs.
         for claiming in self._threads[:1]:
             claiming.join(RENEW_EVERY)
         with self._changed:
@@ -157,7 +161,7 @@ class Worker:
         """Claim jobs of each queue that has a free slot; returns whether any job was claimed.
 
         Only one suspect job runs at a time. Nothing runs beside a suspect delivery, so that its crash takes no other
-        job down. Other suspect jobs can take hours, so deliveries run beside them.
+        job down. A suspect job of another queue can take hours, so deliveries do run beside it.
         """
         with self._changed:
             free = {queue for queue, threads in self._free.items() if threads}
@@ -170,7 +174,7 @@ class Worker:
             return not busy and self._claim_from(QUEUE, suspects=True)
         if not suspects_running and any(self._claim_from(queue, suspects=True) for queue in sorted(suspects & free)):
             return True
-        # The last slot is reserved for a second installation.
+        # The last slot for deliveries is not for the installation with the most running jobs.
         largest = max(busy, key=busy.__getitem__, default=NO_INSTALLATION)
         left = self._most - busy[largest]
         claimed = False
@@ -226,7 +230,7 @@ class Worker:
             traced.set_attribute("outcome", self._record_outcome(job, error))
 
     def _record_outcome(self, job: _RunningJob, error: Exception | None) -> str:
-        """Record how a run ended, unless another worker has the job; returns the outcome as the metric names it."""
+        """Record how a run ended, unless another worker now has the job. Returns the outcome, as a label of JOBS."""
         claim, failures, level = job.claim, job.claim.attempts + 1, logging.DEBUG
         outcome, record = "done", partial(self._queue.finish, claim)
         if isinstance(error, UserError):
@@ -266,7 +270,7 @@ class Worker:
             return not job.lost and bool(self._queue.renew([job.claim.token]))
 
     def _until_answered(self, ask: Callable[[], bool]) -> bool:
-        """Call `ask` until the database answers: a finished job must not run again because its end was not recorded."""
+        """Call `ask` until the database answers: a finished job would run again if its end were not recorded."""
         while True:
             try:
                 return ask()
@@ -291,10 +295,10 @@ class Worker:
         """Renew the leases of this worker and its jobs, and give up hung jobs."""
         with self._changed:
             running = [*self._running]
-        # Counted from the last try, not the last success: jobs also run while the database is away.
+        # Count from the last heartbeat, even if it failed: jobs go on running while the database is away.
         elapsed, self._heartbeat_at = now - self._heartbeat_at, now
         if elapsed > 6 * RENEW_EVERY:
-            # The whole process was suspended, and its jobs with it.
+            # The machine suspended the whole process, and so its jobs.
             for job in running:
                 job.deadline = job.deadline and job.deadline + elapsed
         hanging = [job for job in running if job.deadline is not None and job.deadline < now and not job.lost]
@@ -329,7 +333,7 @@ _SHORTEST, _LONGEST, _GROWTH = 0.01, 0.1, 1.05
 
 
 def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
-    """Set `wake` at each change of the queue, until `ended`. While the database is away, only polling finds jobs."""
+    """Set `wake` at each change of the queue, until `ended` is set. Errors are logged: polling finds jobs meanwhile."""
     watch = _watch_file if engine.dialect.name == "sqlite" else _listen
     while not ended.is_set():
         try:
@@ -342,6 +346,7 @@ def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> 
 
 def _watch_file(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
     with engine.connect() as connection:
+        # SQLite's `data_version` changes whenever another connection has committed.
         version, pause = -1, _SHORTEST
         while not ended.wait(pause):
             current = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
@@ -353,7 +358,7 @@ def _watch_file(engine: sa.Engine, wake: threading.Event, ended: threading.Event
 
 
 def _listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
-    # psycopg chooses its way of waiting at import; in the web process, gevent must have patched the system before.
+    # Not imported above: psycopg chooses its way of waiting at import; in the web process, gevent patches Python first.
     import psycopg
 
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -365,5 +370,5 @@ def _listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) ->
                 for _ in driver.notifies(timeout=RETRY_AFTER, stop_after=1):
                     wake.set()
         finally:
-            # Back in the pool, the connection would go on listening.
+            # Do not return the connection to the pool, where it would go on listening.
             connection.invalidate()
