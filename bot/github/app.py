@@ -20,6 +20,7 @@ from bot.domain.errors import Forbidden, NotFound
 from bot.github import convert
 from bot.github.calls import PAGE, Api
 
+# The most entries of a list to read.
 _MOST = 100_000
 
 
@@ -66,7 +67,7 @@ class DeliveryAttempt:
 
 
 class AppClient:
-    """The App's own operations. All raise RateLimited, Unavailable, and KeyRefused if id and key do not match."""
+    """The App's own operations. All raise RateLimited, Unavailable, and KeyRefused if the id and key do not match."""
 
     def __init__(self, api: Api, api_of: Callable[[int], Api], skew: Callable[[], float | None]) -> None:
         self._api = api
@@ -78,7 +79,7 @@ class AppClient:
         return AppInfo(data.get("slug") or "", dict(data["permissions"]), tuple(data["events"]))
 
     def clock_skew(self) -> float | None:
-        """Seconds by which GitHub's clock is ahead of ours, 0 below two seconds; None before the first answer."""
+        """Seconds by which GitHub's clock is ahead of ours (0 if less than two); None before GitHub's first answer."""
         return self._skew()
 
     def installation_of(self, repo: RepoRef) -> int:
@@ -87,10 +88,10 @@ class AppClient:
         return self._api.call(f"find the installation for {repo}", request)["id"]
 
     def repository(self, repo: RepoRef, repo_id: int) -> tuple[int, Repository]:
-        """A repository's present installation and state.
+        """The id of the installation that covers a repository, and the repository's present state.
 
         Raises NotFound if the App is not installed on the repository, or if another repository now has the name.
-        Reading a public repository does not prove access, so this method asks for the installation first.
+        Asks for the installation first, because anybody can read a public repository.
         """
         installation_id = self.installation_of(repo)
         api = self._api_of(installation_id)

@@ -36,7 +36,7 @@ class Batch:
     errors_of: Mapping[int, Sequence[GraphQLError]]
 
     def failed(self, number: int) -> bool:
-        """Whether reading this issue caused an internal error of GitHub's. If so, null means nothing."""
+        """Whether reading this issue caused an internal error of GitHub's, so that a null field may have a value."""
         return any(map(is_failure, self.errors_of.get(number, ())))
 
 
@@ -86,6 +86,7 @@ _RELEASES = """
     releases(first: 50, orderBy: {field: CREATED_AT, direction: DESC}) {
         nodes { tagName publishedAt isDraft isPrerelease }
     }"""
+# A commit's SHA-1 or SHA-256.
 _HASH = re.compile("[0-9a-f]{40,64}")
 
 
@@ -99,8 +100,8 @@ class Closings(NamedTuple):
 def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
     """What last closed each of these issues. Reads a hundred issues per request.
 
-    The result omits issues without a milestone that a person closed by hand. It also omits closers in another
-    repository, which some readers may not see. If GitHub fails, the result is incomplete: a comment can do without.
+    The result omits issues that a person closed by hand and that have no milestone. It also omits closers in another
+    repository, which some readers may not see. If GitHub fails, the result is incomplete.
     """
     found: dict[int, Closer] = {}
     releases: tuple[Release, ...] = ()
@@ -109,6 +110,7 @@ def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
         for batch in read_issues(api, operation, repo, numbers, _CLOSER, of_repository=_RELEASES):
             releases = _releases(batch.repository or {})
             for number, issue in batch.issues.items():
+                # A closer with nothing but a time is a person's click.
                 if (closer := _closer(issue, repo)) != Closer(at=closer.at):
                     found[number] = closer
     return Closings(found, releases)
@@ -148,9 +150,9 @@ def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
 
 
 def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int | None]:
-    """The original of each of these issues. None for no original, a hidden one, or one in another repository.
+    """The original of each issue. None if the issue has no original, or one that is hidden or in another repository.
 
-    The result omits issues that caused an internal error of GitHub's, and is empty on servers without this field.
+    The result omits issues that caused an internal error of GitHub's, and is empty on servers without `duplicateOf`.
     """
     found: dict[int, int | None] = {}
     for batch in read_issues(api, f"read the originals of issues in {repo}", repo, numbers, _ORIGINAL):
@@ -187,12 +189,12 @@ def reactions(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, t
 
 
 DEFAULT_FIELDS = ("Workflow State", "Status")
-"""The fields to look for, in this order, if the host sets no name."""
+"""The fields of a project to look for, in this order, if the host names no field."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowStates:
-    """The workflow state of each issue, or None. `reason` says why no state could be read, and is otherwise empty."""
+    """The workflow state of each issue, or None. `reason` says why the bot could read no state; empty if it could."""
 
     states: Mapping[int, str | None]
     reason: str

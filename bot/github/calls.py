@@ -1,4 +1,4 @@
-"""Calls GitHub as one identity. Failures become errors of `bot.domain.errors`, without tokens, keys or headers."""
+"""`Api`, through which this package calls GitHub as one identity. Failures become errors of `bot.domain.errors`."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _refusal(operation: str, problem: RequestFailed) -> DoppelError:
     if problem.request.url.path.endswith("/access_tokens"):
         if status == 401:
             return KeyRefused(f"{operation}: GitHub refuses the App's private key: {detail}")
-        # Not NotFound: what is missing is the access, not the resource.
+        # Raise Forbidden even for 404: the access is missing, not the resource.
         return Forbidden(operation, status, f"no access as this installation: {detail}")
     if status in (401, 403, 451):
         needed = response.headers.get("x-accepted-github-permissions", "")
@@ -85,7 +85,7 @@ DAY = 86_400.0
 
 
 class SwitchedOff:
-    """The features that GitHub lacks in some repositories, as learned by this process (T6). Thread safe.
+    """Features that GitHub has refused in some repositories, each for a day from its refusal (T6). Thread safe.
 
     `clock` counts seconds and never goes back.
     """
@@ -111,7 +111,7 @@ PAGE = 100
 
 
 class Api:
-    """Calls GitHub as one identity. `forget_tokens` drops its tokens. `installed` means an installation of the App."""
+    """Calls GitHub as the App, an installation (`installed`) or a token's owner. `forget_tokens` drops the tokens."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class Api:
     def pages(
         self, operation: str, request: Callable[..., githubkit.Response[Any, Any]], most: int, within: str = ""
     ) -> Iterator[Any]:
-        """The items of a list, up to `most`. `request` takes `per_page` and `page`. `within` is the list's field."""
+        """The items of a list, up to `most`. `request` takes `per_page` and `page`. `within` names the list's field."""
         page = 0
         while page * PAGE < most:
             page += 1
@@ -206,7 +206,7 @@ class Api:
 
 
 def is_failure(error: GraphQLError) -> bool:
-    """Whether GitHub failed or gave up, so that a null field may exist all the same."""
+    """Whether GitHub failed or gave up, so that a null field may have a value."""
     return error.message.startswith(_INTERNAL_ERROR) or error.type == _TOO_EXPENSIVE
 
 

@@ -1,4 +1,4 @@
-"""Reads a repository's issues in the order of their last change, to keep an index up to date.
+"""Reads a repository's issues in the order of their last change: for the index (REST), or as history (GraphQL).
 
 https://docs.github.com/rest/issues/issues#list-repository-issues. GitHub numbers pages only up to 10,000 entries; after
 that the `Link` header has the cursor `after`. An ETag is valid only as long as the token, an hour at most.
@@ -41,7 +41,7 @@ class ChangesPage:
 
     `last` is the time of the last entry's change, including pull requests; None for an empty page. `more` says whether
     pages follow. `after` is the cursor of the next page, empty if the server only numbers pages. `etag` is empty for a
-    full page. `unchanged` means that the caller's `etag` is still valid; the other fields are then empty.
+    full page. `unchanged` means that the caller's `etag` is still valid; the page then has no issues.
     """
 
     issues: tuple[Issue, ...] = ()
@@ -107,8 +107,8 @@ def changed_issues(
 def count_issues(api: Api, repo: RepoRef, repo_id: int) -> int | None:
     """The number of a repository's issues, without pull requests; None if GraphQL does not say.
 
-    Raises NotFound if the name now belongs to a repository other than `repo_id`. Lists of issues do not reveal such a
-    change, because everybody can read a public repository.
+    Raises NotFound if the name now belongs to a repository other than `repo_id`. A list of issues would not reveal
+    that: it would be the list of the repository that now has the name.
     """
     operation = f"count the issues of {repo}"
     data, _ = api.graphql(operation, _COUNT, {"owner": repo.owner, "name": repo.name})
@@ -119,7 +119,7 @@ def count_issues(api: Api, repo: RepoRef, repo_id: int) -> int | None:
 
 
 def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int) -> set[int]:
-    """The issues that are certainly gone. Asks for a hundred issues per request. `repo_id` is as in `count_issues`."""
+    """The `numbers` that certainly have no issue now. Asks for a hundred per request. `repo_id`: see `count_issues`."""
     operation = f"ask which issues of {repo} are there"
     missing: set[int] = set()
     for batch in read_issues(api, operation, repo, numbers, "number", of_repository="databaseId"):

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from githubkit import GitHubCore
 
 
-# Seconds. GitHub accepts ten minutes at most. Tokens start a minute before now, in case clocks differ.
+# Seconds. The App's token (a JWT) starts before now, in case clocks differ, and ends within GitHub's limit of ten
+# minutes. The client keeps a token for the third time.
 _JWT_EARLIER, _JWT_LATER, _JWT_KEPT = 60, 540, 480
 
 
@@ -93,7 +94,7 @@ class TokenStore(MemCacheStrategy):
 class AppCredentials(BaseAuthStrategy):
     """The credentials of the App, or of the installation `installation_id` with a token only for `repository_ids`.
 
-    With such a token, a search query into which somebody has smuggled a name cannot see other private repositories.
+    This limits searches: somebody may smuggle another private repository's name into a query.
     """
 
     app_id: int
@@ -135,9 +136,9 @@ class _Signer(AppAuth):
         return token
 
     def _get_api_route(self, url: httpx.URL) -> httpx.URL:
-        """A route that makes githubkit sign as the App or as the installation, whichever this client is.
+        """The route by which githubkit chooses how to sign: as the App for `/app`, as the installation for `/`.
 
-        Given the real address, githubkit would mistake the label `installation` for a route of the App's.
+        By the real route, githubkit would sign as the App to read a label that is called `installation`.
         """
         return httpx.URL("/app" if self.installation_id is UNSET else "/")
 
@@ -189,7 +190,7 @@ class GitHub:
         self._jitter = jitter
         self._connections: httpx.BaseTransport = open_connections(self._api_url)
         self._transports: dict[str, httpx.BaseTransport] = {}
-        # Each client holds its tokens. They take a few kB per repository.
+        # By installation and repositories, as in `_app_api`. An Api with its tokens takes a few kB.
         self._apis: dict[tuple[int, ...], Api] = {}
         self._lock = threading.Lock()
 
@@ -201,7 +202,7 @@ class GitHub:
         return self.app().get_app().bot_login
 
     def installation(self, installation_id: int, *, repository_ids: Sequence[int] = ()) -> RepoClient:
-        """The client of an installation. `repository_ids` limit its token to these repositories and public ones."""
+        """The client of an installation. `repository_ids` limit its token to these and public repositories."""
         return RepoClient(self._app_api((installation_id, *sorted(repository_ids))), self._tracker)
 
     def in_repository(self, installation_id: int, repo_id: int) -> RepoClient:

@@ -72,7 +72,7 @@ def repository(data: Json) -> Repository:
 
 
 def permission(data: Json) -> Permission:
-    """The booleans of the collaborator permission endpoint (C5). Its field `permission` calls triage access "read"."""
+    """A person's access (C5), by GitHub's booleans, because GitHub's field `permission` calls triage access "read"."""
     granted = (data.get("user") or {}).get("permissions") or {}
     names = ("pull", "triage", "push", "maintain", "admin")
     return Permission(**{name: bool(granted.get(name)) for name in names})

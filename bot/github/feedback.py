@@ -20,8 +20,8 @@ from bot.github.calls import Api
 PAGE = 50
 """The most comments in a request."""
 
-# The most votes of each kind to read from a comment, latest first. Usually these include all votes of people who count.
-# If a crowd votes, `Votes.since` marks where this reading begins, so that older stored votes stay.
+# The most votes of each kind to read from a comment, latest first. Few comments get more. If a crowd votes,
+# `Votes.since` has the time of the earliest vote read, and the store keeps the votes before that time.
 MOST = 20
 _LATEST = f"first: {MOST}, orderBy: {{field: CREATED_AT, direction: DESC}}"
 _QUERY = f"""query Votes($ids: [ID!]!) {{
@@ -58,10 +58,10 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """The votes on a comment. `author` opened the issue, empty if unknown. `folded` says why the comment is folded.
+    """The votes on a comment. `author` opened the issue (empty: unknown). `folded` is the reason for a fold, or empty.
 
-    `since` names the kinds of votes that were only partly read, with the time of the earliest vote that was read.
-    `locked` says whether the issue is locked.
+    If the bot read only a part of the votes of a kind (True: 👍), `since` has the time of the earliest vote that it
+    read, in seconds since 1970. `locked` says whether the issue is locked.
     """
 
     author: str
@@ -73,7 +73,7 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class VotesPage:
-    """The votes by the comment's id. A missing comment was deleted or is hidden from the token.
+    """The votes by the comment's node id. A missing comment was deleted or is hidden from the token.
 
     `remaining` and `limit` are the hour's budget, None if GitHub sets no limit.
     """
@@ -193,7 +193,7 @@ class Suggestion:
 def suggestions(api: Api, repo: RepoRef, number: int) -> tuple[Suggestion, ...] | None:
     """All suggestions ever made on an issue; None if the repository does not support suggestions.
 
-    Only this request reveals whether it does. If it does not, GitHub would add a suggested label outright.
+    Ask before each suggestion: without support for suggestions, GitHub would add a suggested label outright.
     """
     request = partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all")
     try:

@@ -1,4 +1,4 @@
-"""Decides from GitHub's answer whether to accept the answer, retry the request, or give up. Pure.
+"""Decides from GitHub's answer whether `transport` accepts the answer, retries the request, or gives up. Pure.
 
 https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api has the rules: honour `retry-after`; else
 wait for `x-ratelimit-reset` if no request remains; else wait at least a minute, and longer each time.
@@ -20,6 +20,7 @@ from bot.domain.formats import with_zone
 RETRIES = 3
 """The most retries of a repeatable request after a failure of GitHub's."""
 
+# Seconds: the first pause after a failure; the first and the longest pause after a limit without a stated time.
 _FIRST_PAUSE, _LIMIT_PAUSE, _LONGEST_LIMIT_PAUSE = 0.5, 60.0, 960.0
 # GitHub's longest window is an hour. A broken header that says years must not silence the bot for years.
 _LONGEST_STATED = 86_400.0
@@ -216,15 +217,15 @@ GRAPHQL, CONTENT = "graphql", "content"
 _MINUTE = 61.0
 _HOUR = 3601.0
 
-# Pairs of requests and seconds.
+# How many requests GitHub allows in how many seconds.
 LIMITS: Mapping[str, Sequence[tuple[int, float]]] = {
     SEARCH: ((30, _MINUTE),),
     HYBRID: ((10, _MINUTE),),
     CONTENT: ((80, _MINUTE), (500, _HOUR)),
 }
 _READING = ("GET", "HEAD", "OPTIONS")
-# Repeating a request for a token, a label, a reaction or a fold has no further effect. Repeating another request has:
-# for example, a second comment or another redelivery.
+# POST requests that are safe to repeat: for GraphQL (its only mutations fold comments), a token, a label or a reaction.
+# Another POST, sent twice, could write a second comment.
 _REPEATABLE_POSTS = re.compile(r"(/api)?/graphql|/app/installations/\d+/access_tokens|/repos/.+/(labels|reactions)")
 
 
@@ -284,11 +285,12 @@ class RateLimiter:
     def take(self, cost: Cost) -> float:
         """Count a request and return 0, or return the seconds to wait before calling `take` again.
 
-        Waiting reserves no place, so that a later refusal by GitHub also delays threads that already wait.
+        A waiting thread has no reservation, so a later refusal by GitHub delays that thread too.
         """
         with self._lock:
             now = self._clock()
             windows = [*self._windows.get(cost.resource, ()), *(self._windows.get(CONTENT, ()) if cost.content else ())]
+            # A full window has room again once its oldest request is `seconds` old.
             full = [sent[0] + seconds - now for sent, seconds in windows if len(sent) == sent.maxlen]
             delay: float = max(0.0, *(self._blocked.get(name, now) - now for name in (None, cost.resource)), *full)
             if not delay:
@@ -303,14 +305,14 @@ class RateLimiter:
                 self._block(resource, seconds)
 
     def refused(self, limit: RateLimit) -> None:
-        """Block requests that this limit covers until its end. All refusals during a pause count as a single strike."""
+        """Block the requests that this limit covers until it ends. All refusals during a pause count as one strike."""
         with self._lock:
             if not limit.stated and not self._paused():
                 self._strikes += 1
             self._block(limit.resource, limit.after)
 
     def strikes(self) -> int:
-        """The number of refusals without a stated time since the last success, before the present pause."""
+        """How many pauses without a stated time began since the last success, not counting the present pause."""
         with self._lock:
             return max(self._strikes - 1, 0) if self._paused() else self._strikes
 

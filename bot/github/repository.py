@@ -55,7 +55,7 @@ class Reads:
         data = self._api.call(operation, lambda: self._api.rest.issues.get(repo.owner, repo.name, number))
         issue = convert.issue(data)
         if issue.repo.key != repo.key and (issue.number != number or self.repository(repo).ref.key != issue.repo.key):
-            # GitHub redirects both for a transferred issue and for a renamed repository; this is the former.
+            # GitHub redirects for a transferred issue and for a renamed repository. This issue was transferred.
             raise NotFound(operation, 301, f"it was transferred to {issue.repo}#{issue.number}")
         return issue
 
@@ -234,7 +234,7 @@ class Writes(Reads):
 
     def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
         """Remove a label from an issue, if the issue has the label."""
-        # The name is a single segment of the path. A name of only dots would lead to another address.
+        # Escape slashes, because the name is one segment of the path, and a name of only dots, which would be a path.
         segment = quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
         with suppress(NotFound):
             self._send(f"unlabel {repo}#{number}", repo, self._api.rest.issues.remove_label, number, segment)
@@ -307,7 +307,7 @@ class RepoClient(Writes):
 def _cached(
     method: Callable[Concatenate[RepoClient, P], R], unless: Callable[[R], Any] | None = None
 ) -> Callable[Concatenate[ThreadClient, P], R]:
-    """Cache a reading method, except for answers for which `unless` is true. Cached answers have `cached_at` set."""
+    """Cache a reading method's answers, unless `unless` is true for an answer. Sets `cached_at` of cached answers."""
     tool, signature = f"github.{method.__name__}", inspect.signature(method)
     keep = None if unless is None else lambda result: not unless(result)
 
@@ -317,7 +317,7 @@ def _cached(
         bound.apply_defaults()
         _, *without_self = bound.arguments.items()
         arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in without_self}
-        # T5: the default rule for similar calls would confuse two issues of a repository.
+        # T5: the tracker's rule for unknown tools would take two issues of one repository for the same question.
         client._tracker.add_rule(tool, equal)
         answer = client._tracker.call(
             client._key, tool, arguments, partial(method, client, *args, **kwargs), fresh=client._fresh, keep=keep

@@ -19,7 +19,7 @@ from bot.github import convert
 from bot.github.calls import PAGE, Api
 
 LONGEST_BODY = 10_000
-"""Characters of a body to keep. Pages are cached, and a page of a hundred full results can have 6 MB."""
+"""Characters of a body to keep, because pages are cached: a page of a hundred issues can have 6 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,8 @@ class SearchPage:
     """The first page of a search.
 
     `total_count` counts all hits. `incomplete` says that GitHub ran out of time. `search_type` says how GitHub
-    searched, and `fallback_reasons` why a hybrid search became lexical. `cached_at` is the time of day at which a
-    cached page was fetched, else empty.
+    searched, and `fallback_reasons` why a hybrid search became lexical. `cached_at` is the time of day at which the bot
+    fetched a cached page; empty for a new page.
     """
 
     total_count: int
@@ -78,9 +78,9 @@ class SimilarIssues:
 
 
 def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
-    """Ask GitHub for similar issues, without a threshold: GitHub's threshold favours precision on an unknown scale.
+    """Ask GitHub for all similar issues. (GitHub's own threshold favours precision, on an unknown scale.)
 
-    If the ranking is not enabled, GitHub returns bare issues or refuses. Then do not ask again for a day.
+    If GitHub does not rank them in this repository, it refuses or returns bare issues. Then do not ask again for a day.
     """
     feature = f"similar issues in {repo.key}"
     if feature in api.switched_off:
@@ -113,7 +113,7 @@ def _likeness(item: dict[str, Any]) -> Likeness:
     return Likeness(score if known else None, str(item["confidence"]), item.get("likely_duplicate") is True)
 
 
-# The query also counts discussions: without the permission, a count is an error, but a search is merely empty.
+# The query also counts discussions, because without the permission GitHub refuses a count, but returns an empty search.
 _DISCUSSIONS = """query Discussions($owner: String!, $name: String!%s) {
   repository(owner: $owner, name: $name) { discussions(first: 1) { totalCount } }
 %s
@@ -190,8 +190,9 @@ def _discussion(node: Mapping[str, Any]) -> Issue:
 PHRASES = ("duplicates not", "duplicates mute", "dup not", "dup mute")
 """Phrases that find the commands with a lasting effect, in each spelling of the prefix."""
 
+# Issues on a page, and the most comments of each issue.
 _PAGE, _COMMENTS = 25, 100
-# GitHub shows this many results of a search. A new search continues after the last result.
+# GitHub shows only this many results of a search. To continue, search for changes up to the time of the last result.
 _REACHABLE = 1_000
 
 _FOUND = f"""fragment found on SearchResultItemConnection {{
@@ -210,10 +211,10 @@ _FOUND = f"""fragment found on SearchResultItemConnection {{
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """An issue with its latest comments, oldest first, without the comments' Apps.
+    """An issue with its latest `comments`, oldest first. GraphQL does not say which App wrote a comment.
 
     `original` is the issue of this repository that the issue is closed as a duplicate of, 0 for none. `whole` says that
-    these are all comments. `thumbs` are the caller's own reactions by the comment's id: "+1", "-1" or empty.
+    `comments` has all comments. `thumbs` are the caller's own reactions by the comment's id: "+1", "-1" or empty.
     """
 
     number: int
@@ -255,7 +256,7 @@ def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
 
 
 def _search(repo: RepoRef, phrase: str, since: str, until: str) -> str:
-    # An issue that changes meanwhile moves to the front, so that it pushes no other one over the edge of a page.
+    # Latest change first: an issue that changes meanwhile moves to the front. Others may then come twice; none is lost.
     changed = f" updated:{since or '*'}..{until or '*'}" if since or until else ""
     return f'repo:{repo} is:issue in:comments "{phrase}"{changed} sort:updated-desc'
 
@@ -311,7 +312,7 @@ def _comment(node: Mapping[str, Any]) -> Comment:
 
 
 def _actor(data: Mapping[str, Any] | None) -> Actor:
-    """The account with a login as in REST, which ends a bot's login in `[bot]`; GraphQL does not."""
+    """The account, with its login as in REST: a bot's login ends in `[bot]`, which GraphQL omits."""
     if data is None or data.get("__typename") != "Bot":
         return convert.GHOST if data is None else Actor(data["login"])
     return Actor(f"{data['login'].removesuffix('[bot]')}[bot]", is_bot=True)

@@ -20,7 +20,7 @@ from bot.github.client import GitHub
 from bot.github.repository import RepoClient
 
 INSTALLATION = 1
-"""A stand-in id, because the bot expects each repository to have an installation. No real installation has it."""
+"""A made-up id, because the bot expects each repository to have an installation. No real installation has this id."""
 
 _VIEWER_QUERY = "query { viewer { login } }"
 
@@ -47,7 +47,7 @@ class TokenGitHub(GitHub):
 
     @cached_property
     def _login(self) -> str:
-        # Use GraphQL, because REST tells only people's tokens their login.
+        # Use GraphQL, because REST names the account only to a person's token.
         data, _ = self._api_of_token.graphql("ask whose token this is", _VIEWER_QUERY, {})
         return str((data.get("viewer") or {}).get("login") or "")
 
@@ -63,7 +63,7 @@ class _TokenClient(AppClient):
         return AppInfo(login.removesuffix("[bot]") if login.endswith("[bot]") else "", {}, ())
 
     def installation_of(self, repo: RepoRef) -> int:
-        """Always the number that stands for the token."""
+        """Always INSTALLATION."""
         return INSTALLATION
 
 
@@ -72,7 +72,7 @@ _NEEDED = re.compile(r"\b(issues|contents)=(read|write)\b")
 
 
 class _Refusals(httpx.BaseTransport):
-    """Records missing permissions, also if the caller handles the refusal and merely finds less."""
+    """Records each missing permission, even if the caller handles the refusal and merely finds less."""
 
     def __init__(self, inner: httpx.BaseTransport, refused: set[str]) -> None:
         self._inner = inner

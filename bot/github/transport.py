@@ -72,7 +72,7 @@ def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
 
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """A request may take `seconds`, including waits and retries. After `over` is set, no request starts."""
+    """The limit of a `time_limit` block: `seconds` for a request and its retries. `over` is set when the block ends."""
 
     seconds: float
     over: threading.Event = field(default_factory=threading.Event)
@@ -83,10 +83,9 @@ _time_limit: ContextVar[TimeLimit | None] = ContextVar("time_limit", default=Non
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Limit each request inside the block to `seconds`, and start no request after the block. None sets no limit.
+    """Limit each request of the block to `seconds`; None sets no limit. Limited requests never wait for a rate limit.
 
-    The limit is for sources whose answers the finder does not wait for (F8b). Limited requests never wait for a rate
-    limit.
+    After the block, no request starts. The limit is for sources whose answers the finder does not wait for (F8b).
     """
     limit = None if seconds is None else TimeLimit(seconds)
     token = _time_limit.set(limit)
@@ -127,12 +126,12 @@ _Outcome = httpx.Response | httpx.RequestError
 class RateLimitedTransport(httpx.BaseTransport):
     """The transport of one installation, or of the App itself.
 
-    A request waits and retries for at most `patience` seconds; after that, the queue should retry the work. Every
+    A request waits and retries for at most `patience` seconds; after that, the queue should retry the job. Every
     request names `api_version`, whatever version githubkit's methods were generated for.
 
-    Raises RateLimited with the seconds to wait, Unavailable, and Overtaken instead of writing without the lease. Reads
-    follow a redirect on the same server: another server could lie in this machine's own network. Other redirects raise
-    NotFound: above all, a write meant for one place must not land in another.
+    Raises RateLimited with the seconds to wait, Unavailable, and Overtaken for a write without the lease. A redirect
+    raises NotFound, except for a read within the same server: a write must not land in another repository, and another
+    server could be in this machine's own network.
     """
 
     connections: httpx.BaseTransport
@@ -162,7 +161,7 @@ class RateLimitedTransport(httpx.BaseTransport):
             if not isinstance(step, Retry):
                 return _result(call, outcome, step)
             log.info("%s: %s; again in %.1f s", call.operation, _failure_text(outcome), step.after)
-            # After a rate limit, the limiter makes this thread wait, like all other threads.
+            # After a rate limit, `_wait_for_limits` makes this thread wait, as it does all threads.
             if step.limit is None:
                 self.sleep(step.after)
             attempt += 1
@@ -190,7 +189,7 @@ class RateLimitedTransport(httpx.BaseTransport):
             return response
 
     def _next_step(self, call: _Call, outcome: _Outcome, attempt: int) -> NextStep:
-        """Decide what to do next, count the attempt, and tell the limiter the limits in the answer."""
+        """Decide what to do next, count the attempt, and pass the limits in the answer on to the limiter."""
         response = outcome if isinstance(outcome, httpx.Response) else None
         step = decide(
             _answer(response, call.cost),
@@ -260,7 +259,7 @@ def _result_label(response: httpx.Response | None, limit: RateLimit | None) -> s
 
 
 def _limit_message(call: _Call) -> str | Remark:
-    """The message for a limit. Comments show the message for a search, so that one names no path or resource."""
+    """The message for a limit. If a search met the limit, comments show the message, so it then names no path."""
     if call.cost.resource in _SEARCHES:
         return _SEARCHES[call.cost.resource].of()
     return f"{call.operation}: GitHub's rate limit is used up for now"
