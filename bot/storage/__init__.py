@@ -1,4 +1,4 @@
-"""What the bot stores, by repository id, on SQLite or PostgreSQL."""
+"""Stores the bot's records by GitHub's repository id, on SQLite or PostgreSQL. The entry point is `open_store`."""
 
 from bot.storage.comments import ADVISORY, ClaimOutcome, CommentState, StoredComment
 from bot.storage.repositories import StoredRepository

@@ -1,4 +1,4 @@
-"""People's commands: which were carried out, how many were given lately, and which issues are muted."""
+"""People's commands: which the bot carried out, how many each person gave lately, and which issues are muted."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from bot.storage.schema import heeded, muted, repositories, usage
 
 
 class HandledCommands(TableGateway):
-    """The `heeded` table: carried-out commands. `said_at` is GitHub's time of the text; `text_hash` covers both."""
+    """The `heeded` table. `said_at` is GitHub's time of the text; `text_hash` covers that time and the commands."""
 
     def begin(self, repo_id: int, number: int, comment_id: int, *, said_at: str, text_hash: str, delivery: str) -> bool:
-        """Whether this delivery is to carry out the commands: they are new, or it began before and did not finish.
+        """Whether this delivery must carry out the commands: they are new, or this delivery has begun but not ended.
 
-        GitHub's times are whole seconds, so each text of the latest second counts as the newest.
+        Only the newest text counts. GitHub's times are whole seconds, so all texts of the latest second are newest.
         """
         mine, newest = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
         last = sa.select(sa.func.max(newest.c.said_at)).where(_of_comment(newest, repo_id, number, comment_id))
@@ -27,11 +27,12 @@ class HandledCommands(TableGateway):
         begun = sa.select(heeded.c.done).where(mine, heeded.c.text_hash == text_hash, heeded.c.delivery == delivery)
         with write(self._engine) as connection:
             connection.execute(insert.on_conflict_do_nothing())
-            # This deletes the new row too, if later commands were carried out before.
+            # This deletes the new row too, if the comment has commands in a later text already.
             connection.execute(sa.delete(heeded).where(mine, heeded.c.said_at < last.scalar_subquery()))
             return connection.execute(begun).scalar_one_or_none() is False
 
     def end(self, repo_id: int, number: int, comment_id: int, *, text_hash: str) -> None:
+        """Record that the delivery has carried out the commands."""
         mine = sa.and_(_of_comment(heeded, repo_id, number, comment_id), heeded.c.text_hash == text_hash)
         self._change(sa.update(heeded).where(mine).values(done=True))
 
@@ -43,7 +44,7 @@ def _of_comment(table: sa.FromClause, repo_id: int, number: int, comment_id: int
 
 class MutedIssues(TableGateway):
     def set(self, repo_id: int, number: int, actor: str, now: float) -> None:
-        """Silence the bot on this issue; the first person to ask stays on record."""
+        """Silence the bot on this issue. Only the first person who asks for silence is recorded."""
         insert = self._insert(muted).values(repo_id=repo_id, number=number, actor=actor, at=now)
         self._change(insert.on_conflict_do_nothing())
 
@@ -67,15 +68,14 @@ class UsageLimit(NamedTuple):
 
 
 class Usage(TableGateway):
-    """The `usage` table. Limits apply to an installation, like GitHub's own limits for what the bot writes."""
+    """The `usage` table: recent commands. Limits apply to an installation, as GitHub's own limits on writing do."""
 
     def refuse(
         self, repo_id: int, login: str, uses: Collection[str], limits: Sequence[UsageLimit], now: float
     ) -> UsageLimit | None:
-        """The first limit that these uses would exceed; without one, the uses are counted.
+        """Count these uses; or count none, and return the first limit that they would exceed.
 
-        `uses` are names, such as those of the commands in a comment. Repeated uses, as in a retry, are allowed and not
-        counted twice.
+        `uses` are unique names, one for each command of a comment. A retry may repeat uses, which are counted once.
         """
         login, longest = name_key(login), max(limit.seconds for limit in limits)
         with write(self._engine) as connection:
@@ -87,7 +87,7 @@ class Usage(TableGateway):
                 connection.execute(sa.select(lock))
             siblings = sa.select(repositories.c.repo_id).where(repositories.c.installation == installation)
             of_installation = sa.or_(usage.c.repo_id == repo_id, usage.c.repo_id.in_(siblings))
-            # A row far ahead of this clock is from before the clock was set back.
+            # A row far ahead of this clock was written before somebody set the clock back.
             outdated = sa.or_(usage.c.at <= now - longest, usage.c.at > now + longest)
             connection.execute(sa.delete(usage).where(of_installation, outdated))
             past = connection.execute(sa.select(usage).where(of_installation)).all()
@@ -95,7 +95,7 @@ class Usage(TableGateway):
             new = [use for use in uses if use not in known]
             for limit in limits:
                 counted = [row for row in past if abs(now - row.at) < limit.seconds]
-                # A name with a space belongs to no person, and has a limit of its own.
+                # A login with a space is no person's, and has a limit of its own.
                 spent = sum(" " not in row.login if limit.together else row.login == login for row in counted)
                 if new and spent + len(new) > limit.most:
                     return limit

@@ -1,9 +1,9 @@
-"""The bot's own comments, so that a retry, crash or redelivery never posts one twice (C2).
+"""Records the bot's own comments, so that a retry, crash or redelivery never posts a comment twice (C2).
 
 A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the commands in the comment
-`command_id`. The caller first claims the comment, then writes on GitHub, then settles the claim: with the comment, or
-with none if there was nothing to say. If a claim is `DOUBTFUL`, the caller first looks on GitHub for an earlier
-attempt's comment.
+`command_id`. The caller (`bot.conversation.comments`) claims the comment, then writes on GitHub, then settles the claim
+with the comment, or with none if it had nothing to say. After a `DOUBTFUL` claim, the caller first looks on GitHub for
+the comment of an earlier attempt.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class CommentState(StrEnum):
 class ClaimOutcome(StrEnum):
     """The answer to a claim.
 
-    `CLEAR`: go on, no earlier attempt can have written the comment. `DOUBTFUL`: go on, but an earlier attempt may have.
-    `BUSY`: another attempt is writing the comment. `SETTLED`: the comment is posted, or a maintainer deleted it.
+    `CLEAR`: claimed; no earlier attempt can have written the comment. `DOUBTFUL`: claimed, but an earlier attempt may
+    have written it. `BUSY`: another attempt has the claim. `SETTLED`: the comment is posted, or deleted for good.
     """
 
     CLEAR = "clear"
@@ -49,8 +49,8 @@ class StoredComment:
     """A comment as last written.
 
     `text_hash` is the hash of the text that the comment answers, `body_hash` the hash of the comment's own text; None
-    if unknown. `shown` are the candidates that the comment last showed, even if it now says "nothing left". A different
-    `updated_at` tells that somebody has written the row meanwhile.
+    if unknown. `shown` are the candidates that the comment last showed, even if it now says "nothing left". If
+    `updated_at` has changed, another attempt has written the row meanwhile.
     """
 
     repo_id: int
@@ -77,7 +77,7 @@ class Comments(TableGateway):
             return None
         state = CommentState(row.state)
         shown = tuple(json.loads(row.shown))
-        # The columns have an empty text for None.
+        # The columns store None as an empty text.
         key, hashes = (row.repo_id, row.number, row.command_id), (row.text_hash or None, row.body_hash or None)
         return StoredComment(*key, state, row.comment_id, *hashes, shown, row.updated_at)
 
@@ -87,7 +87,7 @@ class Comments(TableGateway):
         insert = self._new(repo_id, number, command_id, state=CommentState.INTENDED, updated_at=now)
         intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
         silent = comments.c.state == CommentState.SILENT
-        # A claim far ahead of this clock is from before the clock was set back.
+        # A claim far ahead of this clock was made before somebody set the clock back.
         over = sa.or_(comments.c.updated_at <= now - lease, comments.c.updated_at > now + lease)
         expired = sa.and_(comments.c.state == CommentState.INTENDED, over)
         with write(self._engine) as connection:
@@ -144,7 +144,7 @@ class Comments(TableGateway):
         return self._change(sa.update(comments).where(own).values(values | _if_shown(shown))) > 0
 
     def adopt(self, repo_id: int, number: int, command_id: int, comment_id: int, now: float) -> None:
-        """Record a comment that was found on GitHub, if none is stored; its text and what it answers stay unknown."""
+        """Record a comment that the bot found on GitHub, if none is stored. The two hashes stay unknown."""
         found = self._new(repo_id, number, command_id, state=CommentState.POSTED, comment_id=comment_id, updated_at=now)
         self._change(found.on_conflict_do_nothing())
 
@@ -158,10 +158,10 @@ class Comments(TableGateway):
         shown: Sequence[int] = (),
         now: float,
     ) -> None:
-        """Record that a text was answered by writing nothing; with None, that no text is answered yet.
+        """Record that the bot answered a text by writing nothing; with `text_hash` None, that it answered no text yet.
 
-        An existing comment stays, and so do the candidates that it showed. A claim stays too: its comment may exist by
-        now, so the next caller must look on GitHub first. Has no effect on a deleted comment.
+        An existing comment stays posted; without `shown`, its candidates stay too. A claim stays: the claimed comment
+        may exist by now, so the next caller must look on GitHub first. Has no effect on a deleted comment.
         """
         nobody_writes = sa.and_(comments.c.comment_id.is_(None), comments.c.state != CommentState.INTENDED)
         answered = {"text_hash": text_hash or "", "updated_at": now, **_if_shown(shown)}
@@ -172,9 +172,9 @@ class Comments(TableGateway):
         )
 
     def doubt(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
-        """Record that the comment's text is unknown: the comment answers nothing until the next attempt has edited it.
+        """Record that the comment's present text is unknown, so that the next attempt edits the comment.
 
-        If the comment's id is unknown too, the next attempt may begin at once, as `DOUBTFUL`.
+        If the comment's id is unknown too, the next claim succeeds at once, as `DOUBTFUL`.
         """
         unknown = comments.c.comment_id.is_(None)
         values = {
@@ -186,13 +186,13 @@ class Comments(TableGateway):
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _NOT_DELETED).values(values))
 
     def lose(self, repo_id: int, number: int, command_id: int) -> None:
-        """Note that the comment is unknown: the next attempt may begin at once, as `DOUBTFUL`."""
+        """Record that the comment's id and text are unknown: the next claim succeeds at once, as `DOUBTFUL`."""
         unknown = {"comment_id": None, "text_hash": "", "body_hash": ""}
         values = {"state": CommentState.INTENDED, **unknown, "updated_at": 0.0}
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _NOT_DELETED).values(values))
 
     def silence(self, repo_id: int, number: int, comment_id: int) -> None:
-        """Record that the bot itself deleted a comment. The bot may post another, or has done so."""
+        """Record that the bot itself deleted a comment. Unlike after a maintainer's deletion, it may post another."""
         its = (comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
         posted = comments.c.state == CommentState.POSTED
         self._change(sa.update(comments).where(*its, posted).values(state=CommentState.SILENT, comment_id=None))
@@ -202,8 +202,8 @@ class Comments(TableGateway):
     ) -> bool:
         """Record that a maintainer deleted a comment; False if the comment is not the bot's.
 
-        `command_id` is the command that the comment answered, by its marker, if known. With `command_id`, the deletion
-        is recorded even if the comment's id is not stored: GitHub's answer got lost, or the store was erased or lost.
+        `command_id` is the command that the comment answered, if the comment's marker names it. With `command_id`, the
+        deletion is recorded even if the comment's id is not stored, as after a lost answer of GitHub's or a lost store.
         """
         here = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}
@@ -217,7 +217,7 @@ class Comments(TableGateway):
         return self._write(insert.on_conflict_do_update(index_elements=_KEY, set_=gone, where=unknown))
 
     def _new(self, repo_id: int, number: int, command_id: int, **known: Any) -> Any:
-        """An INSERT of a comment with these values; the others are empty."""
+        """An INSERT of a comment with the `known` values; all other columns are empty."""
         unknown = {"comment_id": None, "text_hash": "", "body_hash": "", "shown": "[]"}
         return self._insert(comments).values(repo_id=repo_id, number=number, command_id=command_id, **unknown | known)
 

@@ -1,4 +1,4 @@
-"""The bot's decisions about issues, its labels, and the judge's verdicts (J) on pairs of texts, with their cost."""
+"""Records the bot's decisions about issues, the labels it added, and the judge's verdicts (J) on pairs of issues."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Decisions(TableGateway):
         return self._read(decisions.c.repo_id == repo_id, decisions.c.at >= since, decisions.c.at < until)
 
     def latest(self, repo_id: int, most: int = 100, before: float | None = None) -> list[Decision]:
-        """The latest decisions, or the latest before a time; the last one first."""
+        """The `most` latest decisions, before a time if it is given, newest first."""
         query = sa.select(decisions).where(decisions.c.repo_id == repo_id)
         if before is not None:
             query = query.where(decisions.c.at < before)
@@ -70,7 +70,7 @@ class Decisions(TableGateway):
         return self._read(decisions.c.repo_id == repo_id, decisions.c.number == number)
 
     def last_looks(self, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
-        """When the bot last looked at each of these issues; a decision to leave an issue alone is no look."""
+        """When the bot last looked at each of these issues. A decision to leave an issue alone does not count."""
         at, looked = sa.func.max(decisions.c.at), decisions.c.outcome != DecisionOutcome.LEFT_ALONE
         mine = (decisions.c.repo_id == repo_id, decisions.c.number.in_(numbers), looked)
         query = sa.select(decisions.c.number, at).where(*mine)
@@ -97,7 +97,8 @@ def _decision(row: sa.Row[Any]) -> Decision:
 
 
 def _all_but(most: int, condition: sa.ColumnElement[bool], connection: sa.Connection) -> sa.Delete:
-    """A statement that erases these decisions, except the latest `most`."""
+    """A statement that erases the decisions that meet the `condition`, except the latest `most`."""
+    # SQLite allows OFFSET only after LIMIT; -1 is no limit.
     latest = sa.select(decisions.c.id).where(condition).order_by(decisions.c.at.desc(), decisions.c.id.desc())
     extra = latest.offset(most).limit(-1 if connection.dialect.name == "sqlite" else None)
     return sa.delete(decisions).where(decisions.c.id.in_(extra))
@@ -107,14 +108,14 @@ DAY, HOUR = 86_400.0, 3_600.0
 
 
 class LabelledIssues(TableGateway):
-    """The `labelled` table. An issue's `place` is that of the bot's own entry in the history of the label."""
+    """The `labelled` table: where in the history of an issue's label `duplicate` the bot added the label."""
 
     def set(self, repo_id: int, number: int, place: int) -> None:
         """Record that the bot adds the label after `place` other changes."""
         self._change(self._upsert(labelled, {"repo_id": repo_id, "number": number}, {"place": place}))
 
     def clear(self, repo_id: int, number: int) -> None:
-        """GitHub has refused the label."""
+        """Forget the addition, because GitHub has refused it."""
         self._change(sa.delete(labelled).where(labelled.c.repo_id == repo_id, labelled.c.number == number))
 
     def place(self, repo_id: int, number: int) -> int | None:
@@ -143,7 +144,7 @@ class StoredJudgement:
 
 
 class Judgements(TableGateway):
-    """See `bot.search.judge.judge.JudgeRecord`. Budgets cover the last 24 hours, and for authors the last hour."""
+    """Implements `bot.search.judge.judge.JudgeRecord`. Budgets cover the last 24 hours, and for authors an hour."""
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         query = sa.select(judgements).where(judgements.c.repo_id == repo_id, judgements.c.key.in_(keys))
@@ -201,7 +202,7 @@ class Judgements(TableGateway):
         self._change(sa.update(judge_calls).where(judge_calls.c.id == call).values(**values))
 
     def of_issue(self, repo_id: int, number: int) -> tuple[list[StoredJudgement], JudgeUsage, float]:
-        """The verdicts on an issue's candidates, the latest last; the calls' usage; and the last call's seconds."""
+        """An issue's verdicts, the latest last; the usage of all calls about the issue; the last call's seconds."""
         mine = sa.and_(judgements.c.repo_id == repo_id, judgements.c.number == number)
         rows = self._all(sa.select(judgements).where(mine).order_by(judgements.c.at))
         calls = sa.and_(judge_calls.c.repo_id == repo_id, judge_calls.c.number == number)

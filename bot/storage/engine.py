@@ -65,7 +65,7 @@ def make_engine(
 
 
 def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
-    """Treat a failed connect as a lost connection, and a read-only connection too, since it stays read-only."""
+    """Treat a failed connect as a lost connection. So too a read-only connection, which would stay read-only."""
     if context.connection is None or getattr(context.original_exception, "sqlstate", "") == _READ_ONLY:
         context.is_disconnect = True
 
@@ -109,7 +109,7 @@ class TableGateway:
             return connection.execute(query).scalar()
 
     def _change(self, statement: sa.Insert | sa.Update | sa.Delete) -> int:
-        """Write by one statement; returns how many rows it changed, which drivers report unreliably for an INSERT."""
+        """Run one statement; returns how many rows it changed, which drivers report unreliably for an INSERT."""
         with write(self._engine) as connection:
             return connection.execute(statement).rowcount
 
@@ -129,6 +129,6 @@ class TableGateway:
         values: Mapping[str, Any],
         where: sa.ColumnElement[bool] | None = None,
     ) -> Any:
-        """An INSERT of a row, or an UPDATE of the row with that key, if `where` holds for that row."""
+        """An INSERT of a row. If a row with this key exists, updates that row instead, but only if `where` holds."""
         insert = self._insert(table).values(**key, **values)
         return insert.on_conflict_do_update(index_elements=list(key), set_=values, where=where)

@@ -1,4 +1,4 @@
-"""Deliveries that failed, until a redelivery succeeds or GitHub forgets the delivery."""
+"""Records failed deliveries for `handlers.scheduled.redelivery`, until a redelivery succeeds or GitHub forgets them."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class FailedDeliveries(TableGateway):
         read_until: float | None,
         oldest: float,
     ) -> None:
-        """Record failed deliveries, and forget those that were taken or failed before `oldest`, in one transaction.
+        """Record failed deliveries; forget the `taken` ones and those that failed before `oldest`. One transaction.
 
-        Deliveries in `lost` have failed for the first time. All others are redeliveries, which only update a known row:
-        an unknown delivery was given up, and would be requested without end.
+        Deliveries in `lost` have failed for the first time. All others are redeliveries, which only update a row: if
+        there is none, the bot has given the delivery up, and would otherwise ask for it without end.
         """
         insert = self._insert(missed)
         last = {"delivery_id": insert.excluded.delivery_id, "status_code": insert.excluded.status_code}

@@ -1,4 +1,4 @@
-"""Why a database failed, in words without secrets, and whether the failure passes by itself.
+"""Says why a database failed, in words without secrets, and whether the failure passes by itself.
 
 A driver's own text can repeat the address with its password, or a statement's parameters, which may be people's words.
 """
@@ -37,8 +37,8 @@ _POSTGRES = {
     "XX002": "the server's files are damaged; restore a backup",
 }
 
-# A server's codes after a failover, when its disk is nearly full, or when a hosting plan is used up. A lost connection
-# shows as `connection_invalidated`.
+# PostgreSQL's codes for failures that pass: after a failover, on a nearly full disk, or at the end of a hosting plan's
+# quota. SQLAlchemy marks a lost connection by `connection_invalidated`.
 _POSTGRES_PASSES = {"25006", "42501"}
 
 # The driver's texts for a failed connect, which has no code. (A server may use another language.)
@@ -59,7 +59,7 @@ _UNCONNECTED = (
 
 
 def why(problem: BaseException) -> str:
-    """The reason of a failure, for people, without addresses and files; if unknown, the error's type. Pure."""
+    """The reason of a failure, for people, without addresses and files; the error's type if it is unknown. Pure."""
     cause = getattr(problem, "orig", None) or problem
     kind = type(cause).__name__
     if isinstance(cause, OSError):
@@ -97,5 +97,5 @@ def is_locked(error: BaseException | None) -> bool:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """The result code without its extension; 0 for the driver's own errors, as about a closed connection."""
+    """The low eight bits of the result code, its main part; 0 for the driver's own errors (closed connection)."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -1,4 +1,4 @@
-"""People's feedback about issues: verdicts by command (C4), other signals, and the thresholds calibrated by both."""
+"""Records people's feedback: verdicts by command (C4), other signals, and the thresholds calibrated from both."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Verdicts(TableGateway):
         details: Mapping[str, Any] | None = None,
         issue: str = "",
     ) -> None:
-        """Store a verdict, unless this same command is already stored (a redelivery) and still holds."""
+        """Store a verdict. Has no effect if a redelivery repeats a command whose verdict still holds."""
         undone = {"undone_at": None, "undone_by": None}
         values = {"actor": actor, "at": now, **undone, "details": json.dumps(dict(details or {}))}
         pair = {"number": number, "other": other, "issue": issue}
@@ -49,13 +49,14 @@ class Verdicts(TableGateway):
         self._change(self._upsert(verdicts, key, values, where=verdicts.c.undone_at.is_not(None)))
 
     def remove(self, verdict_id: int) -> None:
-        """Erase a verdict that GitHub did not let us carry out."""
+        """Erase a verdict that the bot could not carry out, because GitHub refused."""
         self._change(sa.delete(verdicts).where(verdicts.c.id == verdict_id))
 
     def rejected(self, repo_id: int, number: int) -> set[int]:
         """The issues that a command on either issue has declared to be no duplicates of this one."""
         either = sa.or_(verdicts.c.number == number, verdicts.c.other == number)
         pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.NOT), either)
+        # `other` is 0 for an issue of another repository.
         return {issue for pair in self._all(pairs) for issue in pair} - {number, 0}
 
     def rejected_elsewhere(self, repo_id: int, number: int) -> set[str]:
@@ -71,9 +72,9 @@ class Verdicts(TableGateway):
     def last(
         self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None
     ) -> UserVerdict | None:
-        """The latest verdict on this issue that no `undo` has taken back, by anybody or by one person.
+        """The latest verdict on this issue that no `undo` has taken back. `actor` limits the search to one person.
 
-        `up_to` is a comment's id: it leaves out later comments (GitHub's ids grow with time).
+        `up_to` is a comment's id: verdicts from later comments, which have greater ids, do not count.
         """
         mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number)
         query = sa.select(verdicts).where(*mine, verdicts.c.undone_by.is_(None))
@@ -111,12 +112,12 @@ class Verdicts(TableGateway):
         return [_verdict(row) for row in self._all(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))]
 
     def undo(self, verdict_id: int, command_id: int, now: float) -> None:
-        """Take a verdict back for the command in this comment, unless that was done before."""
+        """Take a verdict back for the `undo` in comment `command_id`, unless another `undo` has done so before."""
         holds = sa.update(verdicts).where(verdicts.c.id == verdict_id, verdicts.c.undone_by.is_(None))
         self._change(holds.values(undone_at=now, undone_by=command_id))
 
     def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
-        """End the `of` verdicts on an issue that was reopened or closed in another way, except a verdict for `but`."""
+        """End an issue's `of` verdicts, except one for `but`: people reopened the issue or closed it in another way."""
         mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
         query = sa.update(verdicts).where(*mine, verdicts.c.undone_at.is_(None)).values(undone_at=now)
         self._change(query if but is None else query.where(verdicts.c.other != but))
@@ -144,14 +145,14 @@ def _verdict(row: sa.Row[Any]) -> UserVerdict:
 
 
 class Signals(TableGateway):
-    """People's signals about issues: one of each kind from each person about one pair."""
+    """The `signals` table: one signal of each kind from each person about each pair of issues."""
 
     def put(self, repo_id: int, signal: FeedbackSignal) -> None:
         """Store a signal, in place of the person's earlier one."""
         self._change(self._put(repo_id, signal))
 
     def replace(self, repo_id: int, number: int, kind: FeedbackKind, present: Iterable[FeedbackSignal]) -> None:
-        """Make these the only signals of this kind about an issue: people have taken the others back."""
+        """Make `present` the only signals of this kind about an issue: people have taken all other ones back."""
         with write(self._engine) as connection:
             connection.execute(sa.delete(signals).where(*_signals_of(repo_id, number, kind)))
             for signal in present:
@@ -176,7 +177,7 @@ class Signals(TableGateway):
         return self._read(signals.c.repo_id == repo_id, signals.c.at >= since)
 
     def deciding(self, repo_id: int) -> list[FeedbackSignal]:
-        """The signals from people who count, about a pair or a comment of the bot's."""
+        """The signals from maintainers and authors, about a pair or about a comment of the bot's (a reaction)."""
         about = sa.or_(signals.c.other != 0, signals.c.kind == FeedbackKind.REACTION.value)
         return self._read(signals.c.repo_id == repo_id, about, signals.c.who != Role.OTHER.value)
 
@@ -217,7 +218,7 @@ class WatchedComments(TableGateway):
     """The `watched` table. A comment's row appears when its reactions are first read."""
 
     def latest(self, repo_id: int, since: float, most: int) -> list[WatchedComment]:
-        """The posted advisory comments that were written or edited at `since` or later, the last one first."""
+        """The posted advisory comments that the bot wrote or edited at `since` or later, newest first."""
         ours = sa.and_(watched.c.repo_id == comments.c.repo_id, watched.c.number == comments.c.number)
         query = (
             sa.select(comments.c.number, comments.c.comment_id, watched.c.comment_id, watched.c.node_id, watched.c.fold)
@@ -267,7 +268,7 @@ class Calibrations(TableGateway):
         wrong: float,
         now: float,
     ) -> bool:
-        """Store a calibrated threshold unless somebody has reset it since `before`; returns whether it moved."""
+        """Store a threshold, unless somebody has reset the calibration since `before`. Returns whether it moved."""
         moved = threshold != (before.threshold if before else None)
         values = {
             "bar": threshold,
@@ -281,7 +282,7 @@ class Calibrations(TableGateway):
         return bool(self._change(same.values(**values))) and moved
 
     def reset(self, repo_id: int, now: float) -> None:
-        """Reset the threshold; signals until `now` count no more."""
+        """Go back to the settings' threshold. Feedback before `now` no longer counts."""
         values = {"bar": None, "since": now, "changed_at": now, "basis": _basis(0.0, 0.0)}
         self._change(self._upsert(calibrations, {"repo_id": repo_id}, values))
 

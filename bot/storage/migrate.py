@@ -31,7 +31,7 @@ PAUSE, FIRST_LOGGED, LOGGED_EVERY = 0.1, 5.0, 15.0
 
 
 def waiting(what: str) -> Callable[[], None]:
-    """A function to call after each failed try to lock `what`: it pauses, and logs now and then."""
+    """A function to call after each failed try to lock `what`. It pauses, and logs now and then."""
     began = time.monotonic()
     next_line = FIRST_LOGGED
 
@@ -49,12 +49,15 @@ def waiting(what: str) -> Callable[[], None]:
 
 @contextmanager
 def single_process(engine: sa.Engine, lock: int, what: str, patience: float | None) -> Iterator[None]:
-    """Let one process at a time into this block, on PostgreSQL. Raises TimeoutError after `patience` seconds."""
+    """On PostgreSQL, let one process at a time into this block; raises TimeoutError after `patience` seconds.
+
+    On SQLite, `write` does so.
+    """
     if engine.dialect.name != "postgresql":
         yield
         return
     wait, began = waiting(what), time.monotonic()
-    # Autocommit, since the server would end an idle transaction.
+    # Autocommit, because the server would end a transaction that is idle during the block.
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         while not connection.execute(sa.select(sa.func.pg_try_advisory_lock(lock))).scalar():
             if patience is not None and time.monotonic() - began > patience:
@@ -69,15 +72,15 @@ def single_process(engine: sa.Engine, lock: int, what: str, patience: float | No
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _version = sa.table("store_version", sa.column("version_num"))
 
-# The number of an advisory lock, which nothing else in the database may use.
+# The number of PostgreSQL's advisory lock. Nothing else in the database may use this number.
 _LOCK = 7_205_759_403
 
 
 def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
     """Make all tables, or apply the missing steps, in one transaction, one process at a time.
 
-    Other processes wait for the lock: without end if `wait` is set, else for the engine's patience; then they raise the
-    database's error.
+    A process that finds the lock taken waits without end if `wait` is set, else for the engine's patience, and then
+    raises the database's error.
     """
     pause = waiting("the store")
     while _reached(engine) < newest():
@@ -91,8 +94,8 @@ def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
 
 
 def _upgrade(engine: sa.Engine, wait: bool) -> bool:
-    """Apply the missing steps; False if another process has the lock, which the caller will wait for."""
-    # Imported here, since most processes find nothing to do and start a tenth of a second sooner without alembic.
+    """Apply the missing steps; False if another process has the lock, so that the caller must try again."""
+    # Imported here, because alembic takes a tenth of a second to load and most processes do not need it.
     from alembic import command
 
     config = _config()
@@ -128,7 +131,7 @@ def has_schema(engine: sa.Engine) -> bool:
 
 
 def newest() -> str:
-    """The latest revision; each migration's file name begins with its own."""
+    """The latest revision, by the number with which each migration's file name begins."""
     return max(file.name.partition("_")[0] for file in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 

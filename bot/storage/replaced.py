@@ -1,8 +1,8 @@
 """Notices that somebody has replaced the database, by restoring a backup beside a running bot, against the manual.
 
-Writes to a replaced SQLite file are lost, so connections stop using it. They use the new file only when it has stopped
-changing, since it may be an unfinished copy. A worker has indexes of the old database in memory, and the new database
-may lack tables, so the worker ends and the next worker starts afresh.
+Writes to a replaced SQLite file are lost, so connections stop using the old file. They use the new file only when it
+has stopped changing, because it may be an unfinished copy. A worker has indexes of the old database in memory, and the
+new database may lack tables, so the worker ends and the next worker starts afresh.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SETTLED = 5.0
 
 
 def sqlite_file(url: sa.URL | str) -> Path | None:
-    """The file of a SQLite database, whether it exists or not; None for other databases and for one in memory."""
+    """The path of a SQLite database's file, which need not exist; None for PostgreSQL and for a database in memory."""
     url = sa.make_url(url)
     return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
 
@@ -55,6 +55,7 @@ class DatabaseFile:
         # As text, since `os.stat` is called for each connection that is taken from the pool.
         self._file = None if file is None else str(file)
         self._lock = threading.Lock()
+        # The inode of the file in use; the state last seen in a lost file's place, and since when (monotonic clock).
         self._ours: int | None = None
         self._seen: tuple[int, int, int] | None = None
         self._since = 0.0
@@ -67,7 +68,7 @@ class DatabaseFile:
         return found and found[0]
 
     def present(self) -> int | None:
-        """The inode of the file to use, None before a connection. Raises OperationalError while none may be used."""
+        """The inode of the file to use; None before the first connection. Raises OperationalError if none is ready."""
         if self._ours is None:
             return None
         found = self._look()
@@ -94,8 +95,8 @@ class DatabaseFile:
         return None if self._file is None else _stat(self._file)
 
 
-# Each primary key has an oid. Restoring a dump makes new primary keys, after all rows. A database that takes over
-# another database's name has a different oid itself.
+# Each table: the database's oid, the table's name, the primary key's oid (null: no key yet). Restoring a dump makes new
+# primary keys, after all rows. A database that takes over another database's name has another oid itself.
 _TABLES = sa.text(
     "SELECT pg_database.oid, relname, pg_constraint.oid FROM pg_database, "
     "pg_class LEFT JOIN pg_constraint ON conrelid = pg_class.oid AND contype = 'p' WHERE datname = current_database() "
@@ -106,7 +107,7 @@ _REQUIRED = frozenset({"store_version", "jobs"})
 
 
 class SqliteDatabases:
-    """The files of some SQLite databases, as they are now, without those that do not exist yet."""
+    """The existing files of some SQLite databases, as they were when this object was made."""
 
     def __init__(self, urls: Sequence[str]) -> None:
         self._begun = {url: found[0] for url in urls if (found := file_state(url)) is not None}
@@ -114,9 +115,9 @@ class SqliteDatabases:
         self._lost = False
 
     def replaced(self) -> bool:
-        """Whether other files have taken the databases' place, and have not changed since the last look.
+        """Whether other files have taken the databases' place, and have not changed since the last call.
 
-        An unfinished copy would still change.
+        A file that still changes may be an unfinished copy.
         """
         found = {url: file_state(url) for url in self._begun}
         unchanged, self._before = found == self._before, found
@@ -125,16 +126,16 @@ class SqliteDatabases:
 
 
 class PostgresDatabase:
-    """The tables of store and queue in a PostgreSQL database, as they are now."""
+    """The tables of store and queue in a PostgreSQL database, as they were when this object was made."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
         self._begun = self._before = self._look()
 
     def replaced(self) -> bool:
-        """Whether other tables have taken these tables' place, are complete, and have not changed since the last look.
+        """Whether complete new tables have taken the place of all old ones, and have not changed since the last call.
 
-        The new tables may be of an older release. An upgrade only adds tables. Raises the database's errors.
+        The new tables may be of an older release. An upgrade keeps the old tables. Raises the database's errors.
         """
         found = self._look()
         unchanged, self._before = found == self._before, found
@@ -151,5 +152,5 @@ class PostgresDatabase:
 
 
 def open_databases(urls: Sequence[str], engine: sa.Engine) -> SqliteDatabases | PostgresDatabase:
-    """The databases at these URLs, as they are now. `engine` is for one of them; on PostgreSQL they are the same."""
+    """The databases at these URLs, as they are now. `engine` is for any of them; on PostgreSQL they are the same."""
     return SqliteDatabases(urls) if engine.dialect.name == "sqlite" else PostgresDatabase(engine)

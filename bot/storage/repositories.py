@@ -15,7 +15,7 @@ from bot.storage.schema import backfills, digest_issues, lock_index, repositorie
 
 @dataclass(frozen=True, slots=True)
 class StoredRepository:
-    """A repository as of the last event. `installation` is None until an event has named it."""
+    """A repository as of the last event. `installation` is None until an event has named the installation."""
 
     id: int
     ref: RepoRef
@@ -26,7 +26,7 @@ class StoredRepository:
 
     @property
     def summary(self) -> Repository:
-        """The part that webhooks contain."""
+        """The part of the row that webhooks contain."""
         return Repository(self.id, self.ref, self.private, self.archived)
 
 
@@ -42,7 +42,7 @@ class Repositories(TableGateway):
         if installation is not None:
             values["installation"] = installation
         with write(self._engine) as connection:
-            # `Store.forget` takes this lock too: a row that does not exist yet cannot be locked.
+            # `Store.forget` takes this lock too. A lock on the row would not do: the row may not exist yet.
             lock_index(connection, repository.id)
             connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
 
@@ -51,7 +51,7 @@ class Repositories(TableGateway):
         return row and _stored(row)
 
     def by_name(self, ref: RepoRef) -> StoredRepository | None:
-        """The repository with this name, ignoring case; of several rows the one that was updated last."""
+        """The repository with this name, ignoring case. If several rows have the name, the one updated last."""
         found = sa.select(repositories).where(repositories.c.lookup == ref.key)
         found = found.order_by(repositories.c.updated_at.desc(), repositories.c.repo_id.desc()).limit(1)
         row = self._first(found)
@@ -70,7 +70,7 @@ class Repositories(TableGateway):
         self._change(theirs.values(suspended=suspended))
 
     def locked(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
-        """The repository. Its row, even one that does not exist yet, is locked until the transaction ends."""
+        """The repository, if stored. Until the transaction ends, nobody else can change or add its row."""
         lock_index(connection, repo_id)
         mine = sa.select(repositories).where(repositories.c.repo_id == repo_id).with_for_update()
         row = connection.execute(mine).first()
@@ -84,7 +84,7 @@ def _stored(row: sa.Row[Any]) -> StoredRepository:
 
 
 class OwnIssueKind(StrEnum):
-    """The bot's own issues: `SCAN` shows the groups of the backlog, `DIGEST` the last week's work."""
+    """The bot's own issues: `SCAN` lists the groups of duplicates in the backlog, `DIGEST` the last week's work."""
 
     SCAN = "scan"
     DIGEST = "digest"
@@ -130,13 +130,13 @@ class OwnIssues(TableGateway):
 
 @dataclass(frozen=True, slots=True)
 class CachedFile:
-    """A file of a repository as last fetched; `text` is None if it does not exist."""
+    """A file of a repository as last fetched; `text` is None if the repository lacks the file."""
 
     text: str | None
     fetched_at: float
 
     def is_fresh(self, now: float, seconds: float) -> bool:
-        # A time far ahead of now is from before the clock was set back.
+        # `abs`: a time far ahead of now was recorded before somebody set the clock back.
         return abs(now - self.fetched_at) < seconds
 
 
@@ -167,8 +167,8 @@ class Progress:
     """The progress of a backfill.
 
     `cursor` is the position to continue from (`issue_pages.PagePosition`), empty at the start. `etag` is the first
-    page's: a request with it costs nothing while nothing has changed. `seen` of about `expected` issues have been read.
-    `problem` says why the backfill does not continue at the moment; it is empty otherwise.
+    page's ETag: requests with it cost nothing while nothing has changed. `seen` of about `expected` issues have been
+    read. `problem` says why the backfill does not continue at the moment; it is empty otherwise.
     """
 
     cursor: str = ""
@@ -186,7 +186,7 @@ class Progress:
 
     @property
     def stopped(self) -> bool:
-        """Whether the backfill has stopped because of its `problem`."""
+        """Whether the backfill has stopped because of its `problem`. Then `updated_at` is 0."""
         return self.problem != "" and not self.updated_at
 
 
@@ -202,14 +202,14 @@ class Backfills(TableGateway):
         return progress is not None and progress.done
 
     def set(self, repo_id: int, progress: Progress) -> None:
-        """Store the progress, after the issues themselves: after a crash in between, those issues are read again."""
+        """Store the progress. Store the issues first: after a crash in between, the backfill reads them again."""
         self._change(self._put(repo_id, progress))
 
     def replace(self, repo_id: int, before: Progress | None, after: Progress) -> bool:
         """Store the progress if the stored progress still equals `before`; False otherwise.
 
-        Meanwhile the repository may have been erased with its index, so that the next backfill must begin at the start.
-        Or another worker may have made progress.
+        It differs if another worker has made progress, or if the repository was erased with its index, so that the next
+        backfill must begin at the start.
         """
         with write(self._engine) as connection:
             # `Store.forget` takes this lock too.

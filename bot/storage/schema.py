@@ -58,8 +58,8 @@ def _row_id() -> Columns:
     return columns(ROW_ID, "id", primary_key=True)
 
 
-# GitHub ignores the case of names, so `lookup` is in lower case. Two rows can share a name until we
-# learn of a renaming.
+# GitHub ignores the case of names, so `lookup` is in lower case. Two rows can share a name until the bot learns of a
+# renaming.
 repositories = _table(
     "repositories",
     *keys("repo_id"),
@@ -82,8 +82,8 @@ comments = _table(
     *times("updated_at"),
 )
 
-# A command that comes twice adds only one verdict. For an issue of another repository, `issue` is OWNER/REPO#NUMBER in
-# lower case, and `other` is 0.
+# A redelivered command adds no second verdict. If the second issue is another repository's, `issue` is
+# OWNER/REPO#NUMBER in lower case, and `other` is 0.
 verdicts = _table(
     "verdicts",
     *_row_id(),
@@ -100,8 +100,8 @@ verdicts = _table(
     sa.Index("ix_verdicts_other", "repo_id", "other"),
 )
 
-# The commands in the newest text of each comment, by GitHub's time (`said_at`), and the delivery that carries them out.
-# `text_hash` is the hash of that time and the commands.
+# The commands in the newest text of each comment, and the delivery that carries them out. `said_at` is GitHub's time of
+# the text, `text_hash` the hash of that time and the commands.
 heeded = _table(
     "heeded",
     *keys("repo_id", "number", "comment_id"),
@@ -126,7 +126,7 @@ judgements = _table(
     sa.Index("ix_judgements_number", "repo_id", "number"),
 )
 
-# Questions to the judge. Until the answer arrives, a question counts with the most that it can take.
+# Questions to the judge. Until the answer arrives, `tokens_in` is the most that question and answer can take together.
 judge_calls = _table(
     "judge_calls",
     *_row_id(),
@@ -161,11 +161,11 @@ decisions = _table(
     sa.Index("ix_decisions_number", "repo_id", "number"),
 )
 
-# The issues to which the bot has added the label `duplicate`: `place` counts the label's earlier changes there.
+# The issues to which the bot has added the label `duplicate`; `place` counts the label's earlier changes on the issue.
 labelled = _table("labelled", *keys("repo_id", "number"), *numbers("place"))
 
-# Feedback on a decision other than by a command (`bot.quality.feedback`): one signal of each kind from each person
-# about one pair, or with `other` 0 about the whole comment. `who` is the person's role here.
+# People's feedback on decisions without commands (`bot.quality.feedback`): one signal of each kind from each person
+# about a pair, or about the whole comment (`other` 0). `who` is the person's role in the repository.
 signals = _table(
     "signals",
     *keys("repo_id", "number"),
@@ -176,11 +176,11 @@ signals = _table(
     *times("at"),
 )
 
-# The bot's comments whose reactions are read: `node_id` is GraphQL's id, empty until it is known, `fold` what the bot
-# has done about a 👎.
+# The bot's comments whose reactions the bot reads. `node_id` is GraphQL's id, empty until it is known; `fold` says
+# whether the bot has folded the comment after a 👎.
 watched = _table("watched", *keys("repo_id", "number"), *numbers("comment_id"), *strings("node_id", "fold"))
 
-# A repository's calibrated threshold `bar` (null: that of the settings), by the feedback after `since`.
+# A repository's threshold, calibrated from the feedback after `since`, as `bar` (null: the settings' threshold holds).
 calibrations = _table(
     "calibrations",
     *keys("repo_id"),
@@ -191,7 +191,7 @@ calibrations = _table(
 
 
 def _own_issues(name: str) -> sa.Table:
-    """The bot's own issues of one kind. `number` is null from before one is opened until GitHub has answered."""
+    """The bot's own issues of one kind. `number` is null from before the request to open one until GitHub's answer."""
     return _table(name, *keys("repo_id"), *numbers("number", nullable=True), *times("updated_at"))
 
 
@@ -221,8 +221,8 @@ missed = _table(
 # How far GitHub's growing lists have been read, by name.
 marks = _table("marks", *text_keys("name"), *times("at"))
 
-# The scan's findings for one issue: `candidates` as JSON, `sequence` of the index at that time, `model` the weights and
-# vectors that judged.
+# The scan's `candidates` for one issue, as JSON. `sequence` is the index's at that time; `model` names the weights and
+# vectors that scored them.
 scan_answers = _table("scan_answers", *keys("repo_id", "number"), *numbers("sequence"), *strings("model", "candidates"))
 
 
@@ -234,7 +234,7 @@ INDEX = {"index": True}
 def lock_index(connection: sa.Connection, repo_id: int) -> None:
     """Let nobody else change a repository's index until the transaction ends."""
     if connection.dialect.name == "postgresql":
-        # SQLite's write transactions exclude each other anyway. A row that does not exist yet cannot be locked.
+        # SQLite's write transactions exclude each other anyway. A lock on the row would not do: it may not exist yet.
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"index/{repo_id}", 0))))
 
 
@@ -247,9 +247,9 @@ def _index_table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
     return table
 
 
-# One row for each repository. `sequence` counts the changes, and tells a process that its memory is outdated;
-# `lengths` has the summed lengths of each field as JSON; `centre` is the mean vector, around which cosines are taken;
-# `reading` is the version of the analyser that read the issues.
+# One row for each repository. `sequence` counts the changes, so that a process notices that its memory is outdated.
+# `lengths` has the summed lengths of each field, as JSON. `centre` is the mean vector, which is subtracted before
+# cosines are taken. `reading` is the version of the analyser that read the issues.
 index_states = _index_table(
     "index_states",
     *keys("repo_id"),
@@ -282,7 +282,7 @@ indexed_bodies = _index_table("indexed_bodies", *keys("repo_id", "number"), *str
 
 
 def _by_change(name: str, column: str) -> sa.Table:
-    """Packed data of each issue; `changed` is the sequence of the change."""
+    """Packed data of each issue; `changed` is the index's `sequence` at the issue's last change."""
     packed = (*keys("repo_id", "number"), *numbers("changed"), *columns(sa.LargeBinary(), column))
     return _index_table(name, *packed, sa.Index(f"ix_{name}_changed", "repo_id", "changed"))
 
@@ -309,12 +309,12 @@ index_vocabulary = _index_table(
     narrow=True,
 )
 
-# How many issues have a term in a field (`list` is both in one number), and the last few of them.
+# The posting list of a term in a field (`list` is both in one number): its length, and its last few postings (`tail`).
 index_lists = _index_table(
     "index_lists", *keys("repo_id", "list"), *numbers("issues"), *columns(sa.LargeBinary(), "tail"), narrow=True
 )
 
-# The earlier issues of a frequent term, in chunks.
+# The earlier postings of a frequent term, in chunks.
 index_chunks = _index_table("index_chunks", *keys("repo_id", "list", "chunk"), *columns(sa.LargeBinary(), "postings"))
 
 # The progress of the first reading of a repository's issues.

@@ -1,4 +1,4 @@
-"""The dashboard's sessions."""
+"""Stores the sessions of people who have signed in to the dashboard."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Session:
 
 
 class Sessions(TableGateway):
-    """The `sessions` table. The browser has the session's name; the table has only its hash."""
+    """The `sessions` table. A session's name is a random token, which only the browser has; the table has its hash."""
 
     def begin(self, session: Session, now: float) -> str:
         name = secrets.token_urlsafe(32)

@@ -1,4 +1,4 @@
-"""SQLite's engine: a private file in WAL mode, with a fair wait for its write lock."""
+"""SQLite's engine: a private file in WAL mode, a fair wait for its write lock, and group commit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bot.storage.replaced import DatabaseFile
 # Seconds between two tries to take SQLite's write lock: a short wait for the first tenth of a second, a long one later.
 _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
 
-# How often to try to empty the log: even a busy process has free moments.
+# How many times to try to empty the log: even a busy process has moments without readers.
 _TRIES = 500
 
 # Names of an engine's options: the lock of `write_slot`, and for how many seconds to wait for it.
@@ -37,7 +37,7 @@ _PREPARED = 16
 # Bytes that must be free on the disk, or a delivery may not fit.
 _ROOM = 1 << 20
 
-# How a statement that writes begins.
+# The first six letters of a statement that writes.
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})
 
 
@@ -47,7 +47,7 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
         url,
         hide_parameters=True,
         poolclass=QueuePool,
-        # A quiet process then uses few connections, each of which takes memory.
+        # Last in, first out: a quiet process then opens few connections, each of which takes memory.
         pool_use_lifo=True,
         pool_size=pool_size,
         max_overflow=0,
@@ -85,8 +85,8 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
         _use_wal(connection, patience)
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
-        # Overwrite deleted data, which not every build of SQLite does: erased text would stay in the file. And shrink
-        # the log when it restarts: erased text would stay at the log's end.
+        # Otherwise erased text would stay in the file (not every build of SQLite overwrites deleted data by itself), or
+        # at the end of a restarted log.
         connection.execute("PRAGMA secure_delete=ON")
         connection.execute("PRAGMA journal_size_limit=0")
 
@@ -112,8 +112,8 @@ def memory_engine() -> sa.Engine:
 
 
 def _wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: str, *_: Any) -> None:
-    # At its first write the driver begins a transaction with SQLite's own wait. Without this hook, transactions outside
-    # of `write` would starve beside those inside.
+    # Outside of `write`, the driver begins a transaction at the first statement that writes, with SQLite's own wait.
+    # Without this hook, it would starve beside transactions of `write`.
     if statement.lstrip()[:6].upper() in _WRITES and not cursor.connection.in_transaction:
         with write_slot(connection.engine):
             take_write_lock(connection)
@@ -121,9 +121,9 @@ def _wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: s
 
 @contextmanager
 def write_slot(engine: sa.Engine) -> Iterator[None]:
-    """Let one thread of an engine at a time poll for the write lock: twenty threads would keep a core busy.
+    """Let one thread of an engine at a time poll for the write lock: twenty polling threads would keep a core busy.
 
-    A thread that has waited too long goes on without the slot; then SQLite refuses the lock.
+    A thread that has waited for the engine's patience goes on without the slot; SQLite then refuses it the lock.
     """
     options = engine.get_execution_options()
     acquired = options[_SLOT].acquire(timeout=options[_PATIENCE])
@@ -135,10 +135,10 @@ def write_slot(engine: sa.Engine) -> Iterator[None]:
 
 
 def take_write_lock(connection: sa.Connection) -> None:
-    """Begin a transaction that may write, and wait for the lock as long as the connection is set to.
+    """Begin a transaction that may write, and wait for the lock for the connection's `busy_timeout`.
 
-    SQLite itself sleeps up to a tenth of a second between its tries, so that the last writer gets the lock again and
-    again. More frequent tries are fair.
+    SQLite itself would sleep up to a tenth of a second between two tries, so that one busy writer would get the lock
+    again and again. More frequent tries are fair.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -161,7 +161,7 @@ def take_write_lock(connection: sa.Connection) -> None:
 
 
 def _use_wal(connection: sqlite3.Connection, patience: float) -> None:
-    """Switch the file to WAL. While another process does so, SQLite answers "locked" at once instead of waiting."""
+    """Switch the file to WAL. Retries, because SQLite does not wait for another process that is switching it too."""
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -190,7 +190,7 @@ def empty_log(engine: sa.Engine, tries: int = _TRIES) -> bool:
     try:
         with engine.connect() as connection:
             (patience,) = connection.exec_driver_sql("PRAGMA busy_timeout").one()
-            # If SQLite waited for that moment itself, nobody could write meanwhile.
+            # Without a timeout of 0, SQLite would itself wait for that moment, and nobody could write meanwhile.
             connection.exec_driver_sql("PRAGMA busy_timeout=0")
             try:
                 for _ in range(tries):
@@ -218,7 +218,7 @@ class SharedCommit(Generic[T]):
     """
 
     def __init__(self, write: Callable[[Sequence[T]], Sequence[bool]], patience: float | None) -> None:
-        """`write` commits several items together, and answers for each. A caller waits `patience` seconds at most."""
+        """`write` commits several items and answers for each. A commit must begin within `patience` seconds."""
         self._commit = write
         self._patience = patience
         self._changing = threading.Lock()
@@ -226,7 +226,7 @@ class SharedCommit(Generic[T]):
         self._writing = False
 
     def write(self, item: T) -> bool:
-        """Commit an item, and return its answer. Raises TimeoutError, RuntimeError or the commit's error."""
+        """Commit an item and return its answer. Raises TimeoutError, the commit's error, or RuntimeError."""
         answer = Future[bool]()
         with self._changing:
             if not self._writing:

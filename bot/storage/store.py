@@ -1,4 +1,4 @@
-"""The store as one object: a gateway for each concern, and erasing and exporting across all tables."""
+"""The store as one object: a gateway for each concern. Also erases and exports a repository across all tables."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ class Store:
         self.judgements = Judgements(engine)
 
     def own_issues(self, repo_id: int) -> set[int]:
-        """The numbers of the bot's own issues here. (Somebody may edit their marker away.)"""
+        """The numbers of the bot's own issues in a repository. (Their marker does not suffice: people can edit it.)"""
         own = (issues.get(repo_id) for issues in (self.scan_issues, self.digest_issues))
         return {issue.number for issue in own if issue is not None and issue.number is not None}
 
     def forget(self, repo_id: int, spared: Callable[[StoredRepository], bool] = lambda _: False) -> int:
         """Erase all that is stored of a repository (C6a); returns the number of rows.
 
-        Erases nothing if the stored row is `spared`: the App may have regained access since the caller saw access end.
+        Erases nothing if `spared` is true of the stored row: the App may have regained access meanwhile.
         """
         with write(self.engine) as connection:
-            # First of all, since this locks the row.
+            # Read the row before anything else, which also locks it.
             known = self.repositories.locked(connection, repo_id)
             if known is not None and spared(known):
                 return 0
@@ -113,7 +113,7 @@ _BATCH = 500
 
 
 def export(engine: sa.Engine, repo_id: int) -> Iterator[tuple[str, Iterator[Row]]]:
-    """Each table with its rows, ready for JSON, all as of one moment. Read a table's rows before the next table."""
+    """Each table with its rows, ready for JSON, all as of one moment. Read a table's rows before you go on."""
     with engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             # Python's driver opens no transaction for reading.

@@ -1,4 +1,4 @@
-"""The first schema. A new database gets its tables from `bot/storage/schema.py`; each later step changes these."""
+"""The first schema. A new database gets the newest tables at once from `bot/storage/schema.py`, without these steps."""
 
 from __future__ import annotations
 

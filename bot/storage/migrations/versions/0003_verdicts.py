@@ -1,4 +1,4 @@
-"""The verdicts also hold rejections of other repositories' issues. Word counts go: the index makes them needless."""
+"""Moves the rejections of other repositories' issues into `verdicts`. Drops word counts, which the index replaces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _KEY = ["repo_id", "command_id", "kind", "number", "other", "issue"]
 
 
 def upgrade() -> None:
-    """No release has the tables that go."""
+    """Dropping tables is safe here: no release has used these three."""
     with op.batch_alter_table("verdicts") as verdicts:
         verdicts.add_column(sa.Column("issue", sa.Text(), nullable=False, server_default=""))
         verdicts.drop_constraint("uq_verdicts_command", type_="unique")
