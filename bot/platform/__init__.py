@@ -1,1 +1,1 @@
-"""Settings, logs, metrics, files and processes: the ground that the rest stands on."""
+"""Settings, logs, metrics, files and processes, which most other rooms use."""

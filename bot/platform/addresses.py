@@ -24,7 +24,7 @@ ISSUE = re.compile(
 )
 """The address of an issue, pull request or discussion, as a page or in the API: host, `owner/repo`, number."""
 
-# A host's name or IPv6 address, and a port, without any character that is special in a header or on a page.
+# A host's name or IPv6 address, perhaps with a port (`[::1]:3000`), in characters that are safe in headers and pages.
 _SITE = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 
 _REPOSITORY = re.compile(rf"https?://([^/\s]{{1,100}})/({PLACE})/?")
@@ -42,7 +42,7 @@ def is_web(text: str) -> bool:
 
 
 def site_of(netloc: str) -> str:
-    """A host, with or without a port, in its ASCII form (RFC 3490: `xn--…`); empty if it is not valid."""
+    """A host, with or without a port, in its ASCII form (RFC 3490: `xn--…`); empty for an invalid host."""
     try:
         site = netloc.encode("idna").decode()
     except UnicodeError:
@@ -55,7 +55,7 @@ def is_server(api_url: str) -> bool:
 
 
 def is_enterprise(api_url: str) -> bool:
-    """Whether this is the API of an Enterprise Server or of NAME.ghe.com; redirect.github.com redirects to neither."""
+    """Whether this is the API of an Enterprise Server or of NAME.ghe.com, to which redirect.github.com cannot lead."""
     return is_server(api_url) or host_of(urlsplit(api_url).netloc).endswith(ENTERPRISE_HOSTS)
 
 
@@ -69,7 +69,7 @@ def pages_of(api_url: str) -> str:
 
 
 def hosts_of(api_url: str) -> frozenset[str]:
-    """The hosts of pages and API of the GitHub whose API is at `api_url`, in lower case, with any unusual port.
+    """The hosts of pages and API of the GitHub whose API is at `api_url`, normalised as by `host_of`.
 
     Any other API (the simulator's, or one behind a proxy) counts as github.com's.
     """
@@ -97,5 +97,5 @@ def repository_at(address: str, hosts: frozenset[str]) -> RepoRef | None:
 
 
 def host_of(netloc: str) -> str:
-    """The host of an address, normalised for comparison: in lower case, without the usual ports."""
+    """The host of an address, normalised for comparison: in lower case, without the ports 80 and 443."""
     return netloc.lower().removesuffix(":443").removesuffix(":80")

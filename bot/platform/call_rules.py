@@ -1,4 +1,4 @@
-"""Rules that say when two calls of a tool are the same question (T3). Pure."""
+"""Rules for `call_tracker`: when two calls of a tool ask the same question (T3). Pure."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def fields(required: str, *others: str) -> Rule:
 
 
 def equal(a: Arguments, b: Arguments) -> bool:
-    """All arguments are equal. For tools that read GitHub: calls for two issues differ in a single argument (T5)."""
+    """Same if all arguments are equal. For tools that read GitHub: calls for two issues differ in one argument (T5)."""
     return _same(dict(a), dict(b))
 
 
 def never(_a: Arguments, _b: Arguments) -> bool:
-    """No two calls are the same: the tool has effects, or reads something that changes."""
+    """Never the same: for a tool that has effects, or that reads something that changes."""
     return False
 
 
@@ -55,7 +55,7 @@ def agreeing(share: float) -> Rule:
         names = set(a) | set(b)
         if not names:
             return True
-        # Null identifies nothing: otherwise all things without a name would be the same.
+        # An argument that is null in both calls identifies nothing.
         identifying = [name for name in _IDENTIFYING if (a.get(name), b.get(name)) != (None, None)]
         if identifying and all(_equal(a, b, name) for name in identifying):
             return True

@@ -1,4 +1,4 @@
-"""Caches the results of repeated tool calls for some minutes, session by session (T1-T7)."""
+"""Caches the results of repeated calls for some minutes, session by session (T1-T7): for agents and `bot.github`."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class _Record:
 
 
 _GENERIC = ToolRule(generic)
-# The session of shared tools. No caller names its session like this.
+# The session of shared tools, a name that no caller uses.
 _ALL = "\0all"
 
 
@@ -78,8 +78,8 @@ class ToolCallTracker:
     """Caches each session's last `max_history_per_session` calls for `max_age_ms` (T1). Thread safe.
 
     All sessions together hold about `max_bytes`; the least recently used session goes first. `call` and `find` return
-    results uncopied: treat them as immutable. Wrapped tools return copies. `clock` gives seconds since 1970; a record
-    more than `max_age_ms` ahead of it (the clock was set back) has expired.
+    results uncopied: treat them as immutable. Wrapped tools return copies. `clock` gives seconds since 1970; if it is
+    set back, records that are then more than `max_age_ms` ahead have expired.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class ToolCallTracker:
         self._lock = threading.Lock()
 
     def add_rule(self, tool: str, rule: Rule | ToolRule) -> None:
-        """Set the rule of a tool (T4). If it raises, the calls count as different."""
+        """Set the rule of a tool (T4). If the rule raises, the two calls count as different."""
         with self._lock:
             self._rules[tool] = rule if isinstance(rule, ToolRule) else ToolRule(rule)
 
@@ -239,7 +239,7 @@ class ToolCallTracker:
         return self._rules.get(tool, _GENERIC)
 
     def _snapshot(self, tool: str, arguments: Arguments) -> tuple[Arguments | None, object]:
-        """A copy of the arguments (None if the result cannot be cached) and the state of what the result depends on."""
+        """A copy of the arguments, or None if the result cannot be cached; and what the rule's `unchanged` returns."""
         # Arguments that cannot be copied may change before the next call.
         arguments_copy = _copied(dict(arguments))
         try:
@@ -259,7 +259,7 @@ class ToolCallTracker:
                 del self._sessions[session]
 
     def _is_current(self, record: _Record, now: float) -> bool:
-        """Whether a record has not expired. The upper bound is for records from before the clock was set back."""
+        """Whether a record has not expired. The upper bound rejects records from before somebody set the clock back."""
         longest = self.max_age_ms / 1000
         return now - longest <= record.moment <= now + longest
 
@@ -283,7 +283,7 @@ def _succeeded(result: object) -> bool:
 
 
 def _is_read_once(result: object) -> bool:
-    """Whether this is a generator, an open file or a coroutine, say."""
+    """Whether a caller can read this result only once: a generator, an open file, a coroutine."""
     return isinstance(result, Iterator | AsyncIterator) or inspect.isawaitable(result)
 
 

@@ -1,4 +1,4 @@
-"""The folder in which a machine's processes share their counts, for prometheus_client's multiprocess mode."""
+"""The folder in which a machine's processes share their metrics, for prometheus_client's multiprocess mode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def count_together(home: Path) -> None:
-    """Make this process and its children count in one folder. Call it before prometheus_client is imported."""
+    """Make this process and its children count in one empty folder. Call this before importing prometheus_client."""
     if FOLDER not in os.environ:
         folder = home / "counts"
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The lease of the job that this thread works on: `bot.github` checks it before it writes anything."""
+"""A fence for writes: before every write, `bot.github` checks the lease of the job that this thread works on."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _is_held: ContextVar[Callable[[], bool]] = ContextVar("lease", default=lambda: T
 
 @contextmanager
 def working_under_lease(is_held: Callable[[], bool]) -> Iterator[None]:
-    """Let `check_lease` ask `is_held` inside the block. Outside of a job there is no lease to lose.
+    """Inside the block, `check_lease` asks `is_held`. Outside of a job, `check_lease` lets every write pass.
 
-    A machine can be suspended in the middle of a job until another worker takes the job over. The first worker's
+    Why: a machine can be suspended in the middle of a job until another worker takes the job over. The first worker's
     knowledge is then outdated, and its writes could undo the second worker's.
     """
     token = _is_held.set(is_held)

@@ -1,4 +1,4 @@
-"""Addresses, ports, packages and the terminal of this machine."""
+"""Small helpers for this machine's addresses, ports, packages and terminal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from bot.domain.errors import SettingsError
 
 _PORTS = range(10_000, 16_000)
-"""Below the system's ephemeral ports (on Linux from 32,768 on), and without the ports that the tests use."""
+"""Ports for `free_port`: below the system's ephemeral ports (on Linux from 32,768 on), without those of the tests."""
 
 
 def is_here(url: str) -> bool:
@@ -43,7 +43,7 @@ def is_well(url: str) -> bool:
 
 
 def free_port() -> int:
-    """A free port. (The system may give a port of its own choice to another process as soon as this one closes it.)"""
+    """A free port. (A port of the system's own choice could soon go to another process.)"""
     while True:
         port = secrets.choice(_PORTS)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
@@ -51,7 +51,7 @@ def free_port() -> int:
 
 
 def refusal(host: str, port: int) -> OSError | None:
-    """The error that keeps a server from listening on this address; None if a server can listen."""
+    """The error that keeps a server from listening on this address, if any."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         socket.create_server(address[:2], family=family).close()

@@ -4,7 +4,7 @@ Lines are text for people, or JSON for programs (`DOPPEL_LOG_FORMAT`), and name 
 the texts of all exceptions, which can quote an issue, a query or a key. Other libraries log only warnings, since at
 lower levels they show requests with addresses and parameters.
 
-While the database is away, several threads would log that every second: lines marked `OFTEN` appear once a minute.
+Lines marked `OFTEN` appear once a minute: while the database is away, several threads would log that every second.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def configure_logging(level: str, style: str = "text") -> None:
     """Set up logging for a process; `level` is a name such as INFO, `style` is `text` or `json`."""
     handler = logging.StreamHandler()
     handler.addFilter(RepeatFilter())
-    # Otherwise Python prints the arguments of a line that cannot be formatted.
+    # Otherwise Python prints the arguments of a line that it cannot format.
     logging.raiseExceptions = False
     handler.setFormatter(JsonFormatter() if style == "json" else TextFormatter())
     root = logging.getLogger()
@@ -82,10 +82,10 @@ class RepeatFilter(logging.Filter):
 
 
 class _Formatter(logging.Formatter):
-    """Exceptions and times, the same in both forms."""
+    """Formats exceptions and times, alike in text and JSON."""
 
     def formatException(self, ei: _ExcInfo) -> str:
-        """The types and tracebacks of the exceptions, without their texts, the first cause last."""
+        """The types and tracebacks of an exception and its causes, without their texts. The first cause comes last."""
         lines = []
         error, seen = ei[1], set[int]()
         while error is not None and id(error) not in seen:
@@ -101,7 +101,7 @@ class _Formatter(logging.Formatter):
 
 
 class TextFormatter(_Formatter):
-    """A line for people: time, level, logger, message, and at its end the delivery and job."""
+    """A line for people: time, level, logger, message, and last the delivery and job."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Further lines of a message are indented, so that they cannot look like log lines."""
@@ -154,7 +154,7 @@ def frames(error: BaseException) -> list[str]:
 
 
 def describe(error: BaseException) -> str:
-    """The error's type and origin. For our own errors also the message, if it has only our own words."""
+    """The error's type and origin; or type and message, if the message has only our own words."""
     if isinstance(error, GitHubError):
         return f"{type(error).__name__}: {error.operation} ({error.status})"
     if isinstance(error, Retryable | DidNotEnd):

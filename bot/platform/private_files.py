@@ -21,7 +21,7 @@ def make_folder(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Make a file with mode 0600, and its folder. Other users lose access to an existing file. Raises OSError."""
+    """Make a file with mode 0600, and its folder. An existing file gets this mode too. Raises OSError."""
     make_folder(path.parent)
     if not path.exists():
         path.touch(mode=0o600)
@@ -29,12 +29,12 @@ def make_file(path: Path) -> None:
 
 
 def is_pipe_or_device(path: Path) -> bool:
-    """Whether this is a pipe or device, which can be written to, but must not be replaced by a file."""
+    """Whether this is a pipe or device: a program may write into it, but must not replace it by a file."""
     return path.exists() and not path.is_file()
 
 
 def refuse_links(path: Path) -> None:
-    """Raise OSError for a link or another user's pipe, which would redirect the output; /dev and /proc are allowed."""
+    """Raise OSError for a link or another user's pipe, which would redirect our output. Allow any in /dev and /proc."""
     folder = path.absolute().parent.resolve()
     if folder == Path("/dev") or folder.is_relative_to("/proc"):
         return
@@ -90,7 +90,7 @@ def close_to_others(path: Path) -> None:
 
 @contextmanager
 def for_a_database() -> Iterator[None]:
-    """Mark the OSErrors in this block for `is_of_a_database`, without changing their type."""
+    """Mark OSErrors from this block, so that `is_of_a_database` recognises them. Their type stays."""
     try:
         yield
     except OSError as problem:
@@ -99,5 +99,5 @@ def for_a_database() -> Iterator[None]:
 
 
 def is_of_a_database(problem: OSError) -> bool:
-    """Whether the error is about a database's file: the settings name a place that this process may not use."""
+    """Whether the error is about a database's file: the settings name a file that this process may not use."""
     return _OF_A_DATABASE in getattr(problem, "__notes__", ())

@@ -1,7 +1,7 @@
 """Child processes: web and worker under a supervisor (`doppel serve`, the demo), and pools that end with their parent.
 
-If a child keeps exiting by itself, the supervisor ends everything with an error, since a person must fix the cause.
-More deaths by signals are allowed: poison jobs may kill workers until the queue gives those jobs up
+If a child keeps exiting by itself, the supervisor ends everything with an error, since a person must fix the cause. It
+tolerates more deaths by signals: poison jobs may kill workers until the queue gives those jobs up
 (`bot.deliveries.queue`).
 """
 
@@ -37,7 +37,7 @@ PROXY = (sys.executable, "-m", "bot", "proxy")
 ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "16777216"}
 
 RESTART_AFTER_SECONDS = 1.0
-# How often a child may exit by itself, and how often a signal may kill it: more often than several poison jobs do.
+# How often a child may exit by itself, and how often signals may kill it, in so many seconds. Poison jobs kill less.
 DEATHS, WITHIN_SECONDS = 8, 60.0
 KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
 
@@ -97,7 +97,7 @@ class Supervisor:
         return self._children[name].pid
 
     def check(self, now: float) -> None:
-        """Restart children that have died. Raises Unavailable if one keeps dying. `now` is in monotonic seconds."""
+        """Restart children that have died. Raises Unavailable if a child keeps dying. `now` is in monotonic seconds."""
         for name, child in list(self._children.items()):
             if child.poll() is None:
                 continue
@@ -112,7 +112,7 @@ class Supervisor:
             self._start(name)
 
     def run(self, until: Callable[[], bool] = lambda: False, every: float = RESTART_AFTER_SECONDS) -> bool:
-        """Watch the children until `until` is true; stop them and return False at SIGTERM or SIGINT."""
+        """Watch the children; return True once `until` is true. At SIGTERM or SIGINT, stop them and return False."""
 
         def on_signal(number: int, frame: FrameType | None) -> None:
             self._stopping.set()
@@ -172,7 +172,7 @@ def signals_blocked(*more: signal.Signals) -> Iterator[None]:
     """Block SIGINT, SIGHUP and `more`. Processes that start in the block inherit this, and never receive these signals.
 
     A terminal sends SIGINT and SIGHUP to all processes, and a service manager may send SIGTERM. With the signals
-    blocked, only this process ends the others, by SIGTERM unless `more` has it; so they clean up without tracebacks.
+    blocked, only this process ends its children, by SIGTERM unless `more` has it. So they clean up without tracebacks.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:

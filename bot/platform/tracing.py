@@ -1,4 +1,4 @@
-"""OpenTelemetry: delivery → job → find → requests to GitHub, as one trace.
+"""OpenTelemetry spans for a delivery, its job, the search and the requests to GitHub, all in one trace.
 
 The host decides whether to record traces (docs/watching.md). A trace's id is derived from the delivery's, so the queue
 need not store it, and each retry of a job joins the same trace. Attributes are only this program's own words and
@@ -35,7 +35,7 @@ _tracer = get_tracer("doppel")
 
 @contextmanager
 def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[Span]:
-    """A span of this thread's work; pass `delivery` for the first span of a delivery in this process."""
+    """A span of this thread's work. For the first span of a delivery in this process, pass its id as `delivery`."""
     if isinstance(get_tracer_provider(), ProxyTracerProvider):
         # Nobody records traces, and real spans would take a tenth of a delivery's time.
         yield INVALID_SPAN
@@ -53,7 +53,8 @@ def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[
 
 
 def _trace_of(delivery: str) -> Context:
-    """A delivery's trace, as if its root were in another process."""
+    """The trace of a delivery's id, as if the trace's root were in another process."""
+    # `| 1`, because ids must not be zero.
     digest = hashlib.sha256(delivery.encode("utf-8", "replace")).digest()
     ids = int.from_bytes(digest[:16], "big") | 1, int.from_bytes(digest[16:24], "big") | 1
     root = SpanContext(*ids, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
@@ -68,8 +69,8 @@ T = TypeVar("T")
 class Work:
     """A delivery on its way in, or a job of the queue. Unknown fields are empty.
 
-    `delivery` is `X-GitHub-Delivery`, `job` its event (`issues.opened`), `attempt` counts from 1, `arrived` is when the
-    delivery was accepted, in seconds since 1970.
+    `delivery` is `X-GitHub-Delivery`, `job` its event (`issues.opened`). `attempt` counts from 1. `arrived` is when the
+    bot accepted the delivery, in seconds since 1970.
     """
 
     delivery: str = ""
@@ -97,7 +98,7 @@ def working_on(work: Work) -> Iterator[None]:
 
 
 def with_context(function: Callable[P, T]) -> Callable[P, T]:
-    """Wrap a function for a pool's threads: each call runs in a copy of the current context."""
+    """Wrap a function for a pool's threads: each call runs in a copy of the context in which it was wrapped."""
     here = copy_context()
 
     def run(*args: P.args, **kwargs: P.kwargs) -> T:

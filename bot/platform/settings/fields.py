@@ -1,6 +1,6 @@
 """The host's settings as one frozen object: each field with its variable, its checks, and its text in docs/config.md.
 
-Messages never show a value, since it may hold a password.
+Error messages never show a value, because a value may hold a password.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def upper(word: str) -> str:
 
 
 def channel(value: str) -> str:
-    """An http(s) address, which may be a secret."""
+    """Check an http(s) address. Messages never show it, because it may be a secret."""
     if value and not is_web(value):
         raise ValueError("this is not an http(s) address, such as https://example.com/v1.")
     return value.rstrip("/")
 
 
 def address(value: str) -> str:
-    """An http(s) address that messages may show, so it must not hold a password."""
+    """Check an http(s) address that messages may show, and that therefore must not hold a password."""
     if "@" in urlsplit(channel(value)).netloc:
         raise ValueError(
             "this holds a name or password before the @, which messages would show; leave it out. Keys and tokens have "
@@ -45,6 +45,7 @@ def address(value: str) -> str:
 
 
 def repositories(value: Any) -> Any:
+    """Split `OWNER/REPO, OWNER/REPO` into a tuple."""
     if not isinstance(value, str):
         return value
     try:
@@ -62,10 +63,9 @@ def path_of(name: str, text: str) -> Path:
 
 
 def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLite in DOPPEL_HOME") -> str:
-    """The SQLAlchemy URL; hosts such as Heroku write `postgres://` and name no driver.
+    """The SQLAlchemy URL of a database. Hosts such as Heroku write `postgres://` and name no driver.
 
-    For the message, `name` is the setting and `otherwise` its default. Raises SettingsError, which never shows the
-    value.
+    Raises SettingsError, which calls the setting `name` and its default `otherwise`, and never shows the value.
     """
     scheme, sep, rest = value.partition("://")
     if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
@@ -77,7 +77,7 @@ def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLit
 
 
 def _postgres_url(url: str, name: str) -> str:
-    """The URL. Raises SettingsError if it cannot be parsed, or part of the password would be taken for the host."""
+    """Check a URL. Raises SettingsError if SQLAlchemy cannot parse it or would take part of a password for the host."""
     # Imported here, so that commands without a database start sooner.
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
@@ -90,7 +90,7 @@ def _postgres_url(url: str, name: str) -> str:
             f"{name}: this is not of the form {form}; write @ in the user or password as %40."
         ) from None
     if "@" in url.partition("@")[2].partition("?")[0]:
-        # The text behind the first @ would be treated as the host, and messages would show it.
+        # SQLAlchemy would take the text behind the first @ for the host, and messages would show that text.
         raise SettingsError(f"{name}: this has more than one @; write @ in the user or password as %40.")
     return url
 
@@ -248,7 +248,7 @@ class Settings(BaseModel):
 
     @property
     def local_url(self) -> str:
-        """Where this machine itself reaches the receiver."""
+        """The address at which this machine itself reaches the receiver."""
         host = {EVERY_ADDRESS: "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 

@@ -46,7 +46,7 @@ def read_private_key(values: Mapping[str, str]) -> str:
 
 
 def _decoded(text: str) -> str:
-    """The PEM text; anything else is returned as it is, for `_checked` to refuse."""
+    """The PEM text. Returns any other text as it is, for `_checked` to refuse."""
     text = _with_lines(text)
     if _BEGIN in text:
         return text
@@ -149,10 +149,10 @@ class WrongSettings(SettingsError):
 
 
 def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> Settings:
-    """Read the settings from `environ` (default: the process's) over `.env` (default: in the working directory).
+    """Read the settings from `environ` (default: the process's) and `.env` (default: in the working directory).
 
-    Real environment variables win over `.env`, and both over what the set-up page has stored. Raises WrongSettings
-    naming every variable that is wrong.
+    Real environment variables win over `.env`, and both win over what the set-up page has stored. Raises a
+    WrongSettings that names every wrong variable.
     """
     values = variables(os.environ if environ is None else environ, dotenv_path)
     try:
@@ -189,7 +189,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
 
 
 def _requirement(error: Any) -> str:
-    """What a variable must be, without its value, which may hold a password."""
+    """Says what a variable must be, without its value, which may hold a password."""
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
     field = Settings.model_fields[error["loc"][0]]
@@ -208,9 +208,9 @@ def credentials_file(home: Path) -> Path:
 
 
 def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str, str]:
-    """The variables of `environ` over those of `.env` (default: in the working directory).
+    """The variables of `.env` (default: in the working directory), and those of `environ`, which win.
 
-    The two variables of the App's key are one setting: the file's count only if the environment has neither.
+    PRIVATE_KEY and PRIVATE_KEY_PATH are one setting: those of `.env` count only if the environment has neither.
     Raises SettingsError if the file cannot be read.
     """
     file = _read(dotenv_path or Path(".env"))
@@ -231,7 +231,7 @@ def unread_lines(dotenv_path: Path | None = None) -> list[int]:
 def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> dict[str, str]:
     """Unknown variables that look like ours, each with the nearest known name ("" if none is near).
 
-    Every unknown `DOPPEL_…` counts, and any name in `.env` that is nearly one of ours.
+    These are all unknown `DOPPEL_…`, and the names in `.env` that are nearly one of ours.
     """
     known = [variable.name for variable in VARIABLES]
     here = dict(os.environ if environ is None else environ)
@@ -245,7 +245,7 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
 
 
 def parts_of_an_app() -> list[str]:
-    """The variables of the environment and `.env` that replace the App that was set up in the browser."""
+    """The variables of the environment and `.env` that replace the App from the set-up page."""
     values = variables(os.environ, None)
     return [name for name in _OF_AN_APP if values.get(name)]
 
@@ -277,7 +277,7 @@ def _read(path: Path, *, interpolate: bool = True) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def read_key(pem: str) -> PrivateKeyTypes:
-    """The key in a PEM. Cached, since checking its primes takes as long as many requests.
+    """The key in a PEM. Cached, because checking the key's primes takes as long as many requests.
 
     Raises TypeError if the key has a password, ValueError or UnsupportedAlgorithm if the key is damaged.
     """
