@@ -20,7 +20,7 @@ from bot.quality.evaluation.wording import basis, counts, finding, interval, per
 _NAMED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
 # Possible ends of the axis of duplicates caught, chosen so that its fifths are round numbers.
 _REACHES = (0.1, 0.25, 0.5, 0.75, 1.0)
-# A share of fewer comments or answers is meaningless.
+# A share of fewer comments or answers than this is meaningless.
 _LEAST = 5
 # In pixels: the width of a letter, the height of a line of small text, and how far a label may leave the diagram.
 _CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
@@ -125,6 +125,7 @@ def reliability_panel(bins: Sequence[CalibrationBin], panel: Panel) -> list[str]
 
 
 def _frame(panel: Panel, head: str, across: str, up: str) -> list[str]:
+    """Title, grid and axes; `across` and `up` name the axes. A grid line marks each fifth of an axis."""
     end, top = panel.left + panel.size, panel.bottom - panel.size
     parts = [text(panel.left, top - 26, head, "head")]
     for step in range(6):
@@ -151,6 +152,7 @@ def _dot(x: float, y: float, radius: float, kind: str) -> str:
 
 
 def _short(count: int) -> str:
+    """A count in few characters, such as `812`, `3.4k` or `12k`."""
     return f"{count / 1000:.0f}k" if count >= 9_950 else f"{count / 1000:.1f}k" if count >= 1_000 else str(count)
 
 

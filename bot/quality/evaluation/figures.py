@@ -33,7 +33,7 @@ CURVE = tuple(step / 100 for step in range(1, 100))
 """The thresholds in the diagram."""
 
 LISTED_THRESHOLDS = frozenset(CURVE[4::5])
-"""The thresholds in the table; only these can be recommended."""
+"""The thresholds in the table, .05 to .95 in steps of .05; only these can be recommended."""
 
 FEW = 20
 """A recommendation needs this many known duplicates."""
@@ -54,8 +54,8 @@ RECENT = timedelta(days=365)
 class Monthly:
     """One month at one threshold: the numbers of arriving issues and of comments.
 
-    `right` counts the comments that name a marked original. `said` is the number of comments that name the same report
-    first, as predicted by the confidence.
+    `right` counts the comments that name a marked original. `said` is how many comments name the same report first,
+    according to the confidence.
     """
 
     issues: float
@@ -86,9 +86,10 @@ class Evaluation:
     """All figures of an evaluation.
 
     `arrivals` counts the issues that can be judged, and `asked` those that were sampled for the evaluation. `silent`
-    counts the sampled issues without a mark. `at` is the outcome at `min_confidence`. `unmarked` lists the likeliest
-    pairs without a mark, for somebody to read. `period` holds the times of the first and the last arrival. `monthly`
-    has an average month for each threshold, and `last_month` the thirty days before the last arrival.
+    counts the sampled issues without a mark. `limits` has the outcome for each of SHARES, `curve` the outcomes at the
+    thresholds of CURVE, and `at` the outcome at `min_confidence`. `unmarked` lists the likeliest pairs without a mark,
+    for somebody to read. `period` holds the times of the first and the last arrival. `monthly` has an average month for
+    each threshold, and `last_month` the thirty days before the last arrival.
     """
 
     issues: int
@@ -174,9 +175,9 @@ def evaluate(
 
 
 def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Advice:
-    """The advice, leaving out unmarked issues of the last month: nobody has triaged these, and some are duplicates.
+    """The advice without the unmarked issues of the last month: nobody has triaged these, and some are duplicates.
 
-    If leaving them out would discard most of the unmarked issues, they are kept.
+    They count all the same if too few or less than half of the unmarked issues would be left.
     """
     marked, silent = split(judged)
     old = [one for one in silent if max(arrived) - one.arrived >= MONTH]
@@ -187,10 +188,10 @@ def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Adv
 
 
 def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Advice:
-    """The threshold that catches most duplicates, while few unmarked issues get a comment at 95 % certainty.
+    """Of the thresholds at which surely (95 %) few unmarked issues get a comment, the one that catches most duplicates.
 
-    Marks show how many duplicates are caught, not how many comments are wrong. People may have called comments wrong:
-    at the chosen threshold, such comments must not outnumber the comments that are right by mark.
+    Marks show how many duplicates are caught, not how many comments are wrong. But if people called comments wrong,
+    these must not outnumber the comments that are right by mark.
     """
     if duplicates < FEW:
         return Advice(None, AdviceReason.FEW_DUPLICATES)
@@ -205,7 +206,7 @@ def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Ad
 
 
 def others_needed(alarms: int) -> int:
-    """The least number of unmarked issues among which this many comments are a BEARABLE share, at 95 % certainty."""
+    """How many unmarked issues are needed for `alarms` comments on them to be surely (95 %) a BEARABLE share."""
     return next(number for number in count(max(alarms, 1)) if wilson(alarms / number, number)[1] <= BEARABLE)
 
 

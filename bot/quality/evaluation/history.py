@@ -22,6 +22,7 @@ from bot.platform.private_files import make_folder, open_kept, open_new
 from bot.quality.evaluation.statements import READING, Statement, StatementKind, read_comment
 from bot.text.github_urls import named_issues
 
+# GitHub's `authorAssociation` of members. It is today's association, not that at the time of a comment.
 MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
 _MARKS = {"MarkedAsDuplicateEvent": StatementKind.MARKS, "UnmarkedAsDuplicateEvent": StatementKind.UNMARKS}
@@ -42,7 +43,7 @@ LabelledRow = dict[str, Any]
 class PastRecord:
     """One issue as the file stores it, without the texts of comments. Times are ISO 8601.
 
-    `closed_by` is the person who closed somebody else's issue, which needs triage access; empty without such a person.
+    `closed_by` is the login of a person who closed another person's issue, which needs triage access; else empty.
     """
 
     number: int
@@ -164,9 +165,9 @@ def conclusion(
 ) -> tuple[bool, int | None]:
     """Whether an issue is a duplicate, and the original's number (None: not known). The last statement counts.
 
-    A plain statement by one of the `maintainers` counts even if they are not members today. Removing a mark cancels
-    earlier statements about the same original. If the issue was closed or labelled as a duplicate, a hint is enough to
-    name the original.
+    A plain statement by one of the `maintainers` counts even if that person is no member today. The removal of a mark
+    cancels earlier statements about the same original. If the issue was closed or labelled as a duplicate, a hint is
+    enough to name the original.
     """
     certain, original = False, None
     hint = None
@@ -185,7 +186,7 @@ def conclusion(
 def _text_names(one: PastRecord, number: int, repo: RepoRef) -> bool:
     """Whether an issue's text names the issue `number`. The finder never suggests such an issue.
 
-    The file does not store the repository's host, so addresses on any host count.
+    The file does not store the repository's host, so addresses on any host count: github.com replaces each host.
     """
     host = rf"(?<=://)[^/\s]+(?=/{re.escape(str(repo))}/)"
     text = re.sub(host, "github.com", f"{one.title}\n{one.body}", flags=re.IGNORECASE)
@@ -229,7 +230,8 @@ def _file(home: Path, repo_id: int) -> Path:
 class HistoryFile:
     """The history of one repository in a file of JSON lines, with `records` by issue number.
 
-    Raises UserError if the file cannot be read or written, or was erased meanwhile.
+    The first line has the file's version; each further line has an issue, and an issue's last line counts. Raises
+    UserError if the file cannot be read or written, or was erased meanwhile.
     """
 
     def __init__(self, home: Path, repo_id: int, repo: RepoRef, *, fresh: bool = False) -> None:
@@ -249,7 +251,7 @@ class HistoryFile:
         return max((record.updated_at for record in self.records.values()), default="")
 
     def add(self, records: Iterable[PastRecord]) -> None:
-        """Write issues that are new or have changed to the file immediately."""
+        """Append the issues that are new or have changed to the file, at once."""
         changed = {one.number: one for one in records if self.records.get(one.number) != one}
         self._append({"issue": one.to_json()} for one in changed.values())
         self.records |= changed
@@ -295,9 +297,9 @@ def read_history(
 ) -> tuple[int, list[LabelledRow]]:
     """Read the changed issues from GitHub; return the repository's id and its rows in order of arrival.
 
-    `home` is the folder with the histories; `fresh` reads everything again. `tell` is called with the number of issues
-    read and their total. Raises NotFound, Forbidden, RateLimited and Unavailable; the next call then continues the
-    reading. Raises UserError as `HistoryFile` does.
+    `home` is the folder with the histories; with `fresh` everything is read again. Calls `tell` with the numbers of
+    issues read and of all issues to read. Raises NotFound, Forbidden, RateLimited and Unavailable; the next call then
+    continues the reading. Raises UserError as `HistoryFile` does.
     """
     found = github.repository(repo)
     history = HistoryFile(home, found.id, found.ref, fresh=fresh)

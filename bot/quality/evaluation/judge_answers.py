@@ -1,4 +1,4 @@
-"""The judge in an evaluation (J7): writes its questions as rows, reads its answers, and measures their effect. Pure."""
+"""The judge, a language model, in an evaluation (J7): the questions as rows, its answers, and their effect. Pure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Answers = Mapping[str, Mapping[int, JudgedPair]]
 """The judge's answer about each candidate, by the key of the question."""
 
 TOKENS_OUT = 40
-"""The estimated number of tokens in an answer's entry."""
+"""The estimated number of tokens in an answer's entry about one issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +93,11 @@ def _called_same(asked: JudgeQuestion, said: Answers) -> list[JudgeIssue]:
 
 
 def verdicts(asked: JudgeQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
-    """The verdicts about a question's candidates. The critic's verdict, or none, replaces each "same"."""
+    """The verdicts about a question's candidates. With a `critic`, its verdict, if any, replaces each "same"."""
     judged = dict(said.get(asked.key, {}))
     for candidate in _called_same(asked, said) if critic else ():
         del judged[candidate.number]
-        # Equal texts make one question, perhaps about another candidate's number.
+        # Candidates with equal texts share one question and its answer, which may have another one's number.
         for pair in said.get(critic_question(asked, candidate).key, {}).values():
             judged[candidate.number] = pair
     return judged
@@ -174,8 +174,8 @@ def named_in_comment(
 ) -> Found:
     """The candidates that a comment may name.
 
-    Leaves out candidates that the judge calls related (unless `related` is set), and likely candidates that the judge
-    did not see.
+    Leaves out candidates that the judge calls related (unless `related` is set), and candidates at or above the
+    threshold that the judge did not see.
     """
     return tuple(
         (id, confidence)
@@ -187,6 +187,7 @@ def named_in_comment(
 def outcome_with_as_many_comments(judged: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:
     """The outcome without the judge, at the threshold that leads to about the same number of comments."""
     tops = sorted({round(one.top, 6) for one in judged if one.found}, reverse=True)
+    # Search by halving for the highest confidence at which there are at least so many comments.
     low, high = 0, len(tops)
     while low < high:
         middle = (low + high) // 2

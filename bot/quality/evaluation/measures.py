@@ -80,7 +80,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """First candidates within a tenth of the confidence: their weight, mean confidence, and marked share (`right`)."""
+    """The first candidates in one tenth of the confidence, from `low` on; `right` is the share that is marked."""
 
     low: float
     count: int
@@ -113,10 +113,10 @@ class ThresholdOutcome:
     """The effect of the threshold `cut`. Numbers of issues are weighted.
 
     `right` counts the comments that name a marked original, and `precision` is the share of such comments (None without
-    comments). `said` is the number of comments that name the same report first, as predicted by the confidence. `wrong`
-    counts the comments that name only issues which people called different. `bothered` counts the comments on unmarked
-    issues. `caught` is the share of marked duplicates whose comment names an original, and `false_alarms` the share of
-    unmarked issues with a comment, right or wrong.
+    comments). `said` is how many comments name the same report first, according to the confidence. `wrong` counts
+    the comments that name only issues which people called different. `bothered` counts the comments on unmarked issues.
+    `caught` is the share of marked duplicates whose comment names an original, and `false_alarms` the share of unmarked
+    issues with a comment, right or wrong.
     """
 
     cut: float
@@ -179,6 +179,7 @@ def bins_of(tops: Sequence[tuple[float, bool, float]]) -> tuple[CalibrationBin, 
 
 
 def _error(bins: Sequence[CalibrationBin]) -> float:
+    """The expected calibration error: the weighted mean distance of confidence and marked share."""
     total = sum(one.weight for one in bins)
     return sum(one.weight * abs(one.confidence - one.right) for one in bins) / total if total else 0.0
 
@@ -210,12 +211,13 @@ def threshold_for_share(judged: Iterable[JudgedArrival], share: float) -> float:
     """The lowest threshold, in thousandths, at which at most `share` of the unmarked issues get a comment."""
     tops = sorted((arrival.top for arrival in split(judged)[1]), reverse=True)
     allowed = int(share * len(tops))
+    # `tops[allowed]` is the first confidence that must stay below the threshold: take the next thousandth above.
     return float(math.floor(tops[allowed] * _STEPS + 1 + _ROUNDING) / _STEPS) if allowed < len(tops) else 0.0
 
 
 LISTED = 10
 LEAST_LISTED = POSSIBLY
-"""Nobody would set a threshold below this confidence."""
+"""The confidence from which pairs are listed: nobody would set a lower threshold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,6 +82,7 @@ class EvaluationRuns(TableGateway):
         """Start a run; False if no run is allowed yet. Of two simultaneous calls, only one returns True."""
         fresh = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()))
         with write(self._engine) as connection:
+            # Only an existing row can be locked; the lock makes simultaneous calls take turns.
             connection.execute(fresh.on_conflict_do_nothing())
             row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id).with_for_update()).one()
             if seconds_until_allowed(_run(row), now):

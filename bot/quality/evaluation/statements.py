@@ -1,5 +1,7 @@
 """Finds out whether a comment calls its issue a duplicate. Pure.
 
+`history.py` reads past comments with it, so that an evaluation knows which issues are duplicates.
+
 GitHub itself understands only `Duplicate of #12` at the beginning of a comment by somebody with write access, but
 people word the statement in many ways. "This is not a duplicate of #7" denies the statement, while "This does not work
 any more, duplicate of #7" makes it.
@@ -49,14 +51,16 @@ _INVISIBLE_OR_QUOTED = re.compile(
     r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^ {0,3}\1|\Z)|`[^`\n]*`|^ {0,3}>.*?$|<!--.*?(?:-->|\Z)|~~[^~\n]+~~",
     re.MULTILINE | re.DOTALL,
 )
-# GitHub's own limits. Without a limit, matching a long line of hyphens would take quadratic time.
+# A repository's name, within GitHub's limits: without them, matching a long line of hyphens takes quadratic time.
 _PLACE = r"[\w-]{1,39}/[\w.-]{1,100}"
+# A reference: `#7`, `GH-7`, `owner/name#7`, or the address of an issue or pull request.
 _ISSUE = (
     rf"[\[(<]?(?:(?P<here>{_PLACE})?(?:#|GH-)|https?://[^\s/]+/(?P<there>{_PLACE})/(?:issues|pull)/)"
     r"(?P<number>[1-9]\d{0,8})\b"
 )
 _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
-# A "near-duplicate" or "semi-duplicate" is not a duplicate. A number without `#` counts only in "of issue 7":
+# A claim: "duplicate of #7", "dupe: #7", "in favour of #7", "same bug as #7", "already reported in #7". But a
+# "near-duplicate" or "semi-duplicate" is not a duplicate. A number without `#` counts only in "of issue 7":
 # "duplicate issue 2 times" names no issue, and neither do 7.1, 100 % or 2024-05-01.
 _CLAIM = re.compile(
     r"\b(?<!\bnear[ -])(?<!\bsemi[ -])(?<!\bhalf[ -])(?<!\bnon[ -])"
@@ -66,7 +70,7 @@ _CLAIM = re.compile(
     r"|(?<=\b(?:of|to)\s)(?:the\s+)?issue\s+(?P<bare>[1-9]\d{0,8})\b(?!\s?%|[.,/-]\d))",
     re.IGNORECASE,
 )
-# "This is #12 again, so closing as a duplicate", but not the duplicate key or symbol that an issue may be about.
+# A claim without a reference: "so closing as a duplicate", but not the duplicate key that an issue may be about.
 _CALLED_ONE = re.compile(
     r"\b(?:as|an?|is|another|known)\s+(?:duplicate|dupe?)\b(?=\s*(?:[.,;:!)(-]|\Z|\n|(?:of|and|but|so|then|thanks)\b))",
     re.IGNORECASE,
@@ -158,5 +162,5 @@ _NO = re.compile(
 
 
 def denied(before: str) -> bool:
-    """Whether the last words before "a duplicate" deny it."""
+    """Whether `before`, the words of the sentence before a claim, denies the claim."""
     return _NO.search(before) is not None or _NOT.search(_CLAUSE.split(before)[-1]) is not None

@@ -1,4 +1,4 @@
-"""Evaluates the finder on a file of past issues: reads the marks, chooses arrivals, and judges the answers."""
+"""Evaluates the finder on past issues: reads the marks, chooses arrivals, asks about them, and judges the answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Labels:
 
     `group` maps each issue to its group, whose issues report the same thing. `marked` issues are called duplicates;
     `doubtful` issues may be duplicates of an unknown issue; `named` issues name their original in their text. `astray`
-    holds each `duplicate_of` that is not the id of another issue in the file.
+    holds, by issue, each `duplicate_of` that is not the id of another issue in the file.
     """
 
     group: Mapping[Id, Id]
@@ -103,7 +103,7 @@ def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[
 
 
 def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed: int) -> dict[int, float]:
-    """All duplicates and a sample of the other issues: positions, with the number of issues that each represents."""
+    """Positions of all duplicates and a sample of `others`, with the number of issues that each represents."""
     known = dict(truth(issues, labels, WARM))
     duplicates = [position for position, originals in known.items() if originals]
     unmarked = [position for position, originals in known.items() if originals is None]
@@ -112,13 +112,16 @@ def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed
 
 
 Truth = Mapping[int, frozenset[Id] | None]
+"""The arrivals that can be judged, as `truth` yields them."""
+
 Found = tuple[tuple[Id, float], ...]
+"""Candidates with their confidence, best first."""
 
 
 def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
     """The positions to ask about, with the number of arrivals each represents: all, or a seeded sample of `size`.
 
-    Duplicates are rare, but most figures depend on them: a third of a sample are duplicates, if there are enough.
+    Duplicates are rare, but most figures depend on them: a third of a sample are duplicates, if the file has enough.
     """
     duplicates = [position for position, originals in known.items() if originals is not None]
     unmarked = [position for position, originals in known.items() if originals is None]
@@ -133,7 +136,7 @@ def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
 
 
 def read_answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -> dict[Id, Found]:
-    """A replay's answers from rows with their places.
+    """A replay's answers by the arrival's id, from rows with their places in the file.
 
     Raises UserError naming the place of a row with an unknown or later issue, a confidence outside [0, 1], or
     candidates that are not best first.
@@ -225,7 +228,7 @@ class Trial:
     def replayed(
         self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None], positions: Collection[int]
     ) -> list[ReplayAnswer]:
-        """The replay's full answers for any positions."""
+        """The replay's full answers for these positions, which need not be chosen ones."""
         replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
         answers = replay(self.issues, positions, asking, advance=advance)
         return [answer for answer in answers if answer is not None]
