@@ -1,7 +1,7 @@
 """Reads a plain or gzipped file of past issues, with a JSON object in each line: `id, title, body, created_at, …`.
 
-Reads only fields whose values were known when the issue arrived, and the time of closing. Ignores `duplicate_of` and
-other later marks.
+Reads the fields that were known when the issue arrived, and the time of closing. Ignores `duplicate_of` and other
+later marks.
 """
 
 from __future__ import annotations

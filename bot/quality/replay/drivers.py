@@ -41,15 +41,16 @@ from bot.search.sources.federated import only_sources
 from bot.search.sources.github import HYBRID
 from bot.storage.failures import why
 
-#: A process needs this many arrivals to be worth its cost: a second to start, and the indexing of all earlier issues.
+#: A process needs this many questions to be worth its cost: a second to start, and the indexing of all earlier issues.
 LEAST_SEGMENT = 500
 
+# The repository's id in the index.
 _REPO = 1
 
 
 @dataclass(frozen=True, slots=True)
 class _Segment:
-    """The arrivals from `start` on, with the positions to ask about. `within` is the folder of the index's file."""
+    """The arrivals from `start` on, and the positions `asked` about. `within` is the folder of the index's file."""
 
     start: int
     asked: frozenset[int]
@@ -88,13 +89,13 @@ def _in_processes(
     asking: ReplayOptions,
     advance: Callable[[], None],
 ) -> Iterator[ReplayAnswer | None]:
-    """Replay the arrivals from the first of these positions on, in `count` processes."""
+    """Replay the arrivals from the first of `positions`, those to ask about, in `count` processes."""
     first = positions[0]
     starts = [first, *(positions[len(positions) * part // count] for part in range(1, count))]
     ends = [*starts[1:], len(issues)]
     segments: list[_Process] = []
     with ExitStack() as stack:
-        # This process removes the files of the other processes, which may be killed.
+        # A killed child process leaves its index's file behind, so this process removes all of them.
         with _index_errors():
             made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
         home = Path(stack.enter_context(made))
@@ -169,7 +170,7 @@ class _Process:
 
     def give(self, issues: Sequence[PastIssue]) -> None:
         """Send the issues; return after the process has begun to read the issues."""
-        # `receive` notices if the process has already ended.
+        # If the process has already ended, `receive` notices.
         with suppress(BrokenPipeError):
             self.pipe.send(issues)
 
@@ -193,7 +194,7 @@ class _Process:
 
 
 def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
-    """Receive from all processes that have sent something, so that no process waits for another process."""
+    """Receive from every process that has sent something, so that a full pipe holds up no process."""
     by_pipe = {segment.pipe: segment for segment in segments if not segment.pipe.closed}
     for pipe in wait(list(by_pipe)):
         if by_pipe[pipe].receive():  # type: ignore[index]

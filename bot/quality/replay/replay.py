@@ -46,7 +46,7 @@ _SHARED_FIELDS = (
 
 
 class ReplayGitHub:
-    """Stands for GitHub in a replay. Issues are numbered from 1 in order of arrival.
+    """Takes GitHub's place in a replay. Issues are numbered from 1 in order of arrival.
 
     `searchable=False` leaves out the search, which takes time and is not needed with an index.
     """
@@ -58,7 +58,7 @@ class ReplayGitHub:
         self._closed: list[int] = []
 
     def arrive(self, past: PastIssue) -> Issue:
-        """Open the next issue, which searches find from now on, and close the issues that were closed by then."""
+        """Close the issues that were closed by then, and open the next issue, which searches find from now on."""
         while self._closing and self._closing[0][0] <= past.created_at:
             moment, number = heapq.heappop(self._closing)
             self._close(number, moment)
@@ -152,6 +152,7 @@ def _search_index() -> SearchIndex:
 #: The size of the first batch. Each later batch doubles the number of issues, so batches end where the index centres
 #: its vectors again. A history loaded in batches then gives the same index as a history that arrives issue by issue.
 _FIRST_BATCH = 512
+# A word that may be an id, such as `TIMOB-1`.
 _WORD = re.compile(r"\w[\w.-]{0,98}\w")
 
 

@@ -48,7 +48,7 @@ class ScanMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScanAnswer:
-    """An issue's matches after `sequence` changes of the index, and the `model` that judged the matches."""
+    """An issue's matches as of change number `sequence` of the index, and the `model` that judged the matches."""
 
     number: int
     sequence: int
@@ -207,7 +207,7 @@ def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ..
     least `threshold`. Among equally likely merges, the merge with the smallest numbers comes first, so that the order
     of the mapping does not matter. The time is O(n log n) in the number of pairs if groups are small.
     """
-    # The probability of the least likely pair between any two groups. The smallest number identifies a group.
+    # For each group and each neighbour, the probability of their least likely pair. A group's smallest number names it.
     near: dict[int, dict[int, float]] = {}
     for (one, other), chance in likely.items():
         if chance >= threshold:

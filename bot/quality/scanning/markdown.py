@@ -23,7 +23,7 @@ from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, GroupMembe
 
 # The number of members to show in a group, and smaller numbers to try if the text gets too long.
 _MEMBERS = (20, 5, 1)
-# Room for the sentence about omitted groups.
+# Characters to keep free for the sentence about omitted groups.
 _RESERVED = 400
 
 
@@ -35,7 +35,7 @@ class IssueNames(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileIssueNames:
-    """The names of a file's issues in that file."""
+    """Names an issue by its id in the file that it comes from."""
 
     names: Mapping[int, str]
 
@@ -48,7 +48,7 @@ def render_scan(result: ScanResult, place: RepoLinks, checked: datetime, say: Me
 
     The text mentions omitted groups, and shows `checked` in that value's time zone.
     """
-    # A repository's own text may make this line long.
+    # A repository's own text (`templates` in its settings) may make this line long.
     time = break_phrase(say.checked(time=checked))
     inside = scan_markdown(result, place, say, BODY_MAX - 200 - len(time))
     # The fingerprint leaves out the time, so that an otherwise unchanged issue is not edited.

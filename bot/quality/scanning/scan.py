@@ -100,6 +100,7 @@ PART = 20
 #: Up to this many issues are matched in this process, because starting other processes would take longer.
 FEW = 50
 
+# In a child process, the matcher that `_begin` made.
 _process_matcher: BacklogMatcher | None = None
 
 
@@ -140,11 +141,12 @@ def _ask(repo_id: int, numbers: Sequence[int]) -> list[ScanAnswer]:
     return _process_matcher.ask(repo_id, numbers)
 
 
+# The number of rows to fetch from the database at a time.
 _ROWS = 2_000
 
 
 MOST_ASKED_AGAIN = 100
-"""The work of some seconds."""
+"""The most issues that `ask_again` asks about, which takes some seconds."""
 
 ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
 """Returns the current numbers of 👍 and 👎 on GitHub, by issue number. Issues may be missing from the result."""
@@ -169,6 +171,7 @@ class Scan(TableGateway):
 
     def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
         """The issues above `after` that still need an answer, ascending."""
+        # An answer is missing, of another version, or older than the issue's text or vector.
         model = self._matcher.version(self._repo_id)
         answered = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
         indexed = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
@@ -192,8 +195,8 @@ class Scan(TableGateway):
     def ask_again(self) -> None:
         """Ask again about issues whose answers became outdated during the scan.
 
-        A scan must end, so it does this only once, for at most MOST_ASKED_AGAIN issues. The result uses all other
-        outdated answers as they are.
+        A scan must end, so call this only once; it asks about at most MOST_ASKED_AGAIN issues. The result uses all
+        other outdated answers as they are.
         """
         changed = {*self._outdated(), *self.missing(limit=MOST_ASKED_AGAIN)}
         self.ask(sorted(changed)[:MOST_ASKED_AGAIN])
@@ -230,8 +233,8 @@ class Scan(TableGateway):
     def count_reactions(self, read: ReadReactions, threshold: float = THRESHOLD) -> None:
         """Update the numbers of 👍 and 👎 in the groups, which determine the order of groups.
 
-        On GitHub a reaction does not change an issue, so the index has the numbers from the issue's last change. If the
-        current numbers cannot be read, the numbers in the index remain.
+        On GitHub a reaction does not change an issue, so the index has the numbers from the issue's last change, and
+        keeps them if the current numbers cannot be read.
         """
         groups = self.result(threshold).groups
         numbers = [

@@ -4,8 +4,8 @@ A file of readers' verdicts (P1) has a line for each arrival that people read: `
 {CANDIDATE: VERDICT}}`. A verdict is `same`, `related` or `different`; `weight` is the number of arrivals that this
 arrival represents.
 
-Readers judged candidates only in large trackers, so the log-odds of small repositories need other data. This module
-makes small repositories from issues drawn from a file, with marks instead of readers' verdicts.
+Readers judged candidates only in large trackers, but small repositories need log-odds of their own. So this module
+makes small repositories out of issues drawn from a file, with marks instead of readers' verdicts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from bot.search.matching import Matcher, probability
 from bot.search.matching.probability import TextSimilarity
 from bot.search.matching.retrieval import known_author
 
-#: The strength of the L2 penalty on the last step, which fits three weights to thousands of pairs.
+#: The strength of the L2 penalty on the last step (`probability.py`), which fits few weights to thousands of pairs.
 L2_READINGS = 1.0
 
 _VERDICTS = ("same", "related", "different")
@@ -84,7 +84,7 @@ def read_verdicts(path: Path) -> dict[str, ReaderVerdicts]:
 
 
 def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tuple[Fitted, Fitted]:
-    """Fit the last step to the log-odds of each arrival's candidates, once with the text model and once without it.
+    """Fit the last step (`probability.py`) to the candidates' log-odds, once with the text model and once without.
 
     The fit without the text model leaves out small repositories, in which word counts reveal too little.
     """
@@ -102,6 +102,7 @@ def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tup
     )
 
 
+# The repository's id in the index.
 _REPO = 1
 
 
@@ -109,8 +110,8 @@ _REPO = 1
 class Arrival:
     """One issue with its candidates: their feature `values`, (candidates, features), and whether each is the `same`.
 
-    `earlier` is the number of issues before this issue. `back` is the number of issues between each candidate and this
-    issue. `stands_for` is the number of issues that this sampled issue represents, or 0 for an issue chosen only for
+    `earlier` is the number of issues before this issue. `back` says how many issues before this issue each candidate
+    came. `stands_for` is the number of issues that this sampled issue represents, or 0 for an issue chosen only for
     its readers' verdicts. `young` marks one of a repository's first issues. `read` has the readers' verdicts.
     """
 
@@ -147,7 +148,7 @@ class TrainingRepository:
             return look.compared()
 
     def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> TextSimilarity:
-        """The text model's comparison of the last issue with the candidates at these places."""
+        """The text model's comparison of the last issue with the candidates `numbers[places]`."""
         others = np.setdiff1d(np.arange(len(numbers)), places)
         order = np.concatenate([places, others])
         with self._matcher.session(_REPO, issue, below=issue.number) as look:
@@ -170,7 +171,7 @@ def training_repository(text_model: Path | None) -> Iterator[TrainingRepository]
 
 
 class _CachedTextModel:
-    """A text model with a cache, because many repositories are made of one file's texts."""
+    """A text model with a cache of vectors, because many small repositories hold the same texts."""
 
     remote = False
 
@@ -236,7 +237,7 @@ def _compared(
     read: Mapping[int, ReaderVerdicts],
     progress: Progress,
 ) -> Iterator[Arrival]:
-    """The chosen issues that have candidates, in order."""
+    """The issues that are chosen or have readers' verdicts, in order. Leaves out issues without candidates."""
     grown = grown_from(issues)
     for position, past in enumerate(issues):
         issue = repository.arrive(past)
@@ -292,6 +293,8 @@ def small_repositories(
     drawn = rng.sample(range(len(issues)), min(_DRAWN, len(issues)))
     for size, repositories in SIZES:
         for _ in range(repositories):
+            # The repository holds (`there`) the first issue of each chosen pair, but not the second. The second ones
+            # arrive (`again`), and so do issues that repeat nothing there (`new`).
             chosen = rng.sample(pairs, REPEATING)
             again = {later for _, later in chosen}
             there = sorted({*rng.sample(drawn, min(size, len(drawn))), *(first for first, _ in chosen)} - again)
@@ -310,7 +313,7 @@ def _arrivals_after(
     there: Sequence[int],
     arriving: Sequence[int],
 ) -> Iterator[Arrival]:
-    """Each of the `arriving` issues, as if each were the next issue in a repository with the issues `there`."""
+    """Each of the `arriving` issues, compared as if it were the next issue in a repository with the issues `there`."""
     for place in there:
         repository.keep(repository.arrive(issues[place]))
     last = issues[there[-1]].created_at

@@ -16,6 +16,7 @@ from bot.search.index.arrays import Floats
 _MOST_STEPS = 50
 # Standardised values are clipped at this value, so that no single example dominates.
 _FAR = 8.0
+# A step of Newton's method is halved down to about this part of itself.
 _LEAST_PART = 1e-6
 
 
@@ -51,6 +52,7 @@ def fit_order(
 
     def parts(beta: Floats) -> tuple[float, Floats, Floats]:
         scores = inputs @ beta
+        # Subtract each question's highest score, so that `exp` does not overflow.
         weights = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
         totals, true_totals = np.add.reduceat(weights, firsts), np.add.reduceat(weights * same, firsts)
         loss = np.log(totals / true_totals).sum() + l2 / 2 * ((beta - start) ** 2).sum()
@@ -69,10 +71,10 @@ def fit_order(
 def fit_probability(
     names: Sequence[str], rows: Floats, same: Floats, weight: Floats, l2: float, prior: Mapping[str, float]
 ) -> Fitted:
-    """Fit a logistic regression to rows with a `weight` each.
+    """Fit a logistic regression to `rows`, (rows, names), each with a `weight` and with `same`, 1 or 0.
 
-    The intercept expresses how rare duplicates are, and is not penalised. Raises ValueError if `same` is equal for all
-    rows.
+    The intercept expresses how rare duplicates are, and is not penalised. Raises ValueError if all rows have the same
+    value of `same`.
     """
     if same.min() == same.max():
         raise ValueError(f"{'all' if same.all() else 'none'} of the candidates that are looked at are the same issue")
@@ -102,7 +104,7 @@ def fit_probability(
 
 
 def fit_factor(column: Floats, odds: Floats, same: Floats, weight: Floats, l2: float) -> float:
-    """Fit the factor by which `column` is added to given log-odds, by logistic regression with L2 towards 0."""
+    """The factor with which to add `column` to the log-odds `odds`, by logistic regression with an L2 penalty."""
 
     def loss(beta: Floats) -> float:
         total = odds + beta[0] * column
@@ -122,6 +124,7 @@ def _descend(start: Floats, step: Callable[[Floats], Floats], loss: Callable[[Fl
     beta, best = start, loss(start)
     for _ in range(_MOST_STEPS):
         direction, fraction = step(beta), 1.0
+        # `not … <=` is also true for a loss that is not a number.
         while not (current := loss(beta - fraction * direction)) <= best and fraction > _LEAST_PART:
             fraction /= 2
         if not current <= best:

@@ -9,9 +9,8 @@ learned from the first five candidates of each list (`fitting.fit_probability`) 
 makes smaller repositories out of large ones. The correction for small repositories is fitted last and separately, so
 that it does not affect large repositories.
 
-The probability is learned from lists in an order that was learned from other questions, because new issues get such an
-order too. A sampled issue has the weight of all issues that it represents, because nearly all new issues are not
-duplicates.
+For the probability, an order that was learned from other issues sorts an issue's candidates, as it will for new issues.
+A sampled issue has the weight of all issues that it represents, because duplicates are rare among new issues.
 
 Some files and some repositories lack authors. If authors are unknown, a day's issues may be one person's series, so a
 second probability is learned from the same arrivals without authors. The weights in `PRIOR_…` were set by hand, and
@@ -56,8 +55,8 @@ SMALL_SHARES = (0.03, 0.01)
 PARTS = 3
 
 
-#: How much of the reduction comes from leaving out the first issues, as an exponent of the share. This value gave the
-#: best probabilities in two small trackers that were not used for training (docs/research/tried.md).
+#: How much of the reduction in `thinned` comes from leaving out the first issues, as an exponent of the share. This
+#: value gave the best probabilities in two small trackers that were not used for training (docs/research/tried.md).
 LATER = 0.25
 #: The whole reduction comes from leaving out the first issues, and none from random omissions.
 LATER_ONLY = 1.0
@@ -67,7 +66,7 @@ SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> Iterator[tuple[int, Arrival]]:
-    """The arrivals that keep candidates in repositories of each size, each with its place in `arrivals`."""
+    """The arrivals that have candidates in repositories of each size, each with its place in `arrivals`."""
     repeating = sum(bool(one.same.any()) for one in arrivals)
     for place, share in enumerate(SHARES):
         rng = np.random.default_rng((seed, place))
@@ -87,6 +86,7 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
     random, at 1 none. Random omissions never remove the arrival's original, because a smaller repository also covers
     fewer topics.
     """
+    # Keep the last part, `period`, of the issues, and a random part of these, so that `share` is left of all.
     period = share**later
     inside = arrival.back < arrival.earlier * period
     if arrival.same.any() and not arrival.same[inside].any():
@@ -198,7 +198,7 @@ def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class FirstCandidates:
-    """The first candidate of each list: `rows` of (lists, CALIBRATION and SMALLNESS), and whether it is the `same`."""
+    """The first candidate of each list: its `rows`, (lists, CALIBRATION + SMALLNESS), and whether it is the `same`."""
 
     rows: Floats
     same: Floats
@@ -322,6 +322,7 @@ _WITHIN = {"within_a_day": 1, "within_a_week": 7}
 def stretched(values: Floats, factor: float) -> Floats:
     """The features of candidates after multiplying all times by `factor`."""
     values = values.copy()
+    # Times are stored as log(1 + days).
     values[:, _TIMES] = np.log1p(np.expm1(values[:, _TIMES]) * factor)
     for name, near in _near(values).items():
         values[:, _AT[name]] *= near
@@ -329,7 +330,7 @@ def stretched(values: Floats, factor: float) -> Floats:
 
 
 def anonymous(arrival: Arrival) -> Arrival:
-    """The arrival without authors: issues close in time may then be one person's series."""
+    """The arrival as if nobody knew the authors: then any issues close in time may be one person's series."""
     values = arrival.values.copy()
     values[:, [_AT["same_author"], _AT["reported"]]] = 0.0
     for name, near in _near(values).items():
@@ -339,6 +340,6 @@ def anonymous(arrival: Arrival) -> Arrival:
 
 def _near(values: Floats) -> dict[str, Floats]:
     """For each `_WITHIN` feature, which candidates arrived that close to the question."""
-    # A distance of exactly a day or a week does not count, as in `features`. The summand protects against rounding.
+    # A distance of exactly a day or a week does not count, as in `features`. Adding a little protects against rounding.
     days = np.expm1(values[:, _AT["days"]]) + 1e-9
     return {name: (days < longest).astype(np.float64) for name, longest in _WITHIN.items()}

@@ -28,6 +28,7 @@ from bot.search.index.analysis import SUPPLIED_ISSUES, SUPPLIED_SHARE
 
 #: The model to tune: a name on a hub, or a folder.
 BASE = "sentence-transformers/all-MiniLM-L6-v2"
+#: Passes over all groups, pairs in a batch, the highest learning rate, and the factor of the cosines.
 EPOCHS, BATCH, RATE, SCALE = 2, 48, 3e-5, 20.0
 # The number of layers that tuning does not change, besides the word embeddings.
 _FROZEN = 2
@@ -58,9 +59,11 @@ def tune(
     optimizer = torch.optim.AdamW(tuned, lr=RATE, weight_decay=0.01)
     warm = max(1, steps // 10)
     for step, batch in enumerate(islice(_batches(projects, random.Random(seed)), steps)):  # noqa: S311 - no secret
+        # The learning rate rises during the first tenth of the steps, and falls to zero at the end.
         for group in optimizer.param_groups:
             group["lr"] = RATE * min((step + 1) / warm, 1.0) * (steps - step) / steps
         vectors = _embed(model, tokenizer, [text for pair in zip(*batch, strict=True) for text in pair])
+        # (pairs, pairs): each text compared with each original. On the diagonal each text meets its own original.
         likeness = SCALE * vectors[: len(batch)] @ vectors[len(batch) :].T
         own = torch.arange(len(batch))
         loss = (functional.cross_entropy(likeness, own) + functional.cross_entropy(likeness.T, own)) / 2
