@@ -1,1 +1,1 @@
-"""How good the bot is: replay, evaluation, training, calibration, feedback, scan, digest."""
+"""Measures how good the bot is, and learns from it: evaluation, training, feedback; also the digest and the scan."""

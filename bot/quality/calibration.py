@@ -4,16 +4,17 @@ Only verdicts on comments that people saw count. Marks do not count: people mark
 themselves, and duplicates that nobody found have no mark. A threshold that followed the marks would rise until the bot
 named only the few pairs that people mark anyway (P1).
 
-The threshold leaves its default only if the comments between the default and the new threshold give a reason:
+The threshold leaves its default only if verdicts on comments whose probability lies between the default and the new
+threshold give a reason:
 
 * the threshold rises if surely less than RIGHT of these comments were right;
-* the threshold falls if surely more than RIGHT of these comments, which were held back, would have been right. People
-can judge a comment that was held back where they see its candidates, for example on the dashboard.
+* the threshold falls if surely more than RIGHT of these comments, which the bot held back, would have been right.
+People can judge such a comment wherever they see its candidates, for example on the dashboard.
 
-"Surely" means that the bound of Wilson's interval (1927) at 95 % is beyond RIGHT. A move also needs a weight of ENOUGH
-for the move. In the last step, the weight for the move must be AT_LEAST and greater than the weight against the move,
-so the threshold moves no further than the feedback goes. Another verdict against comments never lowers the threshold,
-and another verdict for comments never raises the threshold. tests/calibration checks this property.
+"Surely" means that Wilson's 95 % interval (1927) lies wholly beyond RIGHT. The verdicts for a move must also weigh at
+least ENOUGH. Within the move's last STEP they must weigh at least AT_LEAST, and more than the verdicts against the
+move, so the threshold moves no further than the feedback reaches. Another verdict against comments never lowers the
+threshold, and another verdict for comments never raises it. tests/calibration checks this property.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ MARKS = frozenset({FeedbackKind.CLOSED, FeedbackKind.OF})
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A verdict on one issue's comment, posted or not: `right` or wrong at every threshold up to `probability`.
+    """A verdict on one issue's comment, posted or not.
 
-    `weight` is in (0, 1].
+    The comment is `right` or wrong at every threshold up to `probability`. `weight` is in (0, 1].
     """
 
     probability: float
@@ -47,11 +48,12 @@ class Point:
 
 
 def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point]:
-    """Judge each issue's comments by the examples, including comments in shadow mode and comments below the threshold.
+    """Verdicts on each issue's comments, from the examples (`made`).
 
-    A comment is right if somebody calls one of the named issues the same, at every threshold up to that issue's
-    probability. A comment is wrong if people reject every named issue. If several people agree, only the highest weight
-    counts, so repetition gains nothing. Decisions with the same first candidate count as one comment, the earliest.
+    Comments in shadow mode and comments below the threshold count too. If somebody calls a named issue the same, the
+    comment is right at every threshold up to that issue's probability. A comment is wrong if people reject every named
+    issue. If several people agree, only the highest weight counts, so repetition gains nothing. Decisions with the same
+    first candidate count as one comment, the earliest.
     """
     comments_by_issue: dict[int, dict[int, Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -72,7 +74,7 @@ def _named(decision: Decision) -> tuple[Evidence, ...]:
 
 
 def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
-    """The weight of right comments, which can only grow as the threshold falls."""
+    """Points for confirmed candidates. The points from any threshold on add up to the highest weight among them."""
     agreed = [
         (known.probability, example.weight)
         for example in made
@@ -88,7 +90,7 @@ def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iter
 
 
 def _wrong_points(comment: Decision, made: Sequence[Example]) -> Iterator[Point]:
-    """The weight with which people reject every named candidate; nothing if one candidate is not rejected."""
+    """A point if people reject every named candidate; the least firmly rejected candidate determines its weight."""
     named = _named(comment)
     weight = min(
         max((example.weight for example in made if not example.same and candidate.is_about(example.other)), default=0.0)
@@ -99,8 +101,7 @@ def _wrong_points(comment: Decision, made: Sequence[Example]) -> Iterator[Point]
 
 
 LOWEST, HIGHEST = POSSIBLY, LIKELY
-"""Feedback never moves the threshold below LOWEST or above HIGHEST. Only a person may choose to hear of likely
-duplicates only, or of issues that are not even possibly the same."""
+"""Feedback never moves the threshold below LOWEST or above HIGHEST. The repository's settings may."""
 
 ENOUGH = 6.0
 """A move needs this weight: six comments judged by people with triage access, or twelve judged by authors."""
@@ -116,7 +117,7 @@ STEPS = tuple(step / 20 for step in range(2, 13))
 """The thresholds to try: .10 to .60, in steps of STEP."""
 
 WINDOW = 365 * 86_400.0
-"""Feedback counts for this many seconds."""
+"""Feedback counts for this many seconds, a year."""
 
 
 class Move(StrEnum):
@@ -166,7 +167,7 @@ def _outweighs(weight: float, against: float) -> bool:
 
 
 def _between(points: Sequence[Point], low: float, high: float) -> tuple[float, float]:
-    """The weights of right and wrong points in [low, high)."""
+    """The weights of right and wrong points with a probability in [low, high)."""
     inside = [point for point in points if low <= point.probability < high]
     return sum(point.weight for point in inside if point.right), sum(
         point.weight for point in inside if not point.right
@@ -230,7 +231,7 @@ def feedback_since(store: Store, repo_id: int, since: float, about: Container[in
     if about is not None:
         signals = [one for one in signals if one.number in about or one.other in about]
         verdicts = [one for one in verdicts if one.number in about or one.other in about]
-    # The bot may have suggested either issue of a pair on the other one.
+    # The bot may have commented on either issue of a pair.
     numbers = {number for one in signals for number in (one.number, one.other)}
     numbers |= {number for one in verdicts for number in (one.number, one.other)}
     return examples(store.decisions.of_issues(repo_id, numbers), signals, verdicts, since)

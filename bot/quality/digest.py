@@ -21,6 +21,7 @@ from bot.quality.feedback import Example, by_issue
 from bot.search.index import Index
 from bot.storage import Store
 
+# Matches the lines that `checkbox` begins, indented or not.
 _BOX = re.compile(r"^ {0,6}[-*] \[([ xX])\] <!-- ([1-9][0-9]{0,9}) ([1-9][0-9]{0,9}) (same|other) -->", re.MULTILINE)
 
 Pair = tuple[int, int]
@@ -30,12 +31,12 @@ SOMEBODY = "(somebody who can write here)"
 
 
 def checkbox(pair: Pair, same: bool, ticked: bool) -> str:
-    """The beginning of a checkbox's line."""
+    """The beginning of a checkbox's line, such as `- [x] <!-- 12 7 same -->`."""
     return f"- [{'x' if ticked else ' '}] <!-- {pair[0]} {pair[1]} {'same' if same else 'other'} -->"
 
 
 def read_checkboxes(body: str) -> dict[Pair, bool | None]:
-    """For each pair in the issue, whether people call the two the same; None if no box or both boxes are ticked."""
+    """For each pair in the digest's issue, whether people call both the same; None if no box or both are ticked."""
     ticked: dict[Pair, set[bool]] = {}
     for mark, number, other, word in _BOX.findall(body):
         answers = ticked.setdefault((int(number), int(other)), set())
@@ -45,7 +46,7 @@ def read_checkboxes(body: str) -> dict[Pair, bool | None]:
 
 
 def stored_checkboxes(signals: Iterable[FeedbackSignal]) -> dict[Pair, bool]:
-    """The ticked boxes that are already stored."""
+    """The answers by ticked boxes that are already stored: whether each pair is the same."""
     return {(signal.number, signal.other): signal.same for signal in signals if signal.kind is FeedbackKind.BOX}
 
 
@@ -175,7 +176,7 @@ class Digest:
 
 
 def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: float, until: float) -> Digest:
-    """The digest of the decisions made from `since` until just before `until`; `examples` is all feedback known now."""
+    """The digest of decisions in [since, until); `examples` is all feedback known now."""
     inside = [one for one in sorted(decisions, key=lambda one: one.at) if since <= one.at < until]
     feedback = by_issue(examples)
     checked = {one.number for one in inside if one.outcome is not DecisionOutcome.LEFT_ALONE}
@@ -216,9 +217,9 @@ def _lines(decisions: Iterable[Decision], feedback: Mapping[int, Sequence[Exampl
 def _replaces(line: DigestLine, known: DigestLine | None, *, asked_again: bool) -> bool:
     """Whether a later line of an issue replaces the known one.
 
-    A line without feedback never replaces a line with feedback. Digests judge the threshold by comments that nobody
-    asked for, so the answer to a command (`asked_again`) replaces such a comment only if people judged the answer and
-    not the comment: a command may ask for less likely candidates, or search for other words.
+    A line without feedback never replaces a line with feedback. A digest shows how good the threshold is, so it prefers
+    comments that nobody asked for. The answer to a command (`asked_again`) may list less likely candidates, or come
+    from other words. So it replaces an unasked comment only if people judged the answer but not the comment.
     """
     judged = line.standing is not CommentRating.UNKNOWN
     known_judged = known is not None and known.standing is not CommentRating.UNKNOWN

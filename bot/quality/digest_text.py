@@ -26,7 +26,7 @@ _COMMANDS: Mapping[FeedbackKind, CommandName] = {FeedbackKind.NOT: CommandName.N
 
 
 def sentences(found: Digest, zone: datetime, say: Messages) -> str:
-    """The whole digest in a few sentences, with days in the time zone of `zone`."""
+    """The whole digest in a few sentences, with days in the time zone of the time `zone`."""
     since, until = (datetime.fromtimestamp(moment, zone.tzinfo).date() for moment in (found.since, found.until))
     looked = say.issues(count=found.looked)
     texts = [say.digest_looked(since=since, until=until, issues=looked, new=found.new)]
@@ -78,7 +78,7 @@ def standing_words(line: DigestLine, say: Messages, *, brief: bool = False) -> s
 
 @dataclass(frozen=True, slots=True)
 class DigestView:
-    """A digest and everything shown with it: the titles of its issues, the threshold in force, and an illness, if any.
+    """A digest and everything shown with it: its issues' titles, the threshold in force, and the bot's illness, if any.
 
     Days are shown in the time zone of `checked`.
     """

@@ -1,4 +1,4 @@
-"""Turns people's feedback into labelled pairs, and into decisions about pairs."""
+"""Turns people's feedback into labelled pairs (`Example`), and these into people's decisions on pairs (`Decided`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
     """What people decided about all pairs of a repository's issues, by commands, votes and closings."""
     signals = store.signals.deciding(repo_id)
     verdicts = store.verdicts.since(repo_id, 0.0)
-    # A reaction judges the pairs of its comment. All other feedback names its pair.
+    # A reaction judges the pairs that its comment named, and only the bot's decision knows these pairs.
     decisions = store.decisions.of_issues(repo_id, {one.number for one in signals if not one.other})
     return decide_pairs(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
 
@@ -53,7 +53,7 @@ def decide_pairs(made: Iterable[Example], closed_for: Mapping[int, int]) -> Deci
     `closed_for` maps issues that were closed by commands to their originals.
     """
     last: dict[Pair, Example] = {}
-    # If statements made at the same time contradict each other, "different" wins.
+    # The last example of a pair counts: the weightiest, then the latest. Of simultaneous ones, "different" wins.
     for example in sorted(made, key=lambda example: (example.weight, example.at, not example.same)):
         last[pair_of(example.number, example.other)] = example
     same = frozenset(pair for pair, example in last.items() if example.same)
@@ -70,8 +70,8 @@ WEIGHT: Mapping[Role, float] = {Role.TRIAGE: 1.0, Role.AUTHOR: 0.5, Role.OTHER: 
 class Example:
     """One labelled pair: whether `number` and `other` report the same thing, according to feedback by `login`.
 
-    `weight` is in (0, 1]. `probability` is the bot's estimate at that time, and None if the pair was not among the
-    best candidates. `shown` tells whether the comment named the pair.
+    `weight` is in (0, 1]. `probability` is the bot's estimate at that time; None if `other` was not among the best
+    candidates. `shown` says whether the comment named `other`.
     """
 
     number: int
@@ -99,8 +99,8 @@ def examples(
     """All feedback from `since` on as labelled pairs, earliest first. Leaves out feedback without weight.
 
     A reaction judges the comment as it was at that time, that is, the last earlier decision. Feedback on a pair belongs
-    to the issue on which the other issue was a candidate, even if people gave the feedback elsewhere. The last of
-    several `of` on an issue counts. The caller leaves out retracted feedback.
+    to the issue for which the bot found the other one, even if people gave the feedback on the other one. Of several
+    `of` commands on an issue, the last counts. The caller leaves out retracted feedback.
     """
     by_issue: dict[int, list[Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):

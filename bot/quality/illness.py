@@ -1,7 +1,7 @@
 """Finds the repositories in which the bot is ill: the last check failed, or new issues are not checked.
 
-The half-hourly round indexes new issues even if their deliveries never arrive, so issues that the bot missed show up in
-the index.
+Every half hour the bot indexes new issues even if their deliveries never arrived, so the index shows issues that the
+bot has not checked. The digest and the metrics report an illness.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
 
 
 def _done_since(repo_id: int, number: int) -> sa.Select[Any]:
-    """A query for later jobs of the repository that are done."""
+    """A query for jobs of the repository that are done and came after job `number`."""
     return sa.select(jobs.c.number).where(
         state("done"), jobs.c.queue == QUEUE, jobs.c.repository == repo_id, jobs.c.number > number
     )

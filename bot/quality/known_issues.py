@@ -79,12 +79,12 @@ class KnownRepository:
         # No setting makes the bot comment on pull requests (C1).
         ignored = "it is a pull request" if target.is_pull_request else config.why_ignored(target) or ""
         mode = "" if config.mode == "comment" else f"mode: {config.mode}"
-        # Shadow mode does not check muted or ignored issues either, so for them the mode is not the reason.
+        # In shadow mode the bot skips muted and ignored issues too, so for these the mode is not the reason.
         silence = muted or ignored or mode if mode == SHADOW else mode or muted or ignored
         return CommentPreview(report.candidates, threshold, config.likely, silence)
 
     def _verdict_options(self, target: Issue) -> dict[str, Any]:
-        """People's verdicts about the target, as fields of `FindOptions`, which reject the bot's own issues too."""
+        """People's verdicts about the target, as fields of `FindOptions`. The bot's own issues count as rejected."""
         if self.store is None:
             return {"rejected": (), "rejected_elsewhere": (), "duplicates": {}}
         decisions = decisions_on_pairs(self.store, self.id)

@@ -30,7 +30,7 @@ MOST_WATCHED = 500
 """Reactions are read for at most this many comments of a repository, the latest ones."""
 
 MOST_REQUESTS = 250
-"""Requests for one installation in one turn: a twentieth of the hourly limit, and turns are an hour apart."""
+"""The most requests for one installation in one turn: a twentieth of GitHub's hourly limit. Turns are an hour apart."""
 
 SHARE_LEFT = 0.5
 """Reading stops once less than this share of the hourly limit is left: new issues need the rest more."""
@@ -189,7 +189,7 @@ class ReactionPoll:
 
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """Stored votes too old to be among the votes read now: a crowd must not push out votes that count."""
+    """Stored votes older than those that GitHub returned, the latest: a crowd must not push out votes that count."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal
@@ -213,7 +213,7 @@ class FoldStep(Enum):
 
 
 def decide_fold(fold: Fold, present: str, ours: str, votes: Iterable[FeedbackSignal]) -> tuple[FoldStep, Fold]:
-    """The step to take on GitHub, and the state to store afterwards.
+    """The step to take on GitHub, and the state to store afterwards. `fold` is the stored state.
 
     `present` is the reason that GitHub shows for a folded comment, and empty for an open comment. `ours` is the reason
     that the bot gives.
