@@ -101,7 +101,7 @@ def _wrong_points(comment: Decision, made: Sequence[Example]) -> Iterator[Point]
 
 
 LOWEST, HIGHEST = POSSIBLY, LIKELY
-"""Feedback never moves the threshold below LOWEST or above HIGHEST. The repository's settings may."""
+"""Feedback never moves the threshold below LOWEST or above HIGHEST. Only a repository's settings may."""
 
 ENOUGH = 6.0
 """A move needs this weight: six comments judged by people with triage access, or twelve judged by authors."""
@@ -121,8 +121,6 @@ WINDOW = 365 * 86_400.0
 
 
 class Move(StrEnum):
-    """How the threshold moves."""
-
     STAYS = "stays"
     RISES = "rises"
     FALLS = "falls"

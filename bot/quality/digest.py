@@ -144,7 +144,6 @@ class Digest:
     watching: bool = False
 
     def count(self, standing: CommentRating) -> int:
-        """How many comments have this rating."""
         return sum(line.standing == standing for line in self.lines)
 
     def to_json(self) -> dict[str, Any]:

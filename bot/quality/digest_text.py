@@ -92,12 +92,10 @@ class DigestView:
     ill: Illness | None = None
 
     def named(self, number: int) -> str:
-        """An issue's link, followed by its title if the title is known."""
         title = escape(self.titles.get(number, ""))
         return f"{self.place.issue(number)} {title}" if title else self.place.issue(number)
 
     def summary(self) -> list[str]:
-        """The sentences above the list of issues."""
         ill = {
             Illness.GIVEN_UP: self.say.ill_given_up,
             Illness.REFUSED: self.say.ill_refused,

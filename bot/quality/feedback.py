@@ -36,7 +36,6 @@ class Decided:
     originals: Mapping[int, int] = field(default_factory=dict)
 
     def different_from(self, number: int) -> set[int]:
-        """The issues that are different from this one."""
         return {issue for pair in self.different if number in pair for issue in pair} - {number}
 
 

@@ -34,7 +34,6 @@ class CommentPreview:
     silence: str = ""
 
     def names(self, candidate: Candidate) -> bool:
-        """Whether the comment would name this candidate."""
         return any(_identity(one) == _identity(candidate) for one in self.named)
 
     def word(self, candidate: Candidate) -> Likelihood | None:

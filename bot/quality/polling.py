@@ -199,7 +199,6 @@ def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[Feedba
 
 
 def _last_votes(votes: Iterable[Vote]) -> list[Vote]:
-    """Each person's last vote."""
     last: dict[str, Vote] = {}
     for vote in sorted(votes, key=lambda one: (one.at, one.up)):
         last[name_key(vote.login)] = vote

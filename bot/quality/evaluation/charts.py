@@ -20,7 +20,7 @@ from bot.quality.evaluation.wording import basis, counts, finding, interval, per
 _NAMED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
 # Possible ends of the axis of duplicates caught, chosen so that its fifths are round numbers.
 _REACHES = (0.1, 0.25, 0.5, 0.75, 1.0)
-# A share of fewer comments or answers than this is meaningless.
+# A share of fewer comments or answers is meaningless.
 _LEAST = 5
 # In pixels: the width of a letter, the height of a line of small text, and how far a label may leave the diagram.
 _CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
@@ -125,7 +125,7 @@ def reliability_panel(bins: Sequence[CalibrationBin], panel: Panel) -> list[str]
 
 
 def _frame(panel: Panel, head: str, across: str, up: str) -> list[str]:
-    """Title, grid and axes; `across` and `up` name the axes. A grid line marks each fifth of an axis."""
+    """The title, the grid, and the axes, with their names `across` and `up`."""
     end, top = panel.left + panel.size, panel.bottom - panel.size
     parts = [text(panel.left, top - 26, head, "head")]
     for step in range(6):

@@ -65,8 +65,6 @@ class Monthly:
 
 
 class AdviceReason(StrEnum):
-    """Why a threshold is recommended, or why no threshold is recommended."""
-
     FEW_DUPLICATES = "too few known duplicates"
     FEW_OTHERS = "too few issues that nobody marked"
     NOTHING_BEARABLE = "no threshold is quiet enough on what nobody marked"
@@ -111,7 +109,6 @@ class Evaluation:
 
     @property
     def cuts(self) -> tuple[ThresholdOutcome, ...]:
-        """The outcomes at the listed thresholds."""
         return tuple(row for row in self.curve if row.cut in LISTED_THRESHOLDS)
 
     def to_json(self) -> dict[str, Any]:
@@ -227,7 +224,6 @@ def monthly_arrivals(arrived: Sequence[datetime]) -> float:
 def _last_month(
     judged: Sequence[JudgedArrival], arrived: Sequence[datetime], cuts: Sequence[float]
 ) -> dict[float, Monthly]:
-    """The outcome of the last month at each threshold."""
     last = max(arrived, default=None)
     recent = [one for one in judged if last is not None and last - one.arrived < MONTH]
     arrivals = sum(last is not None and last - moment < MONTH for moment in arrived)

@@ -22,7 +22,7 @@ from bot.platform.private_files import make_folder, open_kept, open_new
 from bot.quality.evaluation.statements import READING, Statement, StatementKind, read_comment
 from bot.text.github_urls import named_issues
 
-# GitHub's `authorAssociation` of members. It is today's association, not that at the time of a comment.
+# GitHub's `authorAssociation` of today's members.
 MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
 _MARKS = {"MarkedAsDuplicateEvent": StatementKind.MARKS, "UnmarkedAsDuplicateEvent": StatementKind.UNMARKS}
@@ -194,7 +194,6 @@ def _text_names(one: PastRecord, number: int, repo: RepoRef) -> bool:
 
 
 def erase_history(home: Path, repo_id: int) -> None:
-    """Erase the history of a repository, if there is one."""
     _file(home, repo_id).unlink(missing_ok=True)
 
 

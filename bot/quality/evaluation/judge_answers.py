@@ -66,7 +66,6 @@ class JudgeQuestion:
 
 
 def questions(answered: Iterable[ReplayAnswer]) -> list[JudgeQuestion]:
-    """The questions to a judge about these arrivals."""
     return [
         JudgeQuestion(
             one.id,
@@ -93,7 +92,7 @@ def _called_same(asked: JudgeQuestion, said: Answers) -> list[JudgeIssue]:
 
 
 def verdicts(asked: JudgeQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
-    """The verdicts about a question's candidates. With a `critic`, its verdict, if any, replaces each "same"."""
+    """The verdicts on a question's candidates. With a `critic`, its verdict or none takes the place of each "same"."""
     judged = dict(said.get(asked.key, {}))
     for candidate in _called_same(asked, said) if critic else ():
         del judged[candidate.number]
@@ -119,7 +118,6 @@ class RecordedAnswers:
 
     @property
     def unanswered(self) -> list[JudgeQuestion]:
-        """The questions without a usable answer."""
         return [one for one in self.asked if one.key not in self.said]
 
 
@@ -187,7 +185,7 @@ def named_in_comment(
 def outcome_with_as_many_comments(judged: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:
     """The outcome without the judge, at the threshold that leads to about the same number of comments."""
     tops = sorted({round(one.top, 6) for one in judged if one.found}, reverse=True)
-    # Search by halving for the highest confidence at which there are at least so many comments.
+    # Find, by halving, the highest confidence with at least so many comments.
     low, high = 0, len(tops)
     while low < high:
         middle = (low + high) // 2

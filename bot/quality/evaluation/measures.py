@@ -211,7 +211,7 @@ def threshold_for_share(judged: Iterable[JudgedArrival], share: float) -> float:
     """The lowest threshold, in thousandths, at which at most `share` of the unmarked issues get a comment."""
     tops = sorted((arrival.top for arrival in split(judged)[1]), reverse=True)
     allowed = int(share * len(tops))
-    # `tops[allowed]` is the first confidence that must stay below the threshold: take the next thousandth above.
+    # The threshold must lie above `tops[allowed]`: take the next thousandth.
     return float(math.floor(tops[allowed] * _STEPS + 1 + _ROUNDING) / _STEPS) if allowed < len(tops) else 0.0
 
 
@@ -222,8 +222,6 @@ LEAST_LISTED = POSSIBLY
 
 @dataclass(frozen=True, slots=True)
 class Unmarked:
-    """An issue without a mark, and its first candidate."""
-
     id: Id
     candidate: Id
     confidence: float

@@ -82,7 +82,7 @@ class EvaluationRuns(TableGateway):
         """Start a run; False if no run is allowed yet. Of two simultaneous calls, only one returns True."""
         fresh = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()))
         with write(self._engine) as connection:
-            # Only an existing row can be locked; the lock makes simultaneous calls take turns.
+            # Simultaneous calls take turns by locking the row, which must exist for that.
             connection.execute(fresh.on_conflict_do_nothing())
             row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id).with_for_update()).one()
             if seconds_until_allowed(_run(row), now):
@@ -97,7 +97,6 @@ class EvaluationRuns(TableGateway):
         self._change(sa.update(table).where(mine).values(stage=stage, problem=problem))
 
     def keep(self, repo_id: int, result: Evaluation, now: float) -> None:
-        """Store a result in place of the previous result."""
         made = {"result": _evaluation.dump_json(result).decode(), "made_at": now}
         insert = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()), **made)
         self._change(insert.on_conflict_do_update(index_elements=["repo_id"], set_=made))

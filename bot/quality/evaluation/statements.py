@@ -1,6 +1,6 @@
 """Finds out whether a comment calls its issue a duplicate. Pure.
 
-`history.py` reads past comments with it, so that an evaluation knows which issues are duplicates.
+`history.py` reads a repository's past comments with it, for an evaluation.
 
 GitHub itself understands only `Duplicate of #12` at the beginning of a comment by somebody with write access, but
 people word the statement in many ways. "This is not a duplicate of #7" denies the statement, while "This does not work
@@ -139,7 +139,6 @@ def _sentence_before(text: str, position: int) -> str:
 
 
 def _statement(kind: StatementKind, issue: re.Match[str], repo: RepoRef, at: str, by: str = "") -> Statement:
-    """The statement about the issue that a claim or a reference names."""
     groups = issue.groupdict()
     place, number = groups["here"] or groups["there"], int(groups["number"] or groups["bare"])
     return Statement(kind, number if place is None or name_key(place) == repo.key else None, at, by)
@@ -162,5 +161,5 @@ _NO = re.compile(
 
 
 def denied(before: str) -> bool:
-    """Whether `before`, the words of the sentence before a claim, denies the claim."""
+    """Whether `before`, a sentence up to a claim, denies the claim."""
     return _NO.search(before) is not None or _NOT.search(_CLAUSE.split(before)[-1]) is not None

@@ -112,7 +112,7 @@ def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed
 
 
 Truth = Mapping[int, frozenset[Id] | None]
-"""The arrivals that can be judged, as `truth` yields them."""
+"""The arrivals that `truth` yields."""
 
 Found = tuple[tuple[Id, float], ...]
 """Candidates with their confidence, best first."""
@@ -217,7 +217,6 @@ class Trial:
         return cls(issues, known, choose(known, sample, seed), marks, decided)
 
     def only(self, answered: Mapping[Id, Found]) -> Trial:
-        """This trial, restricted to the answered arrivals."""
         chosen = {position: weight for position, weight in self.chosen.items() if self.issues[position].id in answered}
         return replace(self, chosen=chosen)
 
@@ -228,7 +227,7 @@ class Trial:
     def replayed(
         self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None], positions: Collection[int]
     ) -> list[ReplayAnswer]:
-        """The replay's full answers for these positions, which need not be chosen ones."""
+        """The replay's full answers for any positions."""
         replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
         answers = replay(self.issues, positions, asking, advance=advance)
         return [answer for answer in answers if answer is not None]

@@ -15,7 +15,6 @@ _FEW_COMMENTS = 20
 
 
 def basis(found: Evaluation) -> str:
-    """The data behind the figures."""
     known = counted(found.retrieval.queries, "known duplicate")
     text = f"{counted(found.issues, 'issue')}, of which {found.arrivals:,} can be judged"
     kinds = f"{known}, and {found.silent:,} that nobody marked."
@@ -26,13 +25,11 @@ def basis(found: Evaluation) -> str:
 
 
 def counts(found: Evaluation) -> str:
-    """The numbers of marked and unmarked issues."""
     silent = counted(found.silent, "issue")
     return f"{counted(found.retrieval.queries, 'known duplicate')} and {silent} that nobody marked"
 
 
 def finding(found: Evaluation) -> str:
-    """How well originals are found."""
     if not found.retrieval.queries:
         return (
             "None of these is a known duplicate of an earlier issue, so that it can be said how often it would speak, "

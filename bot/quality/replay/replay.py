@@ -58,7 +58,7 @@ class ReplayGitHub:
         self._closed: list[int] = []
 
     def arrive(self, past: PastIssue) -> Issue:
-        """Close the issues that were closed by then, and open the next issue, which searches find from now on."""
+        """Open the next issue, which searches find from now on, after closing those that were closed by its time."""
         while self._closing and self._closing[0][0] <= past.created_at:
             moment, number = heapq.heappop(self._closing)
             self._close(number, moment)
@@ -180,11 +180,9 @@ class ReplayOptions:
 
     @property
     def indexed(self) -> bool:
-        """Whether all sources belong to an index."""
         return set(self.sources) <= set(INDEX)
 
     def options(self) -> FindOptions:
-        """The finder's options."""
         return FindOptions(
             threshold=self.threshold,
             max_candidates=self.top,
@@ -247,13 +245,11 @@ class IndexMirror:
             start, end = end, 2 * end
 
     def put(self, issues: Iterable[Issue]) -> None:
-        """Index issues that arrived or were closed."""
         rows = [IndexedIssue.of(issue) for issue in issues]
         if rows:
             self._index.put(self._repo_id, rows)
 
     def follow(self, github: ReplayGitHub) -> None:
-        """Index the issues that were closed since the last call."""
         self.put(github.take_closed())
 
 

@@ -26,8 +26,6 @@ from bot.quality.feedback import UNDECIDED, Decided, pair_of
 
 @dataclass(frozen=True, slots=True)
 class BacklogIssue:
-    """An issue of the backlog."""
-
     number: int
     title: str
     state: State

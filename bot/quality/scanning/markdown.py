@@ -94,7 +94,6 @@ def heading(result: ScanResult, say: Messages) -> str:
 
 
 def facts(group: DuplicateGroup, say: Messages) -> str:
-    """The sums over all issues of a group."""
     return say.scan_sums(
         issues=say.issues(count=1 + len(group.members)),
         up=group.thumbs_up,
@@ -104,7 +103,6 @@ def facts(group: DuplicateGroup, say: Messages) -> str:
 
 
 def age(entry: BacklogIssue, say: Messages) -> str:
-    """The issue's state, and the date of the report."""
     state = say.state_open() if entry.state == "open" else say.state_closed()
     return f"{state} · {say.reported(day=entry.created_at.date())}"
 
@@ -122,7 +120,6 @@ def _group(rank: int, group: DuplicateGroup, place: IssueNames, most: int, say: 
 
 
 def _member(member: GroupMember, place: IssueNames, say: Messages) -> list[str]:
-    """A member's line, followed by the reasons, which are indented."""
     entry = member.entry
     reasons = [f"{confidence_words(member.confidence, say)} · {age(entry, say)}", *reasons_in(member.reasons, say)]
     return [f"{place.issue(entry.number)} {escape(entry.title)}", *(f"  - {sentence(reason)}" for reason in reasons)]

@@ -171,7 +171,7 @@ class Scan(TableGateway):
 
     def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
         """The issues above `after` that still need an answer, ascending."""
-        # An answer is missing, of another version, or older than the issue's text or vector.
+        # Their answers are missing, of another version, or older than the text or the vector.
         model = self._matcher.version(self._repo_id)
         answered = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
         indexed = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
@@ -202,7 +202,6 @@ class Scan(TableGateway):
         self.ask(sorted(changed)[:MOST_ASKED_AGAIN])
 
     def count(self) -> int:
-        """The number of issues in the backlog."""
         return int(self._scalar(sa.select(sa.func.count()).where(self._in_backlog())) or 0)
 
     def ask(self, numbers: Sequence[int]) -> None:

@@ -4,8 +4,8 @@ A file of readers' verdicts (P1) has a line for each arrival that people read: `
 {CANDIDATE: VERDICT}}`. A verdict is `same`, `related` or `different`; `weight` is the number of arrivals that this
 arrival represents.
 
-Readers judged candidates only in large trackers, but small repositories need log-odds of their own. So this module
-makes small repositories out of issues drawn from a file, with marks instead of readers' verdicts.
+Readers judged candidates only in large trackers, which teach little about small repositories. So this module also makes
+small repositories from issues drawn from a file, with marks instead of readers' verdicts.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ _REPO = 1
 class Arrival:
     """One issue with its candidates: their feature `values`, (candidates, features), and whether each is the `same`.
 
-    `earlier` is the number of issues before this issue. `back` says how many issues before this issue each candidate
-    came. `stands_for` is the number of issues that this sampled issue represents, or 0 for an issue chosen only for
+    `earlier` is the number of issues before this issue. `back` is the number of issues between each candidate and this
+    issue. `stands_for` is the number of issues that this sampled issue represents, or 0 for an issue chosen only for
     its readers' verdicts. `young` marks one of a repository's first issues. `read` has the readers' verdicts.
     """
 
@@ -293,8 +293,8 @@ def small_repositories(
     drawn = rng.sample(range(len(issues)), min(_DRAWN, len(issues)))
     for size, repositories in SIZES:
         for _ in range(repositories):
-            # The repository holds (`there`) the first issue of each chosen pair, but not the second. The second ones
-            # arrive (`again`), and so do issues that repeat nothing there (`new`).
+            # Of each chosen pair, the first issue is `there`, and the second arrives `again`. Of the `new` arrivals,
+            # none repeats an issue that is there.
             chosen = rng.sample(pairs, REPEATING)
             again = {later for _, later in chosen}
             there = sorted({*rng.sample(drawn, min(size, len(drawn))), *(first for first, _ in chosen)} - again)

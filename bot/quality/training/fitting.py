@@ -16,14 +16,11 @@ from bot.search.index.arrays import Floats
 _MOST_STEPS = 50
 # Standardised values are clipped at this value, so that no single example dominates.
 _FAR = 8.0
-# A step of Newton's method is halved down to about this part of itself.
 _LEAST_PART = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Weights by feature, and the intercept."""
-
     weights: Mapping[str, float]
     intercept: float
 
@@ -52,7 +49,7 @@ def fit_order(
 
     def parts(beta: Floats) -> tuple[float, Floats, Floats]:
         scores = inputs @ beta
-        # Subtract each question's highest score, so that `exp` does not overflow.
+        # Without its question's highest score, no `exp` overflows.
         weights = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
         totals, true_totals = np.add.reduceat(weights, firsts), np.add.reduceat(weights * same, firsts)
         loss = np.log(totals / true_totals).sum() + l2 / 2 * ((beta - start) ** 2).sum()
@@ -124,7 +121,7 @@ def _descend(start: Floats, step: Callable[[Floats], Floats], loss: Callable[[Fl
     beta, best = start, loss(start)
     for _ in range(_MOST_STEPS):
         direction, fraction = step(beta), 1.0
-        # `not … <=` is also true for a loss that is not a number.
+        # Also true for a loss that is not a number.
         while not (current := loss(beta - fraction * direction)) <= best and fraction > _LEAST_PART:
             fraction /= 2
         if not current <= best:

@@ -59,11 +59,11 @@ def tune(
     optimizer = torch.optim.AdamW(tuned, lr=RATE, weight_decay=0.01)
     warm = max(1, steps // 10)
     for step, batch in enumerate(islice(_batches(projects, random.Random(seed)), steps)):  # noqa: S311 - no secret
-        # The learning rate rises during the first tenth of the steps, and falls to zero at the end.
+        # The rate rises for the first tenth of the steps, then falls to zero.
         for group in optimizer.param_groups:
             group["lr"] = RATE * min((step + 1) / warm, 1.0) * (steps - step) / steps
         vectors = _embed(model, tokenizer, [text for pair in zip(*batch, strict=True) for text in pair])
-        # (pairs, pairs): each text compared with each original. On the diagonal each text meets its own original.
+        # (pairs, pairs): each text by each original, its own on the diagonal.
         likeness = SCALE * vectors[: len(batch)] @ vectors[len(batch) :].T
         own = torch.arange(len(batch))
         loss = (functional.cross_entropy(likeness, own) + functional.cross_entropy(likeness.T, own)) / 2
