@@ -1,7 +1,7 @@
 """Installs the program for a workflow into the runner's cache; `key` returns the key of the cache.
 
-This file runs first, in a Python without any packages. The code is copied and compiled once, because compiling it in
-each run would take longer than everything else.
+action.yml runs this file first, in a Python without any packages. The cache keeps the code compiled, because compiling
+it in each run would take longer than everything else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__", "simulator", "demo", "dashboard
 
 
 def requirements(environ: Mapping[str, str]) -> list[Path]:
-    """The files of packages that a job with this environment needs."""
     return [REQUIREMENTS, *([JUDGE_REQUIREMENTS] if environ.get("DOPPEL_JUDGE_URL") else [])]
 
 
@@ -53,7 +52,7 @@ def install(program: Path, environ: Mapping[str, str]) -> None:
     site_packages = program / "lib" / version / "site-packages"
     for package in PACKAGES:
         shutil.copytree(ROOT / package, site_packages / package, ignore=LEFT_OUT)
-    # With all processors, unlike pip.
+    # `workers=0` uses all processors, unlike pip. Python does not compare unchecked files with their sources.
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
     compileall.compile_dir(site_packages, quiet=2, workers=0, invalidation_mode=unchecked)
 

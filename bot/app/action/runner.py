@@ -29,7 +29,7 @@ UPKEEP, EVALUATE, SCAN = TASKS = ("upkeep", "evaluate", "scan")
 """The tasks of runs that no issue event started. A person starts the last two by hand."""
 
 OLDEST = 86_400.0
-"""An event older than this many seconds is ignored: somebody has repeated an old run."""
+"""An event of more than this many seconds ago is ignored: somebody has repeated an old run."""
 
 # Besides DOPPEL_*, only these variables of the job's environment become settings.
 _OWN_VARIABLES = ("GITHUB_TOKEN", "GITHUB_API_URL")
@@ -90,7 +90,6 @@ class WorkflowJob:
 
     @property
     def is_issue_event(self) -> bool:
-        """Whether an issue event started the run, rather than a schedule or a person."""
         return self.event not in ("schedule", "workflow_dispatch")
 
     def event_to_handle(self, now: datetime) -> Event | Ignored:
@@ -124,10 +123,10 @@ _OUTCOME_SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """The result of a run.
+    """The result of a run. `pages` is the address of GitHub's web pages.
 
-    `number` is the issue's number or 0, `decision` the decision about it, `titles` the candidates' titles by number.
-    `lines` are further sentences in Markdown. `problems`, in plain text, are for somebody to fix.
+    `number` is the issue's number or 0, `decision` the decision about the issue, `titles` the candidates' titles by
+    number. `lines` are further sentences in Markdown. `problems`, in plain text, are for somebody to fix.
     """
 
     place: RepoLinks
@@ -160,7 +159,6 @@ class RunSummary:
         return tuple(candidate for candidate in self.decision.evidence if candidate.shown) if self.decision else ()
 
     def url(self, candidate: Evidence) -> str:
-        """The page of a candidate."""
         kind = {"pull request": "pull", "discussion": "discussions"}.get(candidate.kind, "issues")
         return f"{self.pages}/{candidate.repo or self.place.repo}/{kind}/{candidate.number}"
 

@@ -1,8 +1,8 @@
 """The state between two runs: the store's SQLite file, in a folder that the runner's cache keeps.
 
-The cache compresses what it keeps, and checks it when it restores it. But a cache can be missing, belong to another
-branch, or come from a killed runner, so the bot does not depend on it: a new state replaces a broken one, and people's
-decisions are read again from their threads (`handlers/recovery.py`).
+The runner compresses the saved folder, and checks the folder when it restores it. But a saved folder can be missing,
+belong to another branch, or come from a killed runner. So the bot can do without: a new state replaces a broken one,
+and `handlers/recovery.py` reads people's decisions again from their threads.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ class Restored(Enum):
 
 
 def check(database: Path) -> Restored:
-    """Check the database that the cache has restored, and delete a damaged one."""
+    """Check the database that the cache has restored, and delete it if it is damaged."""
     make_folder(database.parent)
     if not database.exists():
         return Restored.NOTHING
     try:
         with closing(sqlite3.connect(database)) as connection:
             connection.execute("SELECT count(*) FROM store_version").fetchone()
+            # "ok", or the first fault.
             ((fault,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
     except sqlite3.DatabaseError as failure:
         fault = str(failure)
@@ -70,6 +71,6 @@ _FEEDBACK = (
 
 
 def feedback_hash(store: Store) -> int:
-    """A hash of all feedback that cannot be read from GitHub's issues."""
+    """A hash of all feedback that cannot be read from GitHub's issues; only comparable within one process."""
     with store.engine.connect() as connection:
         return hash(tuple(tuple(map(tuple, connection.exec_driver_sql(query).all())) for query in _FEEDBACK))

@@ -38,14 +38,12 @@ from handlers.services import Services
 
 @dataclass(frozen=True, slots=True)
 class QueuedEvent:
-    """An event, and the seconds to wait before handling it."""
-
     event: Event
     delay: float
 
 
 class MemoryQueue:
-    """Events in order of arrival, without repeats; a `handlers.services.Queue`."""
+    """Events in order of arrival, without repeats, and indexing steps apart; a `handlers.services.Queue`."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -62,7 +60,6 @@ class MemoryQueue:
         return True
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Drop the events of a repository."""
         for queue in (self._events, self._background):
             for queued in list(queue):
                 if not isinstance(queued.event, InstallationEvent) and queued.event.repository.id == repository_id:
@@ -72,7 +69,7 @@ class MemoryQueue:
         """Nothing needs closing."""
 
     def take(self, *, background: bool) -> QueuedEvent | None:
-        """The next event; with `background`, an indexing step once no event is left."""
+        """The next event; with `background`, the next indexing step if no event is left. None if nothing is left."""
         if self._events:
             return self._events.popleft()
         return self._background.popleft() if background and self._background else None
@@ -86,12 +83,12 @@ READING = 900.0
 TRIES, LONGEST_WAIT = 3, 60.0
 """How often an event is tried within a run, and the longest wait in seconds before another try."""
 
-# A step delayed longer than _SHORT is waiting for GitHub's rate limit: leave it to the next run. Events delayed by
-# _LATER or more are dropped.
+# In seconds. A step delayed longer than _SHORT is waiting for GitHub's rate limit: leave it to the next run. Events
+# delayed by _LATER or more are dropped.
 _SHORT, _LATER = 10.0, 600.0
-# Start at step 1: step 0 would hold back, because the last run seems to be still reading.
+# Start at step 1: step 0 would give way to the last run, which seems to be still reading.
 _FIRST_STEP = 1
-# Issue forms seldom change; the nightly run reads them again.
+# For this many seconds issue forms stay cached: they seldom change, and the nightly run reads them again.
 _FORMS_SECONDS = 86_400.0
 # For this many seconds after an event, GitHub's API may not show it yet.
 _LAG = 30.0
@@ -99,7 +96,10 @@ _LAG = 30.0
 
 @dataclass
 class Workflow:
-    """One run. `lines` and `problems` are as in `RunSummary`; `failed` says whether something could not be done."""
+    """One run. `lines` and `problems` are as in `RunSummary`; `failed` says whether something could not be done.
+
+    `began` is a time of `time.monotonic`, and `feedback_before` the `feedback_hash` then.
+    """
 
     job: WorkflowJob
     settings: Settings
@@ -144,7 +144,7 @@ class Workflow:
         return self.summary()
 
     def _digest(self, services: Services) -> None:
-        """Update the digest. Without a queue there is no need to look for events that wait in vain."""
+        """Update the digest, without an `Illness`: `keep_digests` finds illnesses in the queue, which a run lacks."""
         known = services.store.repositories.get(self.repository.id) if self.repository else None
         if known is not None and not known.archived and not services.settings.paused:
             keep_digest(services, known, INSTALLATION)
@@ -173,7 +173,7 @@ class Workflow:
         return needed
 
     def _register(self, repository: Repository) -> None:
-        """Store the repository, and what people decided since the last saved state, or ever without one."""
+        """Store the repository, and what people decided since the state was last saved (if it never was: ever)."""
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
         client = self.github.in_repository(INSTALLATION, repository.id)
@@ -184,7 +184,7 @@ class Workflow:
 
     def _handle_pending(self) -> None:
         while (step := self.pending.take(background=False)) is not None:
-            # No run waits that long; a later event of the issue does this work.
+            # A run does not wait longer; a later event of the issue does this work.
             if step.delay < _LATER:
                 self._handle_with_retries(step.event)
 
@@ -223,7 +223,6 @@ class Workflow:
                 return
 
     def fail(self, why: str) -> None:
-        """Record that something could not be done."""
         self.failed = True
         self.problems.append(why)
 
@@ -259,7 +258,6 @@ class Workflow:
             self.problems.append(f"{loaded.source}: {wrong}. What is right in it counts.")
 
     def _setup_problems(self) -> Iterator[str]:
-        """Problems with the restored state and the token's permissions."""
         if self.restored is state.Restored.DAMAGED:
             yield "The state in the cache was damaged, and is made anew."
         if missing := ", ".join(sorted(self.github.refused)):

@@ -1,4 +1,4 @@
-"""The `doppel` command. Each command is in the module of its name, or of BESIDE, and is imported on first use.
+"""The `doppel` command. Each command's module has the command's name, or is in BESIDE, and is imported on first use.
 
 Commands import heavy packages only when they run, so that help and completion do not wait for NumPy and SQLAlchemy.
 `shared/` holds code that several commands use.
@@ -81,7 +81,6 @@ EXIT_CODES = {
 
 
 def module_of(command: str) -> str:
-    """The module that holds a command."""
     return f"bot.app.cli.{BESIDE.get(command, command).replace('-', '_')}"
 
 
@@ -143,12 +142,12 @@ def _make_streams_usable() -> None:
         # The caller has closed stdin (`<&-`): treat it like an empty file.
         sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
-        # Escape characters that the terminal's encoding lacks, as Python does on stderr. Names of files may have such.
+        # Escape characters that the terminal's encoding lacks, as Python does on stderr. Names of files may hold such
+        # characters.
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _message_and_code(error: Exception) -> tuple[str, int]:
-    """The message and the exit code of an error."""
     if isinstance(error, UserError):
         return str(error), USAGE
     if refused := access_refused(error):

@@ -33,7 +33,7 @@ def action() -> None:
     issues and comments are handled as the App handles them. `schedule` runs the nightly upkeep. `workflow_dispatch`
     runs the task that its input `task` names: upkeep, evaluate or scan.
     """
-    # The runner obeys printed lines of a certain form, and strangers may have written what is printed below.
+    # The runner obeys printed lines such as `::error::…`, and strangers may have written the text printed below.
     stop = secrets.token_hex(16)
     click.echo(f"::stop-commands::{stop}")
     try:
@@ -67,7 +67,6 @@ def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
 
 
 def _run_task(running: Workflow) -> RunSummary:
-    """Run the task of a schedule or of a manual start."""
     task, results = running.job.task, running.job.home / "results"
     results.mkdir(parents=True, exist_ok=True)
     if task == SCAN:
@@ -116,7 +115,7 @@ def _write_report(job: WorkflowJob, run: RunSummary, saved: bool) -> None:
 
 
 def _annotate(stop: str, level: str, text: str) -> None:
-    """Show a line at the top of the run: the runner may obey this one command."""
+    """Show a line at the top of the run. For this one command, the runner obeys again."""
     line = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     click.echo(f"::{stop}::")
     click.echo(f"::{level} title=Doppel::{line}")

@@ -83,7 +83,7 @@ def dedupe(
 
 def _read(path: Path) -> Any:
     try:
-        # "utf-8-sig" skips the mark that editors on Windows put before a text.
+        # "utf-8-sig" skips the byte order mark that editors on Windows put before a text.
         return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_each_once)
     except OSError as problem:
         raise UserError(f"{path}: {problem.strerror}") from None
@@ -94,7 +94,7 @@ def _read(path: Path) -> Any:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object; refuse repeated names, because the first of two sections of one name would be lost."""
+    """Build an object; refuse repeated names: of two sections with one name, JSON's reader would keep only the last."""
     for name, times in Counter(name for name, _ in pairs).most_common(1):
         if times > 1:
             raise ValueError(f"the name {name!r} stands twice in one object")

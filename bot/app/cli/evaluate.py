@@ -164,7 +164,7 @@ def evaluate(
 
 
 def _compared(trial: Trial, judgement: JudgedTrial, threshold: float) -> dict[str, Any]:
-    """The outcomes: with the judge; without the judge; and without it at a threshold that gives as many comments."""
+    """The outcomes with the judge, without the judge, and without it at the threshold with as many comments."""
     from bot.quality.evaluation.judge_answers import outcome_with_as_many_comments
     from bot.quality.evaluation.measures import outcome_at
 
@@ -292,7 +292,7 @@ def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -
     tables = Console(highlight=False, width=max(console.width, _TABLE_WIDTH))
     for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}".strip()):
         console.print(f"{paragraph}\n")
-    # If none is recommended, the advice below already discusses the current threshold: do not say it twice.
+    # If no threshold is recommended, the sentences below already discuss the current one: do not repeat them.
     if words.discussed_threshold(found) != found.at.cut:
         console.print(f"{words.at_threshold(found, found.at)}\n")
     console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")

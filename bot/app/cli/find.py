@@ -161,7 +161,6 @@ def _show_preview(preview: CommentPreview) -> None:
 
 
 def _show_asked(report: Report, *, indexed: bool) -> None:
-    """Print the queries with their hits, the totals, and the failures."""
     where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
     click.echo(f"\nAsked ({where} of {report.repo}):")
     for run in report.queries:
@@ -170,7 +169,7 @@ def _show_asked(report: Report, *, indexed: bool) -> None:
         click.echo(f"  {name:16} {'not asked':>12}")
     total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
     different = counted(unique, "different one")
-    # A source counts the issue itself as a hit if the query matches it.
+    # The hits above can include the issue itself, if a query matches it.
     results = f"{counted(total, 'result')} besides the issue itself"
     click.echo(f"  {results}: {different} and {counted(repeats, 'repeat')}")
     for problem in report.problems:
@@ -178,7 +177,6 @@ def _show_asked(report: Report, *, indexed: bool) -> None:
 
 
 def _hits_and_problems(run: QueryRun) -> str:
-    """A query's hits and problems."""
     hits = "" if run.hits is None else counted(run.hits, "hit")
     return ", ".join(filter(None, (hits, "incomplete" if run.incomplete else "", str(run.problem or ""))))
 

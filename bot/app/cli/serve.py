@@ -46,13 +46,12 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
         with cleanup_on_signal():
             _serve(settings, webhook_url)
     except KeyboardInterrupt as end:
-        # The signal came before the supervisor, which handles signals itself, was running: end just as properly.
+        # The signal came before the supervisor ran, which handles signals itself: exit with 0 as well.
         if isinstance(end, EndedBySignal) and end.number == signal.SIGHUP:
             raise
 
 
 def _serve(settings: Settings, webhook_url: str | None) -> None:
-    """Start the processes, and supervise them until the end."""
     count_together(settings.home)
     from bot.app.wiring.clients import build_github, prepare_databases
 

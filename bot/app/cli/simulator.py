@@ -91,7 +91,7 @@ def simulator(
 def write_environment(
     path: Path, url: str, app_id: int, private_key: str, webhook_secret: str, tokens: Mapping[str, str]
 ) -> None:
-    """Write a client's settings for a shell to source, at once and complete, and the private key to a file beside."""
+    """Write a client's settings, for a shell to source, and beside them the private key, each file atomically."""
     key = path.absolute().with_name(f"{path.name}.pem")
     values = {
         "APP_ID": str(app_id),
@@ -132,7 +132,7 @@ def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None,
     except ValueError as bad:
         if isinstance(bad, requests.exceptions.InvalidHeader) or getattr(bad, "object", None) == event:
             raise UserError(f"EVENT: {event!r} cannot be sent as a header") from None
-        # The host's name may be too long, or no header can hold the user's name or password.
+        # For example, the host's name is too long, or the user's name or password fits into no header.
         raise UserError(f"--url: {url!r} is not an http(s) address") from bad
     except requests.exceptions.RequestException as problem:
         kind = type(problem).__name__

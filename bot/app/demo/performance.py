@@ -29,7 +29,7 @@ MOST_WAITED_FOR = 2_000
 def perform(
     tell: Terminal | Lines, repository: str, issues: Path | None, *, page: int | None = None, postgres: bool = False
 ) -> None:
-    """Run the demo and report to `tell`. With `page`, a port or 0 for a free one, it runs until interrupted.
+    """Run the demo and report to `tell`. With `page`, a port or 0 for a free one, serve the page until interrupted.
 
     Raises ShowFailed or Unavailable naming what did not happen, and UserError for wrong options.
     """

@@ -28,10 +28,10 @@ class Expect(StrEnum):
     """What the bot must do before the show goes on."""
 
     COMMENT = "comment"  # One advisory comment.
-    SILENCE = "silence"  # The work is done and nothing was posted.
+    SILENCE = "silence"  # The job is done, without a comment.
     EDIT = "edit"  # The advisory comment has changed.
-    REPLY = "reply"  # The command has a comment of its own as its answer.
-    ANYTHING = "anything"  # The work is done, with a comment or without.
+    REPLY = "reply"  # The bot answers the command in a comment of its own.
+    ANYTHING = "anything"  # The job is done, with a comment or without.
     CLOSED = "closed"  # The issue is closed as a duplicate.
 
 
@@ -63,13 +63,13 @@ class Scene:
 
 
 def script() -> tuple[Scene, ...]:
-    """The scenes of the made-up repository."""
     data = tomllib.loads(resources.files("bot.app.demo").joinpath("scenes.toml").read_text("utf-8"))
     return TypeAdapter(tuple[Scene, ...]).validate_python(data["scenes"])
 
 
 # The age of the demo's newest issue, in whatever year the show is played.
 NEWEST = timedelta(days=3)
+# At most this many of a file's last issues arrive in the show.
 ARRIVALS = 4
 # A shorter text says too little to show whether the bot was right.
 MIN_BODY_LENGTH = 200
@@ -119,7 +119,7 @@ def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
         raise ValueError("there is no issue in it")
     # Most issues of a small file must exist from the start, or the bot finds nothing; but at least one arrives.
     known = rows[: len(rows) - max(1, min(ARRIVALS, len(rows) // 5))]
-    # Keep the times of arrival: reports of one problem come close together, and the bot uses that.
+    # Keep the times of arrival, which the bot uses: reports of one problem come close together.
     scenes = [
         Scene(
             "The file's next issue arrives", row.author, row.title, row.body, Expect.ANYTHING, created_at=row.created_at

@@ -1,4 +1,4 @@
-"""Runs the bot as hosts do, against the simulator, and plays the scenes: acts as the people and waits for the bot."""
+"""Runs the bot as hosts do, against the simulator, and plays the scenes: acts for people, and waits for the bot."""
 
 from __future__ import annotations
 
@@ -48,11 +48,9 @@ class BotProcesses:
         self._supervisor.check(time.monotonic())
 
     def takes_deliveries(self) -> bool:
-        """Whether web is ready for deliveries."""
         return is_well(self.receiver.replace("/webhook", "/readyz"))
 
     def done(self, delivery_id: str) -> bool:
-        """Whether the job of a delivery is done."""
         with self._engine.connect() as connection:
             return connection.scalar(sa.select(jobs.c.state).where(jobs.c.id == delivery_id)) == "done"
 
@@ -61,11 +59,9 @@ class BotProcesses:
         return Backfills(self._store).get(repo_id)
 
     def decided(self, repo_id: int, number: int) -> Decision | None:
-        """The last decision about an issue; None if there is none."""
         return next(reversed(Decisions(self._store).of_issue(repo_id, number)), None)
 
     def close(self) -> None:
-        """Close the connections, and end the processes."""
         self._engine.dispose()
         self._store.dispose()
         self._supervisor.stop()
@@ -146,7 +142,6 @@ class Show:
         self._patience = patience
 
     def play(self, scenes: Sequence[Scene]) -> None:
-        """Play all scenes; raises ShowFailed."""
         began = time.monotonic()
         for number, scene in enumerate(scenes, 1):
             self._tell.scene_begins(number=number, total=len(scenes), heading=scene.heading)
@@ -192,7 +187,7 @@ class Show:
         began = time.monotonic()
         what = f"answer to {command.text.splitlines()[-1]!r} on #{number}"
         self._wait(what, lambda: self._answered(command, asked, advice, before))
-        # A reply comes after the 👍.
+        # The bot posts a reply only after the 👍: wait until the job is done.
         self._wait_for_job(what, "comment", "id", asked.id)
         seconds = time.monotonic() - began
         for reply in self._replies(asked):
@@ -214,7 +209,6 @@ class Show:
         return advice.body != before and command.contains in advice.body and not unwanted
 
     def _replies(self, asked: Comment) -> list[Comment]:
-        """The bot's comments after a command."""
         comments = self._sim.comments(self._repository, asked.issue.number)
         return [one for one in comments[comments.index(asked) :] if one.author is self._sim.app.bot]
 

@@ -40,7 +40,6 @@ class Terminal:
         self._console, self._bot = console, bot
 
     def progress(self, *, what: str) -> None:
-        """The next step of the start-up begins."""
         self._line("·", what, "dim")
 
     def ready(
@@ -100,7 +99,6 @@ class Terminal:
         self._line("✓", f"#{number} is closed as a duplicate of #{original} ({seconds:.2f} s)", "green")
 
     def checked(self, *, what: str) -> None:
-        """A promise was checked and kept."""
         self._line("✓", what, "green")
 
     def serving(self, *, url: str) -> None:

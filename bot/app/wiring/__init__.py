@@ -1,1 +1,1 @@
-"""The composition root: the only place that builds clients and stores, and that knows the handlers."""
+"""The composition root: the only package that builds clients and stores, and that knows the handlers."""

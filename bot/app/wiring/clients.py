@@ -74,9 +74,9 @@ def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
 def build_judge(
     settings: Settings, store: Store | None, *, keep: bool = True, breaker: bool = False
 ) -> HostJudge | None:
-    """The judge; None if none is configured. `store` counts its calls, and with `keep` stores its answers.
+    """The judge; None if none is configured. `store` counts the judge's calls, and with `keep` stores the answers.
 
-    With a `breaker`, an endpoint that failed is left alone until it answers again.
+    With a `breaker`, no issue waits for an endpoint that failed, until the endpoint answers a test question.
     """
     endpoint = build_endpoint(settings)
     if endpoint is None:

@@ -28,7 +28,7 @@ _USAGE, _UNREACHABLE, _TERMINATED = 2, 3, (143, -15)
 
 
 def evaluate_in_child_process(repo: RepoRef, environ: Mapping[str, str] | None = None) -> str:
-    """Run `doppel evaluate`, which stores its result; return why there is none, if so. Raises Retryable."""
+    """Run `doppel evaluate`, which stores its result; return the problem, empty on success. Raises Retryable."""
     command = (sys.executable, "-m", "bot", "evaluate", str(repo), "--sample", str(SAMPLE), "--jobs", "1")
     devnull = subprocess.DEVNULL
     with subprocess.Popen(

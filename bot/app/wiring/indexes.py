@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
 
-# Start at step 1: step 0 would hold back, because a stopped command seems to be still reading.
+# Start at step 1: step 0 would give way to a stopped command, which seems to be still reading.
 _FIRST_STEP = 1
 
 
@@ -70,7 +70,6 @@ logger = logging.getLogger(__name__)
 
 
 def build_index(settings: Settings, store: Store) -> Index:
-    """The index of a store, with the host's embedding model."""
     model = embedder(settings)
     facts = StoredRepositoryInfo(
         store,
@@ -139,7 +138,7 @@ def _required_judge(
 
 @contextmanager
 def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, MatchMany, float] | None]:
-    """The scan of a backlog, what finds matches, and the least "likely" probability; None without a complete index."""
+    """A backlog's scan, the function that finds matches, and the setting `likely`; None without a complete index."""
     with existing_store(settings) as store:
         if store is None or not store.backfills.complete(repo_id):
             yield None
@@ -166,7 +165,7 @@ def fill_index(
 ) -> tuple[Repository, Progress | None]:
     """Read a repository's issues into the index of a store, for the command line, until nothing more can be read now.
 
-    No issue is read twice. `tell` is called after each step, and `sleep` between steps, to leave part of GitHub's rate
+    No issue is read twice. Calls `tell` after each step, and `sleep` between steps, to leave part of GitHub's rate
     limit to other programs.
     """
     github, steps = build_github(settings), StepQueue(partial(_hand_over, settings, store))

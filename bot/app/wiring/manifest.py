@@ -11,7 +11,6 @@ NOT_REQUESTED = frozenset({"installation", "installation_repositories", "index",
 
 
 def events() -> frozenset[str]:
-    """The events to subscribe to."""
     return frozenset(route.event for route in ROUTES) - NOT_REQUESTED
 
 

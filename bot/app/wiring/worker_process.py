@@ -70,7 +70,7 @@ def build_services(settings: Settings) -> Services:
 
 
 def job_handler(services: Services) -> Callable[[Job], None]:
-    """Routes a job's event to its handler; what is stored about a repository goes if access ends meanwhile (C6a)."""
+    """A function that routes a job's event to its handler, and forgets a repository if access ends meanwhile (C6a)."""
     router = Router(ROUTES)
 
     def erase_if_access_ends(event: Event) -> AbstractContextManager[None]:
@@ -90,7 +90,6 @@ def job_handler(services: Services) -> Callable[[Job], None]:
 
 
 def scheduled_tasks(services: Services) -> tuple[ScheduledTask, ...]:
-    """The workers' scheduled work."""
     return (
         ScheduledTask("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
         ScheduledTask("look again", LOOK_EVERY, services.indexing.look_again),
@@ -117,8 +116,9 @@ OVERDUE = 70
 def run_worker(settings: Settings, handle: Callable[[Job], None], chores: Sequence[ScheduledTask] = ()) -> None:
     """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
 
-    Call this in the main thread. The next worker takes over unfinished jobs: the process exits hard, because Python
-    would wait for the jobs' threads forever. It also exits hard if a job is overdue, or if stopping takes too long.
+    Call this in the main thread. If jobs are unfinished, the process exits hard, because Python would wait for their
+    threads forever, and the next worker takes these jobs over. The process also exits hard if a job is overdue, or if
+    stopping takes too long.
     """
     stop, code = threading.Event(), 0
 

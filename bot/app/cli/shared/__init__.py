@@ -1,1 +1,1 @@
-"""What several commands share: options, progress bars, signals, errors. No module here is a command."""
+"""Code that several commands share: options, progress bars, signals, errors. No module here is a command."""

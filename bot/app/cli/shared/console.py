@@ -1,4 +1,4 @@
-"""Output and endings that several commands share: files, JSON, progress, signals, and errors in the caller's words."""
+"""Code that several commands share: files, JSON, progress bars, signals, and errors in the caller's words."""
 
 from __future__ import annotations
 
@@ -24,19 +24,18 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
-# Control characters that JSON does not escape, and half characters, which UTF-8 cannot encode. In JSON they can occur
+# Control characters that JSON does not escape, and lone surrogates, which UTF-8 cannot encode. In JSON both can occur
 # only inside strings.
 _UNSAFE = re.compile("[\x7f-\x9f\ud800-\udfff]")
 
 
 def in_json(value: Any, indent: int | None = None) -> str:
-    """JSON in which other people's text stays readable; control characters and half characters are escaped."""
+    """JSON in which other people's text stays readable; control characters and lone surrogates are escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def echo_json(value: Any) -> None:
-    """Print what `--json` asks for."""
     click.echo(in_json(value, indent=2))
 
 
@@ -81,8 +80,6 @@ def write(path: Path, text: str, option: str = "") -> None:
 
 
 class EndedBySignal(KeyboardInterrupt):
-    """The process got the signal `number`."""
-
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
@@ -93,8 +90,8 @@ def cleanup_on_signal() -> Iterator[None]:
     """In this block, Ctrl-C, SIGTERM and a closed terminal raise EndedBySignal, so that the command cleans up.
 
     The first signal decides, even if a library replaces the exception by its own; later signals do not interrupt the
-    cleaning up. Python loses what is raised while an object is finalized (`sys.unraisablehook`): then it is raised
-    again. A signal that is ignored, as by `nohup`, stays ignored.
+    cleaning up. Python drops an exception that is raised while it finalizes an object (`sys.unraisablehook`): then the
+    signal is sent again. A signal that is ignored, as by `nohup`, stays ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -112,7 +109,7 @@ def cleanup_on_signal() -> Iterator[None]:
     def raise_again(lost: sys.UnraisableHookArgs) -> None:
         if isinstance(lost.exc_value, EndedBySignal):
             signal.signal(lost.exc_value.number, end)
-            # A moment later, when the object is gone and this function has returned.
+            # Send the signal a moment later, when the object is gone and this function has returned.
             threading.Timer(0.1, os.kill, (os.getpid(), lost.exc_value.number)).start()
         else:
             hook(lost)
@@ -140,7 +137,7 @@ def progress_bar(what: str, total: int | None) -> Iterator[tuple[Progress, TaskI
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    # Show a single time: the time left, and at the end the total. Two unlabelled times would be confusing.
+    # Show one time, the time left or at the end the total: two unlabelled times would be confusing.
     with Progress(*columns, TimeRemainingColumn(elapsed_when_finished=True), console=Console(stderr=True)) as progress:
         yield progress, progress.add_task(what, total=total)
 

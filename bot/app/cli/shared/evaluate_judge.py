@@ -165,7 +165,6 @@ def _export(read: RecordedAnswers, options: JudgeOptions) -> None:
 
 
 def _cost(asked: Sequence[JudgeQuestion], arrivals: int, *, critic: bool) -> dict[str, Any]:
-    """The estimated cost of all questions, before anything is asked."""
     from bot.quality.evaluation.judge_answers import critic_question
     from bot.search.judge.prompt import Price
 
@@ -180,7 +179,7 @@ def _cost(asked: Sequence[JudgeQuestion], arrivals: int, *, critic: bool) -> dic
     )
     says += f"That costs about {cost:.2f}." if cost else "DOPPEL_JUDGE_PRICE_IN and _OUT would say what that costs."
     if critic:
-        # Which pairs the judge will call the same is not known yet.
+        # At most: the critic reads only the pairs that the judge will call the same.
         most = [critic_question(one, candidate).tokens for one in asked for candidate in one.pairs.candidates]
         more_in, more_out = (sum(tokens[way] for tokens in most) for way in (0, 1))
         more = price.of(more_in, more_out)
@@ -230,6 +229,7 @@ def _ask_judge(asked: Sequence[JudgeQuestion], options: JudgeOptions, record: Pa
 
 
 def _unasked(record: Path, asked: Sequence[JudgeQuestion], options: JudgeOptions) -> list[JudgeQuestion]:
+    """The questions to ask. An unusable answer counts as an answer, because it was paid for."""
     read = _read(record, asked, options)
     return [one for one in read.unanswered if one.key not in read.unusable]
 

@@ -96,7 +96,6 @@ def from_option(begun: str) -> Decorator:
 
 
 def relevance_option(help_text: str) -> Decorator:
-    """The option `--relevance`."""
     choice = click.Choice([one.value for one in Relevance])
     return click.option("--relevance", type=choice, default=DEFAULT_RELEVANCE.value, show_default=True, help=help_text)
 
@@ -126,7 +125,10 @@ def read_weights(weights: Path | None) -> str:
 
 
 def settings_with(option: str, url: str | None, otherwise: str = "DATABASE_URL") -> Settings:
-    """The host's settings, with the database of an option if it was given. Raises SettingsError naming the option."""
+    """The host's settings, with the database `url` if it is given. Raises SettingsError naming the `option`.
+
+    `otherwise` is the option's default, for the message; empty without a default.
+    """
     if url is None:
         return host.load()
     if url:
@@ -170,7 +172,7 @@ class NamedRepository:
 
 @contextmanager
 def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, NamedRepository]]:
-    """The host's settings and store, and the repository that `text` names, also one that was only `evaluated`."""
+    """The host's settings and store, and the repository of `text`; with `evaluated`, it may have only a history."""
     from bot.storage import open_store
 
     settings, others = host.load(), {}
@@ -188,7 +190,7 @@ def stored_repository(store: Store, text: str, others: Mapping[int, str] | None 
     if text.isascii() and text.isdigit():
         if len(text) > _MAX_ID_DIGITS:
             raise UserError(f"{text[:_MAX_ID_DIGITS]}…: no repository has an id of more than {_MAX_ID_DIGITS} digits")
-        # An id may have rows left although its repository is no longer listed.
+        # The store may still hold rows of a repository that it no longer lists.
         return NamedRepository(int(text), known.get(int(text), f"repository {text}"))
     name = RepoRef.parse(text).key
     found = [NamedRepository(repo_id, known[repo_id]) for repo_id in known if name_key(known[repo_id]) == name]

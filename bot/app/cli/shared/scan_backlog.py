@@ -1,4 +1,4 @@
-"""`doppel scan`: opens the index of a repository or a temporary index of a file, finds matches, prints the groups."""
+"""`doppel scan`: opens a repository's index or fills a temporary one from a file, finds matches, prints the groups."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
     ]
 
 
-# The repository id in a file's index.
+# The repository's id in the index of a file.
 _FILE = 1
 
 
@@ -77,7 +77,7 @@ def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, 
 
 @dataclass(frozen=True, slots=True)
 class IndexedSource:
-    """A store with the index of SOURCE, the settings that open the store again, the repository's id and its name.
+    """The store with the index of SOURCE, the settings to open it in a child process, the repository's id and name.
 
     For a file, `names` are the issues' ids by number. If GitHub can be asked, `reactions` counts the reactions to
     issues.

@@ -1,8 +1,8 @@
 """The web page of one simulated repository, to read, search, open issues and comment as its people do on GitHub.
 
-It works on the simulator's state in the same process, and what people do here emits webhooks. It holds the simulator's
-lock while it renders state. markdown-it-py renders GitHub-flavoured Markdown. HTML in a text is
-escaped, except a few tags that cannot affect the rest of the page.
+The page works on the simulator's state in the same process: it holds the simulator's lock while it renders, and the
+simulator sends webhooks for what people do on the page. markdown-it-py renders GitHub-flavoured Markdown. HTML in a
+text is escaped, except a few tags that cannot affect the rest of the page.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ POLICY = (
 Answer = str | Response | tuple[str, int]
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-# If one of these tags is left open, it ends with its parent element. Browsers would reopen <b> afterwards.
+# These tags pass, because one that is left open ends with its parent element. Browsers would reopen a <b> afterwards.
 _ALLOWED = re.compile(r"&lt;(/?(?:details|summary|sub|sup|kbd)|br|details open)&gt;", re.IGNORECASE)
 _ISSUE_URL = re.compile(r"https://(?:redirect\.|www\.)?github\.com/([\w.-]+/[\w.-]+)/issues/(\d{1,10})", re.IGNORECASE)
-# GitHub makes links of addresses, mentions and bare issue numbers.
+# GitHub makes links of these, here one group each: addresses, mentions, bare issue numbers.
 _LINKABLE = re.compile(
     r"(https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]])"
     r"|(?<![\w`/@])(@[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})(?:/[\w-]{1,100})?)"
@@ -59,7 +59,7 @@ IssueLink = Callable[[str], str | None]
 def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str]) -> Flask:
     """The page of `repository` (`owner/name`), where the visitor can comment as one of the `maintainers`."""
     app = Flask(__name__, static_url_path="/static")
-    # Refuse another site's name that resolves to this machine.
+    # Refuse requests by another name that resolves to this machine (DNS rebinding).
     app.config["TRUSTED_HOSTS"] = ["127.0.0.1", "localhost"]
     # Another site must not post here through the visitor's browser.
     app.before_request(refuse_other_sites)
@@ -171,7 +171,7 @@ def to_html(markdown: str, repository: str = "", link: IssueLink = lambda _: Non
 
     def linked(text: str) -> str:
         parts = []
-        # split() returns the text between the matches, and each match's three groups, of which one is set.
+        # split() returns in turn the text before a match (at % 4 == 0) and the match's three groups, one of them set.
         for at, piece in enumerate(_LINKABLE.split(text)):
             target = at % 4 and piece and (resolved(piece) if at % 4 == 1 else at % 4 == 3 and link(repository + piece))
             shown = escape(piece or "", quote=False)
