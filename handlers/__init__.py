@@ -1,6 +1,6 @@
 """The bot's features, and the table of routes: which function handles which event with which permissions (C1).
 
-A test compares `app.yml` with this table. Importing the table registers nothing: `bot.app` passes it to the router.
+`bot.app` passes the table to the router. Actions in capitals are the bot's own. A test compares `app.yml` with it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from handlers.router import Level, Route
 
 # GitHub grants every App this permission. It covers people's memberships and access rights.
 _METADATA: Mapping[str, Level] = {"metadata": "read"}
-# `contents` is for the settings file and the issue forms.
+# The bot reads the settings file and the issue forms with `contents`.
 _ANSWERING: Mapping[str, Level] = {"issues": "write", "contents": "read", "metadata": "read"}
 _READING_ISSUES: Mapping[str, Level] = {"issues": "read", "metadata": "read"}
 _FILES: Mapping[str, Level] = {"contents": "read", "metadata": "read"}

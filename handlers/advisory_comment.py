@@ -1,4 +1,4 @@
-"""The advisory comment (C2): whether to write one, what it says, and the decision to store with its evidence."""
+"""Decides whether an issue gets an advisory comment (C2), writes it, and stores the decision with its evidence."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from handlers.suggestions import label, suggest_closing, unlabel
 logger = logging.getLogger(__name__)
 
 VERDICT = "verdict"
-"""The cause of a look after a person decided about a pair. Other causes are `COMMAND` and the actions of `issues`."""
+"""The cause of a look after a person's `not` or `undo`. Other causes are `COMMAND` and the actions of `issues`."""
 
 
 def advise(context: IssueContext, cause: str, *, anew: bool = False) -> None:
     """Look for earlier reports of an issue that was opened or changed, and comment if the search finds any.
 
-    `cause` is the action of `issues`. Without earlier reports a new issue gets no comment, but an existing comment is
-    edited to say so. An issue whose text was already answered is searched again only with `anew`. If that search finds
-    nothing, a comment that lists no issue stays unchanged: it may answer the search words of a command.
+    `cause` is the action of `issues`. If the search finds nothing, the bot posts no comment, but edits an existing one
+    to say so. With `anew` the bot searches again even if it has answered this text. If that search finds nothing, a
+    comment that lists no issue stays unchanged: it may be the answer to a command's search words.
     """
     kept = context.kept_comment()
     if kept is not None and kept.state is CommentState.DELETED:
-        # A maintainer does not want the comment.
+        # A maintainer deleted the comment, so nobody wants another.
         return
     if kept is not None and not anew and is_answered(context, kept):
         # The delivery was repeated, or an earlier look has answered several queued edits at once.
         return
     posted = kept is not None and kept.state is CommentState.POSTED
-    # The author knows the issues that the text names. But a comment that lists them must not drop to "nothing found".
+    # Leave out issues that the text names: the author knows them. But a comment that lists them must keep them.
     report = context.find(show_named=posted)
     if not report.candidates:
         _log_silence(context, report)
@@ -73,7 +73,7 @@ def advise(context: IssueContext, cause: str, *, anew: bool = False) -> None:
 
 
 def refresh(context: IssueContext) -> None:
-    """Update the comment, if it exists, with what people decided."""
+    """After a person's decision about a pair, update the comment if it exists."""
     if context.services.comments.stands(context.github, context.slot, look=context.issue.comments > 0):
         post(context, context.find(), cause=VERDICT, create=False)
 
@@ -85,8 +85,8 @@ def post(
     options = command.options if command else CommandOptions()
     before, threshold = context.kept_comment(), context.threshold.value
     named = report.candidates
-    # The store may have lost our comment: look for one if the issue has any. After a command, write the comment even
-    # if its text is unchanged, because the comment is the answer.
+    # The store may have lost our comment, so search the issue's comments, if it has any. After a command, write the
+    # comment even if its text is unchanged, because the comment is the answer.
     stands = context.services.comments.keep(
         context.github,
         context.slot,
@@ -110,7 +110,7 @@ def post(
 
 
 def _draft(context: IssueContext, report: Report, command: Command | None, kept: StoredComment | None) -> CommentDraft:
-    """The comment's new text. `kept` is the comment so far.
+    """The comment's new text. `kept` is the comment's row before this look.
 
     The answer to a `command` also names the command's own options and the problems in the settings file.
     """
@@ -139,7 +139,7 @@ def _draft(context: IssueContext, report: Report, command: Command | None, kept:
 
 
 def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
-    """What closed each closed candidate, and the release that may contain the fix. Takes one request."""
+    """The commit or pull request that closed each candidate, and the release that may have the fix. One request."""
     regressions = {item.number: item.regression for item in named if item.own and item.state == "closed"}
     closings = context.github.closers(context.repo, list(regressions))
     text = f"{context.issue.title}\n{context.issue.body}"
@@ -155,13 +155,13 @@ def _own_numbers(named: Sequence[Candidate]) -> list[int]:
 
 
 def _names_something(context: IssueContext) -> bool:
-    """Whether the comment now lists any issue, of this repository or another."""
+    """Whether the present comment lists any issue, of this repository or another."""
     last = next((decision for decision in reversed(context.decisions()) if decision.outcome.seen), None)
     return last is not None and any(item.shown for item in last.evidence)
 
 
 def _outcome(context: IssueContext, before: StoredComment | None, now: StoredComment | None) -> DecisionOutcome:
-    """What happened to the comment, judged by its stored rows. An unfinished earlier attempt counts too."""
+    """What this look did to the comment, judged by its rows. An unfinished earlier attempt is part of the look."""
     if now is None or now.state is not CommentState.POSTED:
         return DecisionOutcome.SILENT
     if before is None or before.comment_id is None:

@@ -33,7 +33,7 @@ def is_answered(context: IssueContext, kept: StoredComment) -> bool:
 def has_ended(context: IssueContext, kept: StoredComment) -> bool:
     """Whether the look that wrote the comment has finished. A worker can be killed between any two steps of a look.
 
-    The last step of a look is to store its decision.
+    The last step stores the decision, so a decision after the comment proves the end. After a day nobody retries.
     """
     if context.services.now() - kept.updated_at > _RETRIES_END:
         return True
@@ -53,4 +53,5 @@ def awaits_unlocking(context: IssueContext) -> bool:
     """Whether the issue changed while it was locked, and no look has answered the change."""
     decisions, kept = context.decisions(), context.kept_comment()
     skipped = bool(decisions) and decisions[-1].reason == LOCKED
+    # If `issue_indexed` skips an issue, it stores no hash.
     return skipped or (kept is not None and kept.text_hash is None)

@@ -41,7 +41,7 @@ def index_step(event: IndexEvent, services: Services) -> None:
     if known.suspended or known.archived:
         begun = services.store.backfills.get(known.id)
         if begun is not None and not begun.done:
-            # Otherwise its index would seem to be in progress for hours.
+            # Otherwise the backfill would seem to run for hours.
             services.indexing.stop(known.id, "access is suspended" if known.suspended else "it is archived")
         return
     repository = known.summary
@@ -64,20 +64,20 @@ def index_step(event: IndexEvent, services: Services) -> None:
         services.indexing.stop(repository.id, f"GitHub refuses it ({refusal.status})")
         present = services.store.repositories.get(repository.id)
         if present not in (None, known):
-            # The repository was renamed or moved during this step, so the rename's handler did not begin a new step.
+            # The repository was renamed or moved, and that event's handler began no backfill, since this one still ran.
             services.indexing.begin(present.summary, present.installation, services.now())
 
 
 # Seconds. Authors of older reports no longer need a comment; `/duplicates scan` covers the backlog.
 _RECENT = 86_400.0
-# The most issues to look at again; each look can cost a search.
+# The most issues to look at again; each look can cost a search on GitHub.
 _MOST_LOOKS = 100
 
 
 def _index_completed(event: IndexEvent, services: Services) -> None:
     repo_id, now = event.repository.id, services.now()
     if not services.indexing.ready(repo_id):
-        # Meanwhile the index was erased or stopped.
+        # The index was erased or stopped meanwhile.
         return
     decisions = services.store.decisions.between(repo_id, now - _RECENT, now + _RECENT)
     for decision in without_candidates(decisions)[-_MOST_LOOKS:]:
@@ -86,9 +86,9 @@ def _index_completed(event: IndexEvent, services: Services) -> None:
         services.inbox.put(f"{INDEXED}-{repo_id}-{decision.number}-{decision.at:.3f}", look)
 
 
-# A scan's step compares this many issues, which takes some seconds, and then pauses for this many seconds.
+# How many issues a step of a scan compares, which takes some seconds, and the seconds of the pause after the step.
 ISSUES_PER_STEP, PAUSE = 100, 1.0
-# Seconds that a step takes with its pause, for the estimate in the reply.
+# Seconds of a step with its pause, for the estimate in the reply.
 _STEP = 4.0
 
 
@@ -156,9 +156,9 @@ def _scan(services: Services, repo_id: int) -> Scan:
 
 
 def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
-    """Run `doppel evaluate`, which the dashboard asked for, in a separate process, which stores its result.
+    """Run the evaluation that a person requested on the dashboard. A separate process runs it and stores the result.
 
-    Do nothing if the App has lost the repository, or if somebody has meanwhile asked for a newer evaluation.
+    Do nothing if the App has lost the repository, or if somebody has requested a newer evaluation meanwhile.
     """
     runs, repo_id = EvaluationRuns(services.store.engine), event.repository.id
     known, asked = services.store.repositories.get(repo_id), runs.get(repo_id).run
@@ -179,7 +179,8 @@ def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
         runs.note(repo_id, event.chain, Stage.FAILED, "a fault of Doppel's, of which the worker's log tells")
         raise
     finally:
-        # Access may have ended meanwhile (C6a). With several machines, another may have handled the end of access.
+        # If access has ended meanwhile, erase the history (C6a). With PostgreSQL always erase it: another machine may
+        # handle the end of access, and cannot erase files here.
         if services.store.repositories.get(repo_id) is None or sqlite_file(services.settings.database_url) is None:
             erase_history(services.settings.home, repo_id)
     runs.note(repo_id, event.chain, Stage.FAILED if problem else Stage.DONE, problem)

@@ -39,12 +39,12 @@ LOCKED = "it is locked"
 """The reason for skipping a locked issue. Unlocking the issue causes a new look."""
 
 UNASKED_SECONDS = 2.0
-"""F8b: how long network sources may take when the index is complete and no command asked."""
+"""F8b: how long network sources may take if the index is complete and no command asked."""
 
 
 @dataclass(frozen=True)
 class IssueContext:
-    """An issue with its repository's settings and clients. `installation` is the event's."""
+    """An issue with its repository's settings and clients. `installation` is the id in the event."""
 
     services: Services
     github: RepoClient
@@ -78,7 +78,7 @@ class IssueContext:
 
     @cached_property
     def threshold(self) -> Threshold:
-        """The probability from which the bot comments unasked."""
+        """The lowest probability at which the bot comments unasked."""
         return threshold_in_force(self.config, self.services.store.calibrations.get(self.repository.id))
 
     @cached_property
@@ -120,7 +120,7 @@ class IssueContext:
         """The finder for this issue, built once for each set of arguments. It caches searches for some minutes (T5).
 
         The finder uses the repository's index if the index is complete, else only GitHub's searches. `fresh` ignores
-        cached searches, `asked` lets slow sources take their time, and `judged` includes the host's judge.
+        cached searches, `asked` lifts the time limit of slow sources, and `judged` includes the host's judge.
         """
         key = fresh, asked, judged
         if key not in self._finders:
@@ -129,7 +129,7 @@ class IssueContext:
 
     def _make_finder(self, fresh: bool, asked: bool, judged: bool) -> Finder:
         services, repository = self.services, self.repository
-        # The forms matter only if the issue has headings; do not spend requests otherwise.
+        # The forms matter only if the issue has headings, so do not spend requests on others.
         forms = services.issue_forms.headings(self.github, repository) if "##" in self.issue.body else ()
         github = self.github.thread(f"{self.repo}#{self.number}", fresh=fresh)
         index, judge = services.indexing.progress(repository.id), services.judge if judged else None
@@ -155,12 +155,12 @@ class IssueContext:
     ) -> Report:
         """Look for earlier reports of the issue. `options` and `words` come from a command.
 
-        A command lists the best candidates even below the threshold. Issues that the text names are marked, or left out
-        without `show_named`. If no search found anything, but one failed that may succeed later, raise Unavailable: the
-        queue tries again, because neither silence nor "nothing found" would be honest (F9). An answer of the
+        For a command, the report has the best candidates even below the threshold. It marks issues that the text names,
+        or omits them without `show_named`. Raise Unavailable, so that the queue tries again, if no search found
+        anything and one failed that may succeed later: "nothing found" would not be honest (F9). An answer from the
         repository's own index is enough.
         """
-        # If all of the command's words are meaningless, even the closest issues would be no answer (F9).
+        # If the command has only meaningless words, even the closest issues would be no answer (F9).
         listing = options is not None and (not words or has_usable_words(" ".join(words)))
         options = options or CommandOptions()
         store, repo_id = self.services.store, self.repository.id
@@ -197,7 +197,7 @@ class IssueContext:
 
 @contextmanager
 def issue_context(event: IssueEvent | CommentEvent, services: Services) -> Iterator[IssueContext | None]:
-    """The context of an event; None if the host has paused the bot, or the repository is archived or off."""
+    """The context of an event; None if the host has paused the bot, or the repository is archived or `mode: off`."""
     context = None
     try:
         context = _make_context(event, services)
@@ -210,7 +210,7 @@ def issue_context(event: IssueEvent | CommentEvent, services: Services) -> Itera
 
 
 def with_context(handler: Callable[[IssueContext, IssueEvent], None]) -> Callable[[IssueEvent, Services], None]:
-    """Make a route's handler from a function of a context. Without a context the handler does nothing."""
+    """Turn a function of a context into a route's handler, which does nothing if there is no context."""
 
     @wraps(handler)
     def handle(event: IssueEvent, services: Services) -> None:

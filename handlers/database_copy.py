@@ -1,7 +1,7 @@
 """Copies the store and the queue from one database to another, in one transaction, while the bot is stopped.
 
-The copy omits the index, which the bot reads again from GitHub. It includes finished deliveries, because their ids
-guard against redeliveries.
+`doppel migrate` calls it. The copy omits the index, which the bot reads again from GitHub. It includes finished
+deliveries, because the queue recognises redeliveries by their ids.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class HostDatabases(NamedTuple):
     queue: sa.Engine
 
     def reach(self) -> None:
-        """Connect once, so that the caller can name the database in an error, as SQLAlchemy does not."""
+        """Connect once, so that the caller can catch the error and name the database; SQLAlchemy does not name it."""
         if (file := sqlite_file(self.store.url)) is None or file.is_file():
             self.store.connect().close()
 

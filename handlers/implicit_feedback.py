@@ -1,7 +1,7 @@
-"""Feedback by actions (C7): closing an issue, ticking a box in the digest.
+"""Stores the feedback that people give by actions (C7): they close an issue, or tick a box in the digest.
 
 GitHub sends no events for reactions, so `handlers/scheduled/repository_tasks.py` polls them. `handlers/commands/`
-stores verdicts.
+stores the verdicts of commands.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ def closed(context: IssueContext, event: IssueEvent) -> None:
     """Somebody closed an issue: store a signal if a person closed it as a duplicate of a candidate.
 
     Closing an issue for another reason does not mean that the issue is no duplicate, and a bot's closing means nothing.
-    The command `of` closes as a bot and stores a verdict; a later closing by a person replaces the verdict.
+    For the command `of` the bot closes the issue, and stores a verdict; a later closing by a person replaces it.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:
-        # Somebody has reopened the issue and closed it again, which has its own event.
+        # Somebody has reopened the issue and closed it again; the second closing has its own event.
         return
     store, repo_id = context.services.store, context.repository.id
     store.signals.drop(repo_id, issue.number, FeedbackKind.CLOSED)

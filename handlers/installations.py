@@ -1,6 +1,6 @@
-"""Keeps the stored repositories as GitHub lists them (C6a): after an event about an installation, and by schedule.
+"""Makes the stored repositories agree with GitHub's lists (C6a): after events of an installation, and by schedule.
 
-Deliveries come late, overtake each other and get lost, so nothing is taken from them but the installation's id.
+Deliveries come late, overtake each other and get lost, so the bot takes only the installation's id from them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RECONCILE_EVERY = 1800.0
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An installation in GitHub's lists. `repositories` is None without a list, for example while suspended."""
+    """An installation as GitHub lists it. `repositories` is None if GitHub gives no list, as during a suspension."""
 
     id: int
     account: str
@@ -78,7 +78,7 @@ def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Dif
 
 def installation_changed(event: InstallationEvent, services: Services) -> None:
     """An installation began, ended, was suspended, or has other permissions or repositories."""
-    # The present tokens lack permissions that were just granted.
+    # Cached tokens lack permissions that were just granted.
     services.github.forget_tokens(event.installation)
     stored = services.store.repositories.list(event.installation)
     try:
@@ -94,7 +94,7 @@ def reconcile(services: Services) -> None:
     Raises RateLimited, Unavailable and Forbidden (GitHub refuses the App's own credentials), and then erases nothing
     more.
     """
-    # Read the store before the lists: a repository added in between would be in the store, but on no list.
+    # Read the store before GitHub's lists: in the reverse order, a repository added in between would seem to be lost.
     stored = services.store.repositories.list()
     _reconcile(services.github.app().installations(), stored, services)
 

@@ -85,8 +85,8 @@ def _look(context: IssueContext, event: IssueEvent) -> None:
     if context.is_own_issue:
         implicit_feedback.digest_edited(context, event)
         return
-    # Index the issue before answering, which can wait for GitHub. So a second report within the same second finds
-    # this issue in the index, which judges better than GitHub's search.
+    # Index the issue first, because answering can wait for GitHub. Then another report in the same second finds this
+    # issue in the index, which judges better than GitHub's search.
     _index(context)
     if event.action == "opened" and not context.issue.is_pull_request:
         _queue_overtaken(context)
@@ -131,16 +131,16 @@ def _in_settings(config: RepoConfig, label: str) -> bool:
     return label.casefold() in (name.casefold() for name in (*config.ignore.labels, *config.only_labels))
 
 
-# The most later issues to compare with, some milliseconds each. Only a very late delivery has more.
+# The most later issues to compare with, at some milliseconds each. Only a very late delivery meets more.
 _MOST_LATER = 20
-# Of the threshold. This first comparison needs a margin: in the reverse comparison other issues compete.
+# As a share of the threshold. `_similar` needs this margin, because in `_repeats` other candidates compete.
 _SIMILAR_SHARE = 0.1
 
 
 def _queue_overtaken(context: IssueContext) -> None:
-    """Queue a look at each later issue that repeats this issue, because its answer may predate this issue's indexing.
+    """Queue a look at each later issue that repeats this issue: the bot may have answered it before indexing this one.
 
-    First compare this issue with all later issues at once. Then compare in reverse each later issue that is similar.
+    First compare this issue with all later issues at once. Then search for each similar later issue, as its look would.
     """
     services, repo_id, number = context.services, context.repository.id, context.number
     if not services.indexing.ready(repo_id):
@@ -184,13 +184,13 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     place = answered_comment_id(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
     if place is not None and comments.get(*where, place) is None:
-        # If the issue is gone, NotFound ends this function before it stores anything.
+        # If the issue is gone, reading it raises NotFound, before this function stores anything.
         with issue_context(event, services) as context:
             if context is not None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), place)
     kept = None if place is None else comments.get(*where, place)
-    # The store keeps the older of two comments. A younger one in the store was written after this deletion.
+    # The store keeps the older of two comments. If it has a younger one, the bot wrote that after this deletion.
     if kept is not None and kept.comment_id is not None and kept.comment_id > event.comment_id:
         comments.mark_deleted(*where, kept.comment_id, services.now())
         with issue_context(event, services) as context:

@@ -1,8 +1,8 @@
 """Recovers commands and the bot's own comments from GitHub's threads into a store that lacks them (X3).
 
-A workflow loses its store with the cache, and a repository that moves between workflow and App begins with an empty
-store. A command still counts if the bot has replied to it and its author still has the necessary access. Recovered
-commands are marked as carried out, so that no late delivery repeats them.
+Workflow runs call this, and the App's first backfill of a repository. A workflow loses its store with the cache, and a
+repository that moves between workflow and App begins with an empty store. A command counts if the bot has replied to it
+and its author still has the necessary access. The store marks it as carried out, so that no late delivery repeats it.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class _ThreadRecovery:
     def _were_carried_out(self, comment: Comment, commands: int) -> bool:
         """Whether the bot carried out the comment's commands: yes, unless it refused the only one with a 👎.
 
-        A 👎 on several commands, or from before an edit, does not tell which one failed. Another account's thumbs are
-        unknown.
+        A 👎 on several commands, or from before an edit, does not tell which one failed. GitHub shows only the thumbs
+        of this account.
         """
         edited = comment.updated_at > comment.created_at
         return commands > 1 or edited or self._thread.thumbs.get(comment.id) != "-1"

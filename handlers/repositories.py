@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def take_over(repository: Repository, installation: int, services: Services) -> None:
-    """Store a repository's present state. If it changed, forget its settings, because the owner may be another."""
+    """Store a repository's present state. If it changed, forget its settings, because the owner may have changed."""
     known = services.store.repositories.get(repository.id)
     services.store.repositories.upsert(repository, installation, services.now())
     before = None if known is None else known.summary
@@ -33,10 +33,10 @@ def take_over(repository: Repository, installation: int, services: Services) -> 
 
 
 def erase_repository(repo_id: int, services: Services, *, installation: int | None = None) -> None:
-    """Erase a repository from the store, the evaluation's history, and the queue, but no later deliveries.
+    """Erase a repository from the store, the evaluation's history, and the queue, except for later deliveries.
 
     `installation` is the installation whose access ended, if known: a repository that now belongs to another
-    installation stays. Running work on the repository erases its own data afterwards (`erased_if_ended`).
+    installation stays. Work that is running on the repository erases its data when it ends (`erased_if_ended`).
     """
 
     def is_elsewhere(known: StoredRepository) -> bool:
@@ -66,7 +66,7 @@ def erased_if_ended(repo_id: int, store: Store) -> Iterator[None]:
         yield
     finally:
         if store.repositories.get(repo_id) is None:
-            # The callback keeps a repository whose access has returned at this very moment.
+            # The callback spares a repository that has a row again: its access returned at this moment.
             store.forget(repo_id, lambda _: True)
 
 
@@ -77,7 +77,7 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
     `installation_repositories.removed` follows and causes the erasure.
     """
     if services.store.repositories.get(event.repository.id) is None:
-        # Access has ended, or the next event of an issue will store the repository.
+        # Either access has ended, or the next event of an issue will store the repository.
         return
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
     take_over(present, installation, services)

@@ -46,11 +46,11 @@ class Router:
 
         If GitHub answers NotFound or Forbidden, drop the event: while a delivery waits, people delete issues and
         uninstall Apps. But GitHub may send an event before all its databases have the issue, so for a `new` delivery
-        NotFound becomes Unavailable.
+        NotFound becomes Unavailable, and the queue tries again.
         """
         handler = self._handlers.get((event.name, event.action))
         if handler is None:
-            # A web process of a newer version has queued the event.
+            # A web process of a newer release has queued the event.
             logger.warning("%s has no handler here", full_name(event))
             return
         try:

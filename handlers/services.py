@@ -36,11 +36,11 @@ class Queue(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Built once a process by `bot.app.wiring.worker_process`; tests build it with a clock of their own.
+    """`bot.app.wiring.worker_process` builds it once in each process; tests build it with a clock of their own.
 
     `clock` is in the host's zone. `arrived` is the time at which the present delivery was accepted, in seconds since
-    1970 by the queue's clock; `delivery` is its id. Outside a delivery they are None and empty. `evaluate` runs `doppel
-    evaluate` for a repository, and returns the problem, or an empty text. `judge` is the host's judge, if any (J).
+    1970 by the queue's clock; `delivery` is its id. Outside a delivery they are None and "". `evaluate` runs `doppel
+    evaluate` for a repository, and returns the problem, or "". `judge` is the host's judge, if any (J).
     """
 
     settings: Settings

@@ -1,8 +1,8 @@
 """The label `duplicate` (setting `label`) and GitHub's own suggestion to close an issue (setting `suggest_closing`).
 
 If the bot is sure, it suggests or adds the label; if it is no longer sure, it removes the label. The bot acts once for
-each issue: if the issue had the label or the suggestion before, people have decided. After a refusal by GitHub, the
-bot does not try again.
+each issue: if the issue had the label or the suggestion before, people have decided. If GitHub refuses, the bot does
+not try again.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def label(context: IssueContext, named: tuple[Candidate, ...]) -> None:
 
 
 def _likely_first(context: IssueContext, named: tuple[Candidate, ...]) -> Candidate | None:
-    """The first candidate, if it is a likely issue of this repository and the target is open.
+    """The first candidate, if it is a likely issue of this repository and the context's issue is open.
 
-    A candidate that is likely only because of a model's verdict does not count (J4).
+    A candidate that is likely only because of the judge's verdict does not count (J4).
     """
     first = named[0] if named else None
     if first is None or not first.own or context.issue.state != "open":
@@ -69,9 +69,9 @@ def unlabel(context: IssueContext, report: Report) -> None:
 
 
 def add_label(context: IssueContext, name: str) -> None:
-    """Add the label `duplicate`, and record which entry of its history is the bot's."""
+    """Add the label `duplicate`, and record the position of the bot's entry in the label's history."""
     labelled, issue = context.services.store.labelled, (context.repository.id, context.number)
-    # First the record, because GitHub's answer can get lost.
+    # Record before adding, because GitHub's answer can get lost.
     labelled.set(*issue, len(_label_history(context)))
     try:
         context.github.add_labels(context.repo, context.number, [name])
@@ -83,7 +83,7 @@ def add_label(context: IssueContext, name: str) -> None:
 def remove_own_label(context: IssueContext) -> None:
     """Remove the label `duplicate` if the bot added it, and nobody has removed or added it since.
 
-    The login does not suffice: all workflows of a repository share one, and a token can be a person's.
+    The login does not prove that the bot added it: a repository's workflows share one, and a token can be a person's.
     """
     name = duplicate_label(context.issue.labels)
     place = context.services.store.labelled.place(context.repository.id, context.number)

@@ -57,10 +57,10 @@ def _carry_out(request: CommandRequest, root: Issue, verdict: UserVerdict) -> No
         raise
     for stored in _verdicts_by_comment(request):
         if stored.other != root.number:
-            # The comment named another issue before it was edited.
+            # Before its edit, the command's comment named another issue.
             store.remove(stored.id)
     label = verdict.details["label"]
-    # An earlier attempt may have added it.
+    # An earlier attempt may have added the label.
     if label and not duplicate_label(request.issue.labels):
         try:
             add_label(request.context, label)
@@ -70,7 +70,7 @@ def _carry_out(request: CommandRequest, root: Issue, verdict: UserVerdict) -> No
 
 
 def _chain(context: IssueContext, named: Issue) -> list[Issue]:
-    """The named issue, its original, the original of that, and so on, within this repository.
+    """The named issue, its original, the original's original, and so on, within this repository.
 
     The chain ends at the command's own issue, at an issue without a visible original, or before an issue would repeat.
     """
@@ -87,7 +87,7 @@ def _chain(context: IssueContext, named: Issue) -> list[Issue]:
 
 
 def _original(context: IssueContext, number: int) -> IssueRef | None:
-    """The issue that `number` is closed as a duplicate of, according to GitHub or else to a stored `of`.
+    """The original of the closed duplicate `number`, according to GitHub or else to a stored `of`.
 
     GraphQL can fail permanently for a single repository. In that case only the store knows the original.
     """
@@ -111,7 +111,7 @@ def _present_original(request: CommandRequest) -> IssueRef | None:
 
 
 def closed_in_favour_of(request: CommandRequest) -> int | None:
-    """The issue of this repository that the command's issue is already closed as a duplicate of."""
+    """The original in this repository, if the command's issue is already closed as a duplicate."""
     return _own_number(request.context, _present_original(request))
 
 
@@ -130,8 +130,8 @@ def _stored_verdict(request: CommandRequest, root: Issue) -> UserVerdict | None:
 def _store_verdict(request: CommandRequest, root: Issue, before: IssueRef | None) -> UserVerdict:
     """Store the verdict, and the state that `undo` restores, before changing anything on GitHub.
 
-    `before` is the present original of the command's issue, if any. If this comment set that original before it was
-    edited, the verdict keeps the earlier state, so `undo` reverts both changes.
+    `before` is the present original of the command's issue, if any. If an earlier version of this comment set it, the
+    new verdict keeps the state from before that version, so that `undo` reverts both changes.
     """
     context, issue = request.context, request.issue
     own_original = _own_number(context, before)

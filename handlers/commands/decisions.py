@@ -1,8 +1,8 @@
 """The commands `not`, `undo`, `mute` and `unmute` (C4).
 
-`not` rejects a pair of issues. The other issue may belong to another repository, since the setting `siblings` adds
-such issues to comments (H6). After a crash or a time-out a command runs again, so every step must be repeatable. A
-separate job updates the other issue's comment, in order with the other events of that issue.
+`not` rejects a pair of issues: the command's issue and #N, which may belong to another repository if the setting
+`siblings` names it (H6). After a crash or a time-out a command runs again, so every step must be repeatable. A separate
+job updates the comment of #N, in order with the events of #N.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ def reject(request: CommandRequest, command: Command) -> CommandResult:
     other = _shown_elsewhere(request, command) if command.repo else number_named(request, command)
     if isinstance(other, CommandResult):
         return other
+    # The store has 0 and `owner/repo#N` for an issue of another repository.
     number, issue = (0, name_key(f"{command.repo}#{other}")) if command.repo else (other, "")
     context, store = request.context, request.context.services.store.verdicts
     verdicts = store.of_pair(context.repository.id, context.number, number, issue)
     before = [verdict for verdict in verdicts if verdict.command_id != request.command_id]
-    # Store each person's verdict: one person's stays if another person undoes theirs.
+    # Store each person's verdict: if one of them undoes theirs, the others' stay.
     if not any(same_login(verdict.actor, request.login) for verdict in before):
         store.add(
             context.repository.id,
@@ -80,7 +81,7 @@ def _was_shown(context: IssueContext, issue: str) -> bool:
 
 @with_context
 def pair_judged(context: IssueContext, event: IssueEvent) -> None:
-    """A `not` or `undo` on another issue was about this issue, whose comment may list the other issue."""
+    """A `not` or `undo` on another issue was about its pair with this issue, so update this issue's comment."""
     follow(context)
 
 
@@ -93,8 +94,8 @@ def follow(context: IssueContext) -> None:
 def _queue_other(request: CommandRequest, other: int) -> None:
     """Queue an update of the other issue's comment if that comment can list this issue.
 
-    `other` is 0 for an issue of another repository. A comment lists only earlier issues. Even without a comment the
-    update is needed: a look that began before this decision may be about to write the comment.
+    A comment lists only earlier issues. `other` is 0 for an issue of another repository, which gets no update. Queue
+    the update even without a comment: a look that began before this decision may be about to write one.
     """
     context = request.context
     kept = context.services.store.comments.get(context.repository.id, other)
@@ -123,7 +124,7 @@ def undo(request: CommandRequest, command: Command) -> CommandResult:
     if verdict.kind is UserVerdictKind.NOT:
         return _undo_not(request, verdict, everybodys=actor is None)
     if actor is not None:
-        # When this person closed the issue they had triage access, which they have lost.
+        # This person had triage access when they closed the issue, and has lost it.
         return request.refuse(request.replies.forbidden(COMMANDS_BY_NAME[CommandName.OF]))
     return _undo_of(request, verdict, again=bool(undone))
 
@@ -145,7 +146,7 @@ def _undo_not(request: CommandRequest, verdict: UserVerdict, *, everybodys: bool
 
 
 def _undo_of(request: CommandRequest, verdict: UserVerdict, *, again: bool) -> CommandResult:
-    """Restore the issue as it was before `of`, unless an earlier attempt at this `undo` already did (`again`)."""
+    """Restore the issue as it was before `of`, unless an earlier attempt at this `undo` did so (`again`)."""
     is_open = request.issue.state == "open" if again else _restore(request, verdict)
     services = request.context.services
     services.store.verdicts.undo(verdict.id, request.command_id, services.now())
@@ -166,7 +167,7 @@ def _restore(request: CommandRequest, verdict: UserVerdict) -> bool:
 
 
 def _close_as_before(request: CommandRequest, verdict: UserVerdict) -> bool:
-    """Close the issue for the reason it had before `of`. False if the issue was open or that fails."""
+    """Close the issue for the reason it had before `of`. False if it was open, or if its original is gone."""
     github, repo, number = request.context.github, request.context.repo, request.context.number
     was, original = verdict.details["was"], verdict.details.get("original")
     other_repo = verdict.details.get("original_repo")

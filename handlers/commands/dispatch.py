@@ -1,12 +1,12 @@
 """Carries out the `/duplicates` commands in a comment, in order, and answers them in one reply (C2, C4, C5).
 
 After an edit, only commands on changed lines run. The other commands ran before, and later events may have overtaken
-them. For the same reason, each version of a comment runs once, whichever delivery brings it, and a version older than
-the last one never runs: anybody who has seen a signed payload can send it again under a new id.
+them. Each version of a comment runs once, and never after a newer version: anybody who has seen a signed payload can
+send it again under a new id.
 
-GitHub lets an installation create 500 comments, reactions and similar content an hour, and 80 a minute. A command
-creates three to five. So each person without triage access has a limit. All of them together have 60 commands an hour
-and 10 a minute in all repositories of the installation, which leaves a third for advisory comments and maintainers.
+GitHub lets an installation create 500 comments, reactions and the like an hour, and 80 a minute. A command creates
+three to five. So each person without triage access has a limit. All these people together may use 60 commands an hour
+and 10 a minute in an installation's repositories, which leaves a third for advisory comments and maintainers.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ HANDLERS: dict[CommandName, Callable[[CommandRequest, Command], CommandResult]] 
 
 @dataclass(frozen=True, slots=True)
 class _NewCommands:
-    """The commands of an event. `partial` means that the comment also holds commands of an earlier event."""
+    """The commands of an event. `partial`: the comment also holds commands that ran for an earlier event."""
 
     commands: tuple[ParsedLine, ...]
     partial: bool
@@ -78,7 +78,7 @@ def comment_written(event: CommentEvent, services: Services) -> None:
 
 
 def _carry_out_once(context: IssueContext, event: CommentEvent, new: _NewCommands) -> None:
-    # The hash includes the time: a command that one edit removes and another edit restores is a new command.
+    # The hash includes the time: a command that one edit removes and a later edit restores is a new command.
     text_hash = hash_texts(event.updated_at, *(command.line for command in new.commands))
     store, delivery = context.services.store, context.services.delivery
     place = (context.repository.id, context.number, event.comment_id)
@@ -118,8 +118,8 @@ def _carry_out(context: IssueContext, event: CommentEvent, new: _NewCommands, te
 def _new_commands(event: CommentEvent, services: Services) -> _NewCommands:
     """The commands to carry out, each once. After an edit these are only the commands on new lines (C1).
 
-    A person who edits somebody else's comment commands only what they have typed. If the edit merely uncovers a line
-    that stood in a quote or in code, that line is not their command.
+    A person who edits somebody else's comment commands only what they have typed. A line that their edit merely takes
+    out of a quote or of code is not their command.
     """
     now = _parse(event.body, event.repository.ref, services)
     before = _parse(event.previous, event.repository.ref, services) if event.action == "edited" else ()
@@ -185,8 +185,8 @@ def _reply(
 ) -> None:
     """Write or update the one reply to this comment. A successful re-check needs no reply.
 
-    After an edit the reply holds the answers to the new commands. If the new commands need no answers, the reply to the
-    rest of the comment (`partial`) stays. With `written`, the time of the command, look for an earlier reply on GitHub.
+    After an edit the reply holds only the answers to the new commands. If these need none, the reply to the rest of the
+    comment (`partial`) stays. With `written`, the comment's time, search GitHub for an earlier reply.
     """
     context = request.context
     comments, settings = context.services.comments, context.settings
@@ -200,11 +200,11 @@ def _reply(
         # One second earlier, for a server that excludes the given time.
         None if written is None else written - timedelta(seconds=1),
     )
-    # Only if the issue has a comment besides the command can there be a reply that the store has lost.
+    # The store can have lost a reply only if the issue has a comment besides the command.
     look = written is not None and request.issue.comments > 1
     if not texts:
         if not partial:
-            # Only an edited comment can have an outdated reply. New re-checks are common, so save their search.
+            # Only an edited comment can have an outdated reply. New re-checks are common, so do not search for them.
             comments.remove(context.github, slot, text_hash, look=look and request.edited)
         return
     if settings.problems:
@@ -225,7 +225,7 @@ Beyond these limits the bot does not even refuse: a refusal would cost as much a
 def _over_limit(request: CommandRequest, commands: int, text_hash: str) -> str | None:
     """The refusal for a person over a limit (C5): None within the limits, empty to stay silent.
 
-    The bot tells each person once about their own limit: a flood of comments must not cause a flood of answers.
+    The bot refuses each person only once an hour: a flood of comments must not cause a flood of answers.
     """
     if request.may(Requirement.TRIAGE):
         return None

@@ -33,9 +33,9 @@ def recheck(request: CommandRequest, command: Command) -> CommandResult:
 def explain(request: CommandRequest, command: Command) -> CommandResult:
     """`explain #N`: how #N compares with this issue, whether or not the comment lists #N.
 
-    If #N is earlier, leave out issues that are later than this one, as the comment did: each probability depends on
-    the competing candidates. Judge #N by itself, not its group, but also name the duplicate of #N that the comment may
-    list instead.
+    If #N is earlier than this issue, leave out later issues, as the comment did: each probability depends on the
+    competing candidates. Judge #N alone rather than its group of duplicates, but also name the duplicate of #N that the
+    comment may list instead.
     """
     other = issue_named(request, command)
     if isinstance(other, CommandResult):

@@ -1,4 +1,4 @@
-"""The request and the result of a command, and the other issue that a command names (C4)."""
+"""A command's request and result, and the issue that a command names as `#N` (C4)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CommandRequest:
         self.command_id = event.comment_id
         self.edited = event.action == "edited"
         self.login = event.sender.login
-        # No cached_property, like `IssueContext.issue`: both ask GitHub.
+        # Not `cached_property`, for the reason in `IssueContext.issue`.
         self._permission: Permission | None = None
         self._say: Messages | None = None
 
@@ -54,7 +54,7 @@ class CommandRequest:
 
     @property
     def replies(self) -> Replies:
-        """Replies built from several messages or values."""
+        """The answers that combine several messages or values."""
         return Replies(self.say, self.context.links)
 
     @property

@@ -22,9 +22,9 @@ logger = logging.getLogger(__name__)
 RECOVER_EVERY = 300.0
 """Seconds between two turns. If no delivery has failed, a turn costs one request of the App's own budget."""
 
-# If a redelivery fails too: the seconds before asking again, their growth, and their maximum.
+# If a redelivery fails too: the wait in seconds before asking again, its factor for each further try, and its maximum.
 FIRST_WAIT, GROWTH, LONGEST_WAIT = 300.0, 4.0, 6 * 3600.0
-# The most tries for a delivery that our receiver refused: it is likely to refuse the same payload again.
+# The most tries for a delivery that our receiver refused, since it is likely to refuse the same payload again.
 MAX_TRIES_IF_REFUSED = 2
 # The most redeliveries to ask for in one turn; after a long outage the next turns continue. GitHub allows an App 5,000
 # requests an hour, and 900 points a minute, of which a redelivery costs five. The client spaces out the requests.
@@ -34,13 +34,13 @@ MOST_ASKED = 500
 MOST_READ = 100_000
 
 _DAY = 86_400.0
-# GitHub may list an attempt only after it ends, but under the time of its start. So read this many seconds twice.
+# GitHub lists an attempt after its end, but under the time of its start. So each turn reads this many seconds again.
 _OVERLAP = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class SortedAttempts:
-    """Deliveries by GUID: `failed` ones with their last attempt, and `taken` ones, which had a successful attempt.
+    """Deliveries by GUID: the `failed` ones with their last attempt, and the `taken` ones with a successful attempt.
 
     `lost` are the failed deliveries whose first attempt is in the list. Of other failed deliveries the list has only
     redeliveries.

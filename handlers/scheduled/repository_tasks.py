@@ -1,4 +1,4 @@
-"""The scheduled tasks in each repository: reading reactions, recalibrating, and updating the digest issue."""
+"""The scheduled tasks for each repository: read reactions, recalibrate the threshold, update the digest issue."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def in_each(
 
 
 FEEDBACK_EVERY = 3600.0
-"""Seconds. The bot folds an unwanted comment within the hour."""
+"""Seconds. The bot folds (minimises) an unwanted comment within the hour."""
 
 
 def look_at_feedback(services: Services) -> None:
@@ -163,7 +163,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
 def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues, login: str) -> Issue | None:
     kept = issues.get(known.id)
     if kept is None or kept.number is None:
-        # The digest may exist all the same: GitHub's response or the store may have been lost.
+        # The digest may exist even so: GitHub's response or the store may have been lost.
         return next((issue for issue in github.issues_of(known.ref, login) if is_kind(issue, issues.kind)), None)
     try:
         issue = github.issue(known.ref, kept.number)

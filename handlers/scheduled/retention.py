@@ -1,4 +1,4 @@
-"""Deletes what has expired."""
+"""Scheduled tasks that delete expired rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ERASE_EVERY = 86_400.0
 
 
 def tidy(services: Services) -> None:
-    """Delete expired limits and sessions, and empty SQLite's log."""
+    """Delete expired limits and sessions, and empty SQLite's log, which still contains deleted text."""
     store = services.store
     store.usage.prune(services.now() - LIMIT_SECONDS)
     store.sessions.prune(services.now())
