@@ -1,1 +1,1 @@
-"""The words between people and the bot: commands, repository settings, comments and replies."""
+"""The conversation between people and the bot: commands, repository settings, comments and replies."""

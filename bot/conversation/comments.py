@@ -1,12 +1,13 @@
 """The bot's comments on GitHub: one advisory comment for each issue, one reply for each comment with commands (C2).
 
 The bot recognises its comment by the row in the store *and* by the hidden marker. An attempt claims the row before it
-asks GitHub to create anything. A claim is identified by its time, and expires, since its holder may be dead. A request
-without an answer may have succeeded, so the next attempt waits until GitHub must have finished that request, and then
-looks for the marker, which counts only in comments that the bot wrote.
+asks GitHub to create anything. A claim's time identifies it. Claims expire, since their holders may be dead. A request
+without an answer may have succeeded. So the next attempt waits until GitHub must have finished that request, and then
+looks for the marker, in comments by the bot only.
 
-A machine can freeze just before it sends its request, until its claim has expired. So a comment counts as written only
-if the row is unchanged afterwards. Otherwise this attempt deletes its own comment, or leaves that to another attempt.
+A machine can freeze after it has claimed the row, and send its request after the claim has expired. So a comment counts
+as written only if the row is unchanged afterwards. Otherwise this attempt deletes its comment, or leaves that to a
+later one.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from bot.storage.comments import Comments
 
 @dataclass(frozen=True, slots=True)
 class CommentSlot:
-    """The place of one comment: an issue, and the comment whose commands it answers (ADVISORY: none).
+    """The place of one comment: an issue, and the id of the comment whose commands it answers (or ADVISORY).
 
-    `is_marked` recognises the body of a comment that belongs here. `since`, if known, limits the search for the comment
-    to later ones: an issue can have 2,500 comments.
+    `is_marked` recognises the body of a comment that belongs here. `since`, if known, limits the search on GitHub to
+    later comments: an issue can have 2,500.
     """
 
     repo_id: int
@@ -48,8 +49,8 @@ class CommentSlot:
 class CommentDraft:
     """A comment's new content, and the candidates `shown` in it.
 
-    An edit is needed if `body_hash` differs from the stored hash. It ignores differences that do not deserve an edit;
-    None differs from every hash. `text_hash` is the hash of the answered text, None if the comment answers none yet.
+    The bot edits the comment if `body_hash` differs from the stored hash. This hash ignores differences that do not
+    deserve an edit; None differs from every hash. `text_hash` is the hash of the text that the comment answers, if any.
     """
 
     body: str
@@ -64,7 +65,7 @@ class CommentDraft:
 
 LEASE = 35.0
 """Seconds that a claim is valid. A request may wait twenty seconds for its turn (the patience of `bot.github`), and
-GitHub ends it after ten more; an unanswered write has then either happened or never will."""
+GitHub ends it after ten more. After that, an unanswered write has happened or never will."""
 
 # The shortest wait in seconds while another attempt handles the comment.
 _LEAST_WAIT = 1.0
@@ -113,7 +114,7 @@ class CommentRow:
             raise Retryable(str(unanswered), after=max(self._lease, unanswered.after or 0)) from unanswered
 
     def settle(self, draft: CommentDraft, comment_id: int | None, since: float) -> float | None:
-        """Record that this comment, or none, has the draft's content; returns its new time, or None if overtaken."""
+        """Record that this comment, or none, has the draft's content. Returns the row's new time; None if overtaken."""
         now = self._now()
         settled = self._store.settle(
             *self._where,
@@ -134,7 +135,7 @@ class CommentRow:
         return now
 
     def answer_silently(self, text_hash: str | None, shown: Sequence[int] = ()) -> None:
-        """Record that the bot answered a text with these candidates by writing nothing."""
+        """Record that the bot found these candidates for a text, and writes nothing."""
         self._store.answer_silently(*self._where, text_hash=text_hash, shown=shown, now=self._now())
 
     def mark_deleted(self, comment_id: int) -> None:
@@ -142,11 +143,11 @@ class CommentRow:
         self._store.mark_deleted(self.slot.repo_id, self.slot.number, comment_id, self._now())
 
     def lose(self) -> None:
-        """Record that the slot's comment is unknown."""
+        """Record that the bot no longer knows the slot's comment."""
         self._store.lose(*self._where)
 
     def doubt(self) -> Retryable:
-        """Record that the comment's text is unknown; returns the error with which the attempt must end."""
+        """Record that the comment's text is unknown. Returns an error, which the caller must raise."""
         self._store.doubt(*self._where, now=self._now())
         return self._overtaken(_LEAST_WAIT)
 
@@ -197,7 +198,7 @@ class CommentKeeper:
         if stored is not None and stored.comment_id is not None:
             known_hash = None if anew else stored.body_hash
             return self._edit(github, row, draft, stored.comment_id, known_hash, stored.updated_at)
-        # Do not search for every silent row, although a row from a backup may be outdated.
+        # Do not search GitHub for every silent row, although a row from a backup may be outdated.
         look = look and (create or stored is None or stored.state is CommentState.INTENDED)
         if not create and not look and (stored is None or stored.state is CommentState.SILENT):
             row.answer_silently(draft.text_hash, draft.shown)
@@ -205,7 +206,7 @@ class CommentKeeper:
             return True
         claim, since = row.claim()
         if claim is ClaimOutcome.SETTLED:
-            # Another attempt has just finished, so that the row now has a comment.
+            # Another attempt has just finished, so the row has a comment now.
             return self.keep(github, slot, draft, create=create, anew=anew)
         with row.claimed(since):
             own = self._find(github, slot) if look or claim is ClaimOutcome.DOUBTFUL else None
@@ -271,7 +272,7 @@ class CommentKeeper:
         return True
 
     def _give_way(self, github: RepoClient, row: CommentRow, comment_id: int) -> bool:
-        """Handle a comment that came too late: another attempt took the claim before GitHub wrote the comment."""
+        """Handle a comment that GitHub wrote too late: another attempt had taken the claim by then."""
         stored = row.stored()
         if stored is None or (stored.comment_id == comment_id and stored.state is CommentState.POSTED):
             # The issue is gone, or the other attempt has adopted this very comment.
@@ -308,7 +309,7 @@ class CommentKeeper:
             stored = row.stored()
             if stored is None or stored.state is CommentState.DELETED:
                 return stored is None
-            # It is unknown which of the two edits came last.
+            # Another attempt edited the comment too, and nobody knows which edit came last.
             raise row.doubt()
         COMMENTS.labels("edited" if changes else "unchanged").inc()
         return True

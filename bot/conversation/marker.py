@@ -15,7 +15,7 @@ from bot.domain.entities import Actor, same_login
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """The beginning of every text of one kind. A fingerprint follows `start`."""
+    """The marker of one kind of text: `start`, then a fingerprint of the text."""
 
     start: str
 
@@ -38,7 +38,7 @@ _REPLIES = re.compile(rf"{re.escape(_REPLY)} ([0-9]{{1,18}}) -->")
 
 
 def fingerprint(body: str) -> str:
-    """The fingerprint of the bot's own comment or issue, which ignores the time; empty if the text has no marker."""
+    """The fingerprint in the marker of a comment or issue, which ignores the time; empty without a marker."""
     found = _FINGERPRINT.match(body)
     return found[1] if found else ""
 
@@ -54,7 +54,7 @@ def is_reply_to(body: str, comment_id: int) -> bool:
 
 
 def answered_comment_id(body: str) -> int | None:
-    """The id of the comment that a bot's comment answers, by its marker: 0 for the issue, None without a marker."""
+    """The id of the comment that a bot's comment answers: 0 for an advisory comment, None without a marker."""
     if ADVICE.begins(body):
         return 0
     found = _REPLIES.match(body)

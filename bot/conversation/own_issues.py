@@ -1,10 +1,10 @@
-"""The bot's own issues, one of each kind in a repository: opened once, then edited (D8, C7).
+"""The bot's own issues, one of each kind in a repository: the backlog scan (D8) and the digest (C7).
 
-The bot recognises its issue by the row in the store, or else by the hidden marker, which counts only in issues of this
-App.
+The bot opens an issue once, and then edits it. It recognises its issue by the row in the store, or else by the hidden
+marker, which counts only in issues of this App.
 
 A machine can freeze just before it opens the issue, until its claim has expired and another machine has opened one. The
-bot closes the later issue, now or at the next attempt, since people may already use the first.
+bot then closes the later issue, at once or at the next attempt, since people may already use the first.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def is_kind(issue: Issue, kind: OwnIssueKind) -> bool:
 def keep_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: float, *, reopen: bool = True) -> int:
     """Open or edit the issue; returns its number.
 
-    A closed issue is reopened, or left alone without `reopen`; a new issue replaces a deleted one. Raises GitHub's
+    Reopen a closed issue, or leave it alone without `reopen`; replace a deleted issue by a new one. Raises GitHub's
     errors, and Retryable while an earlier attempt may still succeed.
     """
     repo_id, repo = draft.repo_id, draft.repo

@@ -33,6 +33,7 @@ from bot.text.titles import plain
 
 LIMIT_MAX = 10
 
+# `#12` or `12`, and `owner/repo#12`.
 _NUMBER = re.compile(r"#?([0-9]{1,12})")
 _WITH_REPOSITORY = re.compile(rf"({PLACE})#([0-9]{{1,12}})")
 
@@ -54,7 +55,7 @@ class CommentRepository:
     def issue(self, word: str) -> tuple[str, int] | CommandProblem:
         """Read `#12`, `12`, `owner/repo#12` or the address of an issue, pull request or discussion.
 
-        Returns `owner/repo` of another repository, empty for this one, and the number.
+        Returns the repository, which is empty for this one, and the number.
         """
         word = plain(word).rstrip(".,;:!")
         where, is_here = str(self.repo), True
@@ -93,7 +94,7 @@ def read_option(word: str, options: CommandOptions) -> CommandOptions | CommandP
 
 
 def _fraction(text: str) -> float | None:
-    """A number from 0 to 1, or a percentage."""
+    """`0.3`, `.3` or `30%` as a number from 0 to 1; None for anything else."""
     match = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{0,6})?|\.[0-9]{1,6})(%?)", text)
     if match is None:
         return None
@@ -111,8 +112,8 @@ WORDS_MAX = 200
 def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS, app: str = "") -> tuple[ParsedLine, ...]:
     """Read the commands of a comment in `repo`; a repeated line counts once.
 
-    `hosts` are the host names of its GitHub (`bot.platform.addresses.hosts_of`); `app` is the App's name, if comments
-    may mention the App. After `COMMANDS_MAX` commands an `InvalidCommand` with TOO_MANY ends the list.
+    `hosts` are the host names of its GitHub (`bot.platform.addresses.hosts_of`); `app` is the App's name, or empty if
+    comments cannot mention the App. After `COMMANDS_MAX` commands an `InvalidCommand` with TOO_MANY ends the list.
     """
     here = CommentRepository(repo, hosts)
     found: list[ParsedLine] = []
@@ -136,6 +137,7 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
         rest = rest[1:]
     head = plain(rest[0]).lower().rstrip(".,;:!") if rest else ""
     spec = COMMANDS_BY_NAME[ALIASES.get(head) or CommandName(head)] if head in _KNOWN_WORDS else None
+    # Other bots may use `/dup`, so it counts only alone or before a word that this bot knows.
     if word.lower() == SHORT_COMMAND and (spec or not rest or read_option(rest[0], CommandOptions())):
         word = COMMAND
     if plain(word).lower().rstrip(MARKS) == COMMAND != word.lower():
@@ -158,7 +160,7 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
 def _with_punctuation(line: str, word: str, rest: Sequence[str], here: CommentRepository) -> MisspeltCommand | None:
     """`/duplicates, help` and the like: a misspelt command, if the line is a command without the punctuation mark.
 
-    `/duplicates: #12, #13` is a list of duplicates, and a line that ends in a colon may introduce such a list.
+    `/duplicates: #12, #13` is a list of duplicates. `/duplicates:` may be the line above a list.
     """
     meant = _parse_line(" ".join((COMMAND, *rest)), here)
     unfinished = not rest and plain(word[-1]) in ",;:、"
@@ -170,7 +172,7 @@ def _with_punctuation(line: str, word: str, rest: Sequence[str], here: CommentRe
 def _other_word(
     line: str, word: str, spec: CommandSpec | None, rest: Sequence[str], here: CommentRepository
 ) -> MisspeltCommand | None:
-    """`/duplicate`, `/dupes` and the like: other bots may use these words, so only clear cases are answered."""
+    """`/duplicate`, `/dupes` and the like: a misspelt command only in clear cases: other bots may use these words."""
     similar = word.lower() in (SHORT_COMMAND, "/dups", "/dupe", "/dupes") or OSA.distance(word.lower(), COMMAND) <= 2
     if not similar or (rest and spec is None):
         return None
@@ -198,7 +200,7 @@ def _likely_meant(word: str, words: Sequence[str], here: CommentRepository) -> s
         return _suggested_syntax(COMMANDS_BY_NAME[CommandName.EXPLAIN], ["", word], here)
     word = word[:40].lower().rstrip(".,;:!")
     bare = word.partition("=")[0]
-    # `close #12` does not mean `closed`: no option is followed by an issue.
+    # `close #12` does not mean `closed`: no issue follows an option.
     candidates = _NAMES if len(words) > 1 and isinstance(here.number(words[1]), int) else list(_SUGGESTIBLE)
     found = process.extractOne(bare, candidates, scorer=OSA.normalized_similarity, score_cutoff=0.5)
     if found is None:
@@ -230,7 +232,7 @@ def _with_number(
     return Command(spec.name, line, number, repo=repo)
 
 
-# Typographic quotation marks, which become `"`. Complete quoted parts match first and are left alone.
+# Typographic quotation marks, which become `"`. Complete quoted parts match first and stay as they are.
 _QUOTES = re.compile(r'"[^"]*"|`[^`]*`|[“”„«»「」『』＂]')
 # A part in straight quotes or backticks, or a word. No text can match in two ways, so matching takes linear time.
 _WORD_OR_QUOTED = re.compile(r'"([^"]*)"|`([^`]*)`|([^\s"`]+)')
@@ -239,7 +241,7 @@ _WORD_OR_QUOTED = re.compile(r'"([^"]*)"|`([^`]*)`|([^\s"`]+)')
 def _search(line: str, spec: CommandSpec, arguments: str) -> Command | InvalidCommand:
     """Read `search WORDS… OPTIONS`; `arguments` is the text after `search`.
 
-    People also search for words like `open`, so a bare option counts only at the end, and never in quotes.
+    People also search for words like `open`, so options without `=` count only at the end, and never in quotes.
     """
     text = _QUOTES.sub(lambda found: found[0] if len(found[0]) > 1 else '"', arguments)
     parts = [(match[0], (match[1] or match[2] or match[3] or "").strip()) for match in _WORD_OR_QUOTED.finditer(text)]

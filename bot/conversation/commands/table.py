@@ -1,4 +1,4 @@
-"""The table of commands, from which parser, help and documentation are made (C4, C5), and the parser's results."""
+"""The table of commands, from which parser, help and documentation follow (C4, C5), and the parser's results."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class CommandSpec:
 
 
 COMMANDS_LIMIT = 20
-"""The most commands within LIMIT_SECONDS by one person without triage access, in all repositories of an installation
-(C5)."""
+"""The most commands that one person without triage access may use within LIMIT_SECONDS, in an installation's
+repositories together (C5)."""
 
 LIMIT_SECONDS = 3600.0
 
@@ -85,7 +85,7 @@ COMMANDS_BY_NAME: dict[CommandName, CommandSpec] = {spec.name: spec for spec in 
 
 
 def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
-    """Whether somebody meets a requirement, by GitHub's booleans: its `permission` never says triage or maintain."""
+    """Whether a person meets a requirement. GitHub's `permission` never says triage or maintain; its booleans do."""
     triage = permission.triage or permission.push or permission.maintain or permission.admin
     return {
         Requirement.ANYONE: True,
@@ -96,7 +96,7 @@ def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CommandOptions:
-    """The values with which a command overrides the repository's settings; None overrides nothing."""
+    """The values that override the repository's settings for one command; None overrides nothing."""
 
     state: StateFilter | None = None
     confidence: float | None = None
@@ -106,7 +106,7 @@ class CommandOptions:
 
     @property
     def narrow(self) -> bool:
-        """Whether the options hide issues, so that an empty list does not mean that no candidate is left."""
+        """Whether the options hide issues. If so, candidates may exist even if the list is empty."""
         return self.state in ("open", "closed") or self.confidence is not None or self.threshold is not None
 
 

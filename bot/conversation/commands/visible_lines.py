@@ -1,7 +1,7 @@
 """Finds the command lines of a comment: the lines that a reader of the rendered comment sees as text.
 
-Lines in code or quotes talk about commands. Readers do not see lines in HTML comments and tags, link titles and
-addresses, image descriptions and definitions. markdown-it finds all these; only the rules that can hide a line are on.
+A line in code or in a quote only talks about a command. Readers do not see lines in HTML comments and tags, link titles
+and addresses, image descriptions and definitions. markdown-it finds these parts, with only the rules that it needs.
 """
 
 from __future__ import annotations
@@ -30,32 +30,33 @@ BRACKETS_MAX = 4_000
 MARKS = ".,;:!。、"
 """Punctuation that may follow a word. Full-width marks are converted to ASCII first."""
 
-# A slash and a word that begins like ours, so that `/duplicate` and `/dupes` match too; our own word also with a mark.
+# A slash and a word that begins with "du", such as `/duplicate` or `/dupes`; and `/duplicates:`, with any mark.
 _START = re.compile(rf"/(?:du[a-z]{{1,12}}|duplicates[{MARKS}．，；：！])(?!\S)", re.IGNORECASE)
-# Marks that keyboards and editors insert by themselves. The zero-width space is missing here: people write it on
+# Invisible characters that keyboards and editors insert by themselves. Not the zero-width space, which people write on
 # purpose, to disarm a command.
 _INVISIBLE_MARKS = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _WITHOUT_MARKS = dict.fromkeys(map(ord, _INVISIBLE_MARKS))
-# Invisible marks before a command. Within a line they stay, since they may separate two marks of Markdown.
+# These characters before a command. Within a line they stay, since they may separate two marks of Markdown.
 _LEADING = re.compile(rf"^( {{0,3}})[{_INVISIBLE_MARKS}]+(?=[/／])", re.MULTILINE)
-# Only the command's word is converted to ASCII: Markdown ignores full-width signs, and search words stay as written.
+# The command's word in full-width signs. Only this word becomes ASCII: Markdown gives full-width signs no meaning, and
+# search words stay as written.
 _FULL_WIDTH = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
 # The end of a word. An underscore does not continue the word: it may be Markdown's mark for emphasis.
 _END_OF_WORD = r"(?![^\W_])"
-# Commands are compared by this many characters: no search uses more, and comparing whole lines took half a minute.
+# How many characters of two commands are compared: no search uses more, and comparing whole lines took half a minute.
 _COMPARED_MAX = 400
 # More HTML comments than this between the words of a line are an attack.
 _COMMENTS_MAX = 20
 _INDENT = re.compile(r" {0,3}(?=[/@])")
-# The App's own name and the command's word, as in commands to other bots.
+# `@doppel duplicates` or `@doppel[bot], dup`, with any App's name: the form of commands to other bots.
 _MENTION = re.compile(r"@([A-Za-z0-9-]{1,40})(?:\[bot\])?[,:]? +dup(?:licates)?(?!\S)", re.IGNORECASE)
-# Spaces in Python that are letters to Markdown and browsers.
+# Spaces to Python, and so to markdown-it, but not to GitHub's Markdown and browsers: replace them before parsing.
 _SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")
 _SPACES |= dict.fromkeys(range(0x2000, 0x200B), "\ufffc") | dict.fromkeys(map(ord, "\v\f"), " ")
 _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list", "reference"]
 _INLINE = ["autolink", "backticks", "escape", "html_inline", "image", "link", "newline"]
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:")
-# The beginning and the end of a formula. GitHub looks for formulas in the rendered text, and may not show their text.
+# The beginning and the end of a formula, such as `$x$` or `$$x$$`. GitHub may not show a formula's text.
 _FORMULA = re.compile(r"(?<!\S)\$(?:\$|(?=\S))"), re.compile(r"(?:\$|(?<=\S))\$(?!\w)")
 
 
@@ -102,8 +103,8 @@ def command_lines(body: str, app: str = "") -> list[str]:
 def is_written(line: str, before: str, now: str) -> bool:
     """Whether a comment had a command's line at least as often `before` its edit as `now`.
 
-    Lines anywhere count: in code, in quotes, in HTML comments, or with HTML comments inside. Of a very long line only
-    the beginning is compared.
+    Lines count anywhere: in code, in quotes, in HTML comments, or with HTML comments inside. Of a very long line only
+    the beginning counts.
     """
     prefix = _normalized(line)[:_COMPARED_MAX]
     return any(0 < count(prefix, before) >= count(prefix, now) for count in (_count, _count_past_comments))
@@ -114,14 +115,14 @@ def _count(line: str, text: str) -> int:
 
 
 def _count_past_comments(line: str, text: str) -> int:
-    # Full-width signs do not form HTML comments, so the text is converted to ASCII only outside such comments.
+    # Full-width signs do not form HTML comments, so convert the text to ASCII only outside HTML comments.
     text = " ".join(text[:BODY_MAX].translate(_WITHOUT_MARKS).split())
     word = line.partition(" ")[0]
     return sum(_is_seen_at(line, text, found.start()) for found in re.finditer(re.escape(word), plain(text)))
 
 
 def _is_seen_at(line: str, text: str, at: int) -> bool:
-    """Whether a reader sees the line at this place; assumed after more than `_COMMENTS_MAX` HTML comments."""
+    """Whether the visible text from `at` begins with the line. Yes, after more than `_COMMENTS_MAX` HTML comments."""
     seen = ""
     for comments, (begin, end) in enumerate(_visible_pieces(text, at, len(text))):
         if comments > _COMMENTS_MAX:
@@ -153,8 +154,8 @@ def _visible_pieces(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
 class _Paragraph:
     """A paragraph's text for Markdown, and its lines in the comment.
 
-    Only the lines still contain the marks that Markdown removes, such as the dash of a list, so the lines decide
-    whether a line begins with the command.
+    Markdown removes marks such as the dash of a list. The lines still have them, so the lines decide whether a command
+    comes first.
     """
 
     def __init__(self, content: str, source: list[str]) -> None:

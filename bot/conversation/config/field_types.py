@@ -1,4 +1,4 @@
-"""The types of settings: what each type accepts, in words, and suggestions for wrong values."""
+"""The types of the settings in `schema.py`, with the accepted values in words, and corrections of wrong values."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ SWITCH = [
 
 @dataclass(frozen=True)
 class ItemName:
-    """What messages call a text, or the items of a list."""
+    """The name of a text, or of the items of a list, in messages."""
 
     wording: Callable[[Messages], str]
 
 
 @dataclass(frozen=True)
 class Accepts:
-    """What a setting accepts where its type does not say enough, and a suggestion for a wrong value."""
+    """The values that a setting accepts, in words, if its type does not say enough; and how to correct a wrong one."""
 
     wording: Wording
     suggest: Callable[[YamlNode], str] = lambda node: ""
@@ -62,6 +62,7 @@ def is_switch(value: Any) -> bool:
 
 
 def _switch(value: Any) -> Any:
+    # No type accepts `...`, so pydantic reports a value that is no switch.
     return str(value).lower() in ("true", "on", "yes") if is_switch(value) else ...
 
 
@@ -85,8 +86,7 @@ def _repository(text: str) -> str:
 Switch = Annotated[bool, BeforeValidator(_switch), WithJsonSchema({"anyOf": SWITCH})]
 Probability = Accepts(lambda say, _: say.wants_number(least="0", most=f"{HIGHEST:g}"), _in_percent)
 MAXIMUM_FOR_EDITORS = Field(json_schema_extra={"maximum": HIGHEST})
-"""Editors warn of a threshold that no issue can reach. The parser accepts the threshold, since its author may want
-silence."""
+"""Editors warn of a threshold that no issue can reach. The parser accepts it: its author may want silence."""
 Login = Annotated[
     str,
     Field(min_length=1, max_length=60),
@@ -127,7 +127,7 @@ Unique = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
 
 
 def accepted_values(field: FieldInfo, say: Messages, code: Quote) -> str:
-    """What a setting accepts, such as "a number from 0 to 1". `code` formats literal words."""
+    """The values that a setting accepts, such as "a number from 0 to 1". `code` formats literal words."""
     metadata = {type(item): item for item in field.metadata}
     kind = _kind(field)
     if Accepts in metadata:
@@ -146,7 +146,7 @@ def accepted_values(field: FieldInfo, say: Messages, code: Quote) -> str:
 
 
 def accepted_keys(keys: Iterable[str], say: Messages, code: Quote) -> str:
-    """A mapping with these keys."""
+    """In words: a mapping with these keys."""
     return say.wants_mapping(keys=say.comma().join(map(code, keys)))
 
 
@@ -218,7 +218,7 @@ def _unknown_text(name: str) -> _Problem:
 
 
 def _template_problem(text: Message, template: str) -> _Problem | None:
-    """What is wrong with a template; None if the template is valid, or too long to check."""
+    """The problem in a template; None if the template is valid, or too long to check."""
     if len(template) > TEMPLATE_MAX:
         return None
     try:

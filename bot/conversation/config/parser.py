@@ -1,4 +1,4 @@
-"""Reads `.github/doppel.yml` into a `RepoConfig` and a list of errors."""
+"""Reads `.github/doppel.yml` into a `RepoConfig` and a list of errors with positions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from bot.conversation.messages.catalogue import Messages
 from bot.domain.likelihood import HIGHEST
 
 PROBLEMS_MAX = 100
-"""The most problems that are listed: nobody reads more, and a hostile file can have thousands."""
+"""The most problems to list: nobody reads more, and a hostile file can have thousands."""
 
 
 @lru_cache(maxsize=128)
 def parse_config(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
-    """Read a settings file. Invalid settings keep their defaults; the errors are listed by position. Never raises."""
+    """Read a settings file. Invalid settings keep their defaults. The errors come in the file's order. Never raises."""
     tree, problems = read_tree(text)
     config = _valid_settings(tree, problems)
     for name in ("min_confidence", "likely"):
@@ -32,19 +32,20 @@ def parse_config(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
 
 
 def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
-    """The valid settings. Moves errors from the tree to `problems` until the model accepts the rest."""
+    """The valid settings. Removes invalid values from the tree, and adds their errors to `problems`."""
     while True:
         try:
             return RepoConfig.model_validate(tree.plain())
         except ValidationError as invalid:
             errors = invalid.errors(include_url=False)
-            # Delete from the end, so that earlier list indexes stay valid; unknown keys first, so that errors below
-            # them are dropped.
+            # Remove from the end, so that earlier list indexes stay valid; but unknown keys first, with the errors
+            # below them.
             errors.sort(key=lambda error: "[key]" in error["loc"])
             problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in reversed(errors)))
 
 
 def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> ConfigError | None:
+    """Remove the value at pydantic's `loc`. Returns its error; None if an earlier call removed it with its parent."""
     is_key = loc[-1] == "[key]" or error["type"] == "extra_forbidden"
     *parents, last = loc[:-1] if loc[-1] == "[key]" else loc
     parent, field = tree, FieldInfo(annotation=RepoConfig)

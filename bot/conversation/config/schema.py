@@ -38,12 +38,12 @@ from bot.domain.likelihood import LIKELY
 CONFIG_PATH = ".github/doppel.yml"
 """The path of the file, in the repository itself or in its owner's `.github` repository."""
 
-# GitHub's titles have at most 256 characters; of a longer text only the beginning is compared.
+# How many characters of a title are compared. GitHub's titles have at most 256.
 _TITLE_MAX = 1_000
 
 
 def glob_matches(glob: str, title: str) -> bool:
-    """Whether the glob matches the whole title. The pattern of `fnmatch` does not backtrack over its stars."""
+    """Whether the glob matches the whole title; `[` stands for itself. `fnmatch` does not backtrack over stars."""
     return fnmatchcase(title[:_TITLE_MAX].lower().strip(), glob.lower().strip().replace("[", "[[]"))
 
 
@@ -51,10 +51,10 @@ MIN_CONFIDENCE = 0.24
 """The default of `min_confidence`, which feedback can move."""
 
 JUDGE_FLOOR = 0.05
-"""About three of ten new issues have a likelier candidate: 19 to 38 of 100 on four trackers (docs/guides/judge.md)."""
+"""The default of `judge.floor`. 19 to 38 of 100 new issues have a candidate above it (docs/guides/judge.md)."""
 
 ASKED_MOST = 5
-"""Somebody who asks gets at least this many candidates (P6)."""
+"""A command gets up to this many candidates, even if `max_candidates` is lower (P6)."""
 
 SOURCES: dict[str, str] = {
     "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready; with "

@@ -1,7 +1,7 @@
 """Reads a stranger's YAML into a tree with positions, and describes errors with hints.
 
-The reader uses ruamel's events rather than its loaders. It constructs no objects, refuses aliases ("bombs") and tags,
-limits the depth, notices duplicate keys, and keeps the keys that were complete before a syntax error.
+The reader uses ruamel's events rather than its loaders. It constructs no objects, refuses tags and aliases (a few can
+stand for gigabytes), limits the depth, notices duplicate keys, and keeps the keys before a syntax error.
 """
 
 from __future__ import annotations
@@ -74,6 +74,7 @@ SIZE_MAX = 64 * 1024
 """Characters in a settings file. The worst file of this size takes the parser two or three seconds."""
 
 _DEPTH_MAX = 8
+# `12`, `-0.5`, `.5` or `1e3`, of limited length. Hexadecimal and octal numbers stay texts.
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
 _MISSING_NAME = frozenset(("while scanning an alias", "while scanning an anchor"))
 _LITERALS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
@@ -124,7 +125,7 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigE
     except MarkedYAMLError as error:
         reader.errors.append(_syntax_error(error))
     except (YAMLError, ValueError, OverflowError) as error:
-        # The parser gives no line for forbidden characters, and no position for escaped ones.
+        # For forbidden characters the parser gives an offset but no line; for escaped characters it gives neither.
         before = text[: getattr(error, "position", 0)]
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         reader.errors.append(ConfigError.translatable(line, column, lambda say, _: say.no_yaml_character()))
@@ -132,7 +133,7 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigE
 
 
 class _RefusedYaml(Exception):
-    """The file is too long or too deep, is no mapping, or uses YAML that settings do not need."""
+    """The file is too long, too deep or no mapping, or it uses YAML that settings do not need."""
 
     def __init__(self, line: int, column: int, wording: Callable[[Messages], str]) -> None:
         super().__init__()
@@ -211,7 +212,7 @@ class _Reader:
                 raise _refused_at(event, Messages.key_no_word)
             value = self.node(next(self.events), depth + 1)
             if value.value is None and not value.text:
-                # The parser places a missing value at the next token, possibly several lines below.
+                # The parser places a missing value at the next token, perhaps lines below; so place it after its key.
                 value.line, value.column = event.end_mark.line + 1, event.end_mark.column + 2
             if first := into.keys.get(key.text):
                 self.errors.append(_duplicate_key(key, first.line))

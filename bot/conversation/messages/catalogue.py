@@ -36,9 +36,9 @@ class Messages(
     """All messages of the bot, in one language."""
 
     def with_own(self, own: Mapping[str, Template]) -> Self:
-        """Replace some messages by templates; a template replaces all plural forms. Unknown names are ignored."""
+        """Replace some messages by templates. A template replaces all plural forms. Unknown names have no effect."""
         if "people_decide" in own:
-            # A repository's own text replaces both variants.
+            # A repository's own text also replaces the variant for `label: add`.
             own = {"people_decide_still": own["people_decide"], **own}
         forms = {name: {"other": template} for name, template in own.items() if name in self._forms}
         return type(self)(self.locale, {**self._forms, **forms}, self)
@@ -51,7 +51,7 @@ PLAIN = frozenset(("digest_title", "scan_title", "label_rationale"))
 """Messages that GitHub shows as plain text."""
 
 _ADJACENT = frozenset(("comma", "settings_hint"))
-"""Messages directly beside another text, which may be a stranger's."""
+"""Messages that stand directly beside another text, perhaps a stranger's."""
 
 _NUMBER_OPTIONAL = frozenset(("found", "related"))
 """Messages whose plural forms may omit the number."""
@@ -90,7 +90,7 @@ def _own_template(name: str, text: str) -> Template:
 
 
 def read(language: str, data: Mapping[str, Any]) -> dict[str, Forms]:
-    """Read the messages of a catalogue. Raises CatalogueError with a description of the difference."""
+    """Read a catalogue's messages. Raises CatalogueError, which says how the catalogue and the declarations differ."""
     if unmatched := set(declared(Messages)) ^ set(data):
         raise CatalogueError(f"{language}: declared or written, and not both: {', '.join(sorted(unmatched))}")
     catalogue: dict[str, Forms] = {}

@@ -1,9 +1,9 @@
 """Detects in which of the bot's languages an issue is written, by its script and its function words. Pure.
 
-Libraries were tried on `tests/words/texts.py`. py3langid is right equally often, but needs 120 MB of memory and
-a second at the start of every worker; langdetect mistakes short Chinese for Korean; lingua's wheel has 96 MB. An answer
-in a wrong language annoys more than an answer in English, so a text that is short, mixed or in another language counts
-as English.
+An answer in a wrong language annoys more than an answer in English, so a text that is short, mixed or in a language
+that the bot does not speak counts as English. On `tests/words/texts.py`, py3langid is right as often as this module,
+but needs 120 MB of memory and a second at the start of every worker; langdetect takes short Chinese for Korean;
+lingua's wheel has 96 MB.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ FALLBACK = "en"
 _READ_MAX = 8_000
 # Headings, check boxes, and GitHub's text for an empty field.
 _BOILERPLATE = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No response_[^\S\n]*$", re.MULTILINE)
+# A fenced code block, up to its closing fence or else the end of the text.
 _FENCED = re.compile(r"^ {0,3}(```(?=`*[^`\n]*$)|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 # Indented code and log lines, and text between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
@@ -36,8 +37,8 @@ _CJK_MIN = 4
 _KANA_MIN = 0.08
 
 # Words that occur in nearly every text of a language and rarely in other languages, without words that English has too
-# ("die", "in", "no", "on"). The languages that the bot does not speak keep their texts from being taken for a related
-# language that the bot speaks.
+# ("die", "in", "no", "on"). The bot does not speak all these languages: Portuguese, for example, stands here so that
+# nobody who writes it gets an answer in Spanish.
 _FUNCTION_WORDS = {
     "en": "the and is are it to of this that with when not for be was have has does doesn't there but you my can if i "
     "from which should would",
@@ -59,14 +60,15 @@ _FUNCTION_WORDS = {
 }
 _WORD_SETS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
 _SPOKEN = tuple(language for language in LANGUAGES if language in _WORD_SETS and language != FALLBACK)
-# The best language needs this many function words, this share of all words, and this lead over other languages.
+# The best language needs this many function words, this share of all words, and this many times the function words of
+# English and of each other language.
 _WORDS_MIN, _SHARE_MIN, _LEAD_OVER_ENGLISH, _LEAD_OVER_OTHERS = 3, 0.15, 2.0, 1.2
 
 
 def language_of(title: str, body: str) -> str:
     """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`. Code does not count."""
     text = _CODE.sub(" ", without_noise(_BOILERPLATE.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
-    # Scripts are separated first: in Chinese or Japanese, a name from code would otherwise remove the whole sentence.
+    # Separate the scripts first: Chinese and Japanese have no spaces, so a name from code would drop a whole sentence.
     prose = " ".join(run for run in separate_scripts(text).split() if not _NOT_PROSE.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))

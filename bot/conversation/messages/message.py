@@ -1,8 +1,8 @@
-"""Declares messages: each has a name and a purpose. The catalogues have the texts in each language.
+"""Declares messages: each has a name and a purpose. The catalogues (`en.toml` …) have the texts in each language.
 
-A class attribute declares a message, and the gaps of its English text are its variables. Callers call a message like a
-method, with the variables as keywords. `catalogue` checks that each language's file has exactly the declared messages
-and the variables of the English texts.
+A class attribute declares a message, and the gaps of its English text are its variables. Callers call the message like
+a method, with the variables as keywords: `say.results(count=2)`. `catalogue.py` checks that each language's file has
+exactly the declared messages and the variables of the English texts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bot.conversation.messages.template import Template
 
 @lru_cache(maxsize=1_000, typed=True)
 def _decimal(number: float, language: str) -> str:
-    """Cached, since Babel is slow, and a hostile file can have thousands of errors."""
+    """Cached, since Babel is slow, and a hostile settings file can have thousands of errors with numbers."""
     return str(format_decimal(number, locale=language))
 
 
@@ -65,7 +65,7 @@ Forms = Mapping[str, Template]
 
 
 class MessageGroup:
-    """Messages in one language, perhaps with a repository's templates; `plain` are the bot's own. Immutable."""
+    """Messages in one language, perhaps with a repository's templates; `plain` has none of these. Immutable."""
 
     def __init__(self, locale: Locale, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
         self.locale = locale
@@ -76,7 +76,7 @@ class MessageGroup:
         """The variables of a message, in their order in the text."""
         forms = self._forms[name]
         gaps = [gap for form in forms.values() for gap in form.variables]
-        # A text can say "one" without the number.
+        # A form such as "one result" has no gap for the number.
         return tuple(dict.fromkeys([*gaps, COUNT] if len(forms) > 1 else gaps))
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:

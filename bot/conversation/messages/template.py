@@ -1,7 +1,7 @@
 """Templates such as `"{count} results"`: texts with gaps. A repository's own templates are made harmless.
 
-A repository's own template may have emphasis and code spans. All other Markdown, HTML, mentions and links are shown as
-text, even if a value completes them, as after "https:" or "@".
+A repository's own template may have emphasis and code spans. All other Markdown, HTML, mentions and links appear as
+text, even if the value of a gap completes them, as after "https:" or "@".
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _NAME = re.compile("[a-z][a-z0-9_]*")
 
 
 class MalformedTemplate(ValueError):
-    """A template has a single brace, or more than a name between two braces. The error's text quotes the braces."""
+    """A template has a single brace, or something other than a name between braces. The error quotes these braces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """Pairs of a piece of text and the variable after the piece; the last pair has an empty name."""
+    """`parts` are pairs: a piece of text, and the variable after it. The last pair has an empty variable."""
 
     parts: tuple[tuple[str, str], ...]
 
@@ -64,7 +64,7 @@ class Template:
         return "".join(literal + (values[name] if name else "") for literal, name in self.parts)
 
     def harmless(self, *, between: bool = False) -> Template:
-        """Make a stranger's template harmless for all values in gaps; with `between`, also for all adjacent texts."""
+        """Make a stranger's template harmless, whatever the gaps hold; with `between`, whatever is adjacent, too."""
         pieces = [_harmless(literal) for literal, _ in self.parts]
         if between:
             pieces[0] = _ZERO_WIDTH_SPACE + pieces[0]
@@ -84,11 +84,12 @@ _JOINS_BEFORE = re.compile(r"[0-9A-Za-z`@#:/.\-_\\&=*+~!(\[]\Z")
 _JOINS_AFTER = re.compile(r"[0-9A-Za-z`@#:/.\-_&=*+~(\[]")
 # The beginning of a list, a rule, a heading or an underline.
 _BLOCK = re.compile(r"\s*(?:[-+=]|[*_](?=[\s*_]*\Z|\s)|[0-9]{1,9}[.)])")
+# Code spans; the opening and the closing run of backticks must be equal.
 _CODE = re.compile(r"(`+[^`]+`+)")
 _BALANCED = re.compile(r"(`+)[^`]+\1")
 _SPECIAL = re.compile(r"[\\`\[\]|~]")
 _ACTIVE = re.compile(
-    # The piece may also end within an emoji's name, since text follows the piece.
+    # As in `escape.py`. A piece may also end within an emoji's name, since text follows it.
     r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}(?::|\Z))|(?<![0-9A-Za-z])(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)",
     re.IGNORECASE,
 )
@@ -117,9 +118,10 @@ def _plain(text: str) -> str:
 
 
 ANY_SPACE = r"\s\x1c-\x1f\x85\ufeff"
-"""Every space of Python or JavaScript, for a character class, so that the two languages agree."""
+"""For a character class: every space of Python or JavaScript, so that a regular expression means the same in both."""
 
-# Logins are ASCII. A letter before `@` prevents a mention only if the letter is ASCII.
+# `@login`, `@org/team`, `#1`, `GH-1`, `<!--`, "duplicate of", and addresses of issues. Logins are ASCII, and a letter
+# before `@` prevents a mention only if the letter is ASCII.
 _FORBIDDEN = re.compile(
     r"(?a:(?<![\w/])@[\w-]+(?:/[\w-]+)?)|#[0-9]+|(?<![0-9A-Za-z])(?ai:GH)-[0-9]+|<!--"
     rf"|(?ai:duplicate)[{ANY_SPACE}]+(?ai:of)|[^{ANY_SPACE}]+/(?ai:issues|pull|discussions)/[0-9]+"

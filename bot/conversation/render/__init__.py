@@ -1,1 +1,1 @@
-"""Reports and results as the Markdown that people read. Pure functions."""
+"""Renders reports and results as the Markdown that people read. Pure functions."""

@@ -1,4 +1,4 @@
-"""The advisory comment, the candidates in it, and the reply to `/duplicates explain #N`."""
+"""Renders the advisory comment, the candidates in it, and the reply to `/duplicates explain #N`."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ def closed_words(candidate: Candidate, place: RepoLinks, say: Messages, closer: 
 
 
 def may_be_back(candidate: Candidate) -> bool:
-    """Whether to say that a problem may be back: the issue was closed as completed, and may report the same (C3)."""
+    """Whether to say that a problem may be back: the candidate was closed as completed, and may be the same (C3)."""
     may_be_same = candidate.confidence is None or likelihood(candidate.confidence) is not Likelihood.UNLIKELY
     return candidate.regression and may_be_same
 
 
 def confidence_words(confidence: float, say: Messages, likely: float = LIKELY) -> str:
-    """The learned probability in words, followed by the number (P4)."""
+    """The learned probability: in words, then as a percentage (P4)."""
     match likelihood(confidence, likely):
         case Likelihood.VERY_LIKELY:
             return say.very_likely(percent=confidence)
@@ -124,8 +124,8 @@ def explain(
 ) -> str:
     """The reasons why `candidate` may be the same as the report's issue, and the searches that found the candidate.
 
-    The candidate may be missing in the report: without sources, the text says that no search found it. The text then
-    lists the `duplicates` of the candidate that were found, likeliest first: the comment may show the candidate because
+    The report may lack the candidate: if it has no sources, the text says that no search found it. The text also lists
+    the `duplicates` of the candidate that a search found, likeliest first: the comment may show the candidate because
     of a duplicate.
     """
     state = closed_words(candidate, place, say)
@@ -155,21 +155,21 @@ def explain(
     asked = [query_line(query, say) for query in report.queries if query.source in candidate.sources]
     if asked:
         blocks += [sentence(say.explain_queries()), bullets(asked)]
-    # If a source failed, it means little that no search found the issue (F9).
+    # Name the sources that failed: after a failure, "no search found the issue" means little (F9).
     blocks.append(problems_block(report.problems, say))
     return "\n\n".join(filter(None, blocks))
 
 
 @dataclass(frozen=True, slots=True)
 class CommentView:
-    """The data that the comment needs besides the report.
+    """The values that the comment needs besides the report.
 
     - `checked_at` is in the host's time zone.
     - `had_candidates`: the existing comment shows candidates.
-    - `asked`: a command asked, with `words` and `options`. Only then `settings_problems` are listed (C6), or counted if
-      `settings_private`.
+    - `asked`: a command asked, with `words` and `options`. Only then the comment lists `settings_problems` (C6), or
+      their number if `settings_private`.
     - `labels`: the bot sets the label by itself.
-    - `threshold` is the lowest probability of an unasked comment; `moved` is the threshold and the default, if feedback
+    - `threshold` is the lowest probability of an unasked comment; `moved` has the threshold and its default if feedback
       has moved the threshold; `likely` is the setting.
     - `unasked` are the candidates that the bot would have named by itself; with None the comment does not mention them.
     - `closers` are the commits and pull requests that closed issues of this repository, by the number of the issue.
@@ -193,12 +193,12 @@ class CommentView:
 
 
 def render_comment(report: Report, view: CommentView) -> str:
-    """The whole comment in Markdown, with its marker as the first line; it says if the search was not complete (F9)."""
+    """The whole comment in Markdown, with its marker as the first line. It says if the search was incomplete (F9)."""
     shown = report.candidates
-    # Hostile titles can exceed the limit: drop the least likely candidates. One always fits, thanks to `escape`.
+    # Hostile titles can exceed the limit: drop the least likely candidates. One always fits: `escape` limits its title.
     while len(body := _body(report, view, shown)) > BODY_MAX and len(shown) > 1:
         shown = shown[:-1]
-    # Only a repository's own texts can still make the comment too long.
+    # If it is still too long, a repository's own templates are the cause: use the bot's texts.
     return body if len(body) <= BODY_MAX else render_comment(report, replace(view, say=view.say.plain))
 
 
@@ -248,7 +248,7 @@ def _nearest(report: Report, place: RepoLinks, view: CommentView) -> list[str]:
     best = next(issues, None)
     if best is None or best.probability < MENTION_FROM:
         return []
-    # Rounded down, so that the option shows the issue.
+    # Round down, so that the option shows the issue.
     option = code(f"confidence={math.floor(best.probability * 100) / 100:g}")
     return [view.say.nearest(issue=place.issue(best.number), percent=best.probability, option=option)]
 

@@ -1,4 +1,4 @@
-"""The folded part of the comment: queries, problems, and the commands that correct the bot."""
+"""Renders the folded part of the comment: queries, problems, and the commands that correct the bot."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def query_line(query: QueryRun, say: Messages) -> str:
     if query.problem:
         notes.append(remark_words(query.problem, say))
     if query.cached:
-        # The note contains square brackets, which make no link without a definition of that name.
+        # The note contains square brackets, which make no link unless the text defines one of that name.
         notes.append(say.cached(time=escape(query.cached, 20)))
     return say.query(query=code(query.query), notes=say.comma().join(notes), source=source_name(query.source, say))
 
@@ -99,7 +99,7 @@ def problems_block(problems: Sequence[SourceProblem], say: Messages) -> str:
 
 
 def _problem(problem: SourceProblem, say: Messages) -> str:
-    """`source: reason`. Without the judge the search is degraded, but complete."""
+    """`SOURCE: REASON`. If the judge failed, the probabilities are less reliable, but the search is complete."""
     if problem.source == JUDGE:
         return f"{code(f'degraded: {JUDGE}')}: {remark_words(problem.remark, say)}"
     translated = problem.remark.code is not RemarkCode.OTHERS
@@ -132,7 +132,7 @@ def settings_list(problems: Sequence[ConfigError], say: Messages) -> str:
 def correction_block(first: Candidate | None, say: Messages) -> str:
     """The commands that people may want next, about the first candidate if there is one, and who may use them.
 
-    A closed candidate gets no `of`, since the discussion cannot continue in a closed issue.
+    The block offers no `of` for a closed candidate, since the discussion cannot continue in a closed issue.
     """
     if first is None:
         names: tuple[CommandName, ...] = (CommandName.SEARCH, CommandName.MUTE)

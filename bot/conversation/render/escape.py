@@ -21,13 +21,14 @@ from bot.text.invisible import JOINERS, is_ignorable, without_invisible
 
 ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
 TEXT_MAX = 200
-"""The most characters of a title or another text that are shown. GitHub's titles have at most 256."""
+"""The most characters to show of a title or another text. GitHub's titles have at most 256."""
 
-# Only this many characters are read; a hostile text may have millions.
+# How many characters of a text are read; a hostile text may have millions.
 _READ_MAX = 20_000
-# A dollar sign grows most when escaped. Without this limit a few hostile titles would fill a comment.
+# How many times the limit of a text its Markdown may have: a `$` becomes 14 characters, so a few hostile titles could
+# fill a comment.
 _GROWTH_MAX = 5
-# More combining marks on a letter form a tower that covers the lines above.
+# The most combining marks on a letter. More form a tower that covers the lines above.
 _MARKS_MAX = 3
 _BLANK = "\N{BRAILLE PATTERN BLANK}"
 
@@ -57,11 +58,12 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip(f" {JOINERS}") + "…"
 
 
+# "duplicate of", with which a comment marks its issue as a duplicate on GitHub.
 _PHRASE = re.compile(rf"duplicate(?=[\s{JOINERS}]*of)", re.IGNORECASE)
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
 _ACTIVE = re.compile(
     r"@"  # mentions of people and teams, owner/repo@commit, mail addresses
-    # A reference would leave a back-link in the issue. An underscore ends a word before a reference or an address.
+    # `#1` and `GH-1`: a reference would leave a back-link in the issue. It may follow an underscore, unlike a word.
     r"|#(?=[0-9])|(?<![0-9A-Za-z])GH-(?=[0-9])"
     r"|:(?=//)|(?<![0-9A-Za-z])(?:(?:mailto|xmpp):|www(?=\.))"  # addresses that become links by themselves
     r"|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}:)",  # names of emoji, but not the time of day
@@ -78,12 +80,12 @@ def disarm(text: str) -> str:
 
 
 def break_phrase(text: str) -> str:
-    """Break the phrase by which GitHub marks an issue as a duplicate of another issue, also across lines."""
+    """Break the phrase "duplicate of", also across lines."""
     return _PHRASE.sub(lambda found: found[0] + ZERO_WIDTH_SPACE, text)
 
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~]")
-# Between two letters or digits Markdown ignores an underscore, and `snake_case` stays readable in mails.
+# Not an underscore between letters or digits, which Markdown ignores: `snake_case` stays readable in mails.
 _UNDERSCORE = re.compile(r"(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
 _ENTITY = re.compile(r"&(?=[#A-Za-z])")
 _LINE_START = re.compile(r"(?:[-+=#]|[0-9]{1,9}(?=[.)]))")
@@ -105,7 +107,7 @@ def _markdown(text: str) -> str:
     text = _ENTITY.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
     text = _UNDERSCORE.sub(r"\\_", _SPECIAL.sub(r"\\\g<0>", text))
     if start := _LINE_START.match(text):
-        # A list, a heading or an underline begins here. In "1." the full stop has to be escaped.
+        # A list, a heading or an underline would begin here. In "1." escape the full stop, else the first sign.
         at = start.end() if start[0].isdigit() else 0
         text = f"{text[:at]}\\{text[at:]}"
     return no_formula(text)[0]
@@ -117,14 +119,14 @@ _DOLLAR = re.compile(r"(?<!<span>)\$")
 def no_formula(*texts: str) -> list[str]:
     """Escape the dollar signs in escaped texts of one paragraph, where two dollar signs would make a formula.
 
-    A `<span>` is the only way that GitHub documents.
+    GitHub documents only `<span>` for this.
     """
     several = sum(text.count("$") for text in texts) > 1
     return [_DOLLAR.sub("<span>$</span>", text) if several else text for text in texts]
 
 
 def code(text: str, limit: int = 300) -> str:
-    """A code span that shows `text`, or a dash if no character is left. In code GitHub only recognises one phrase."""
+    """A code span that shows `text`, or a dash if no character is left. GitHub acts on "duplicate of" even in code."""
     # Only the first line of the bot's comments may look like a marker.
     text = break_phrase(clean(text, limit)).replace("<!--", f"<{ZERO_WIDTH_SPACE}!--") or "–"
     fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)

@@ -1,4 +1,4 @@
-"""Commands, reasons and remarks in words, for comments, replies and docs/commands.md."""
+"""Puts commands, reasons and remarks into words, for comments, replies and docs/commands.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.domain.report import Candidate, Reason, ReasonCode
 
 
 def duration(seconds: float, say: Messages) -> str:
-    """A duration in seconds, at least two, or in minutes."""
+    """A duration in words: up to 90 seconds in seconds (at least two), above that in minutes."""
     if seconds <= 90:
         return say.seconds(count=max(2, math.ceil(seconds)))
     return say.minutes(count=round(seconds / 60))
@@ -60,14 +60,14 @@ _VECTORS = "vectors"
 
 
 def reason_words(candidate: Candidate, say: Messages) -> list[str]:
-    """The strongest reasons; without any, the fact that the semantic index found the candidate, if it did."""
+    """The reasons; without reasons, the fact that the semantic index found the candidate, if it did."""
     return reasons_in(candidate.reasons, say) or ([say.by_meaning()] if _VECTORS in candidate.sources else [])
 
 
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
     """The one reason to show (C3), and after it GitHub's opinion (F8a) and a difference in surface.
 
-    The first reason is shown, but several shared words of titles are preferred to a single shared identifier.
+    That is the first reason. But several shared words of the titles come before a single shared identifier.
     """
     extra = [reason for reason in reasons if reason.shared in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
     own = [reason for reason in reasons if reason not in extra]

@@ -20,13 +20,13 @@ from bot.domain.entities import BODY_MAX
 
 
 def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
-    """The reply to a comment. It quotes each command if the comment has several (`partial`: also others)."""
+    """The reply to a comment. It quotes each command if the comment has several; `partial`: it has more than these."""
     if len(answers) == 1 and not partial:
         text = answers[0][1]
     else:
         text = "\n\n".join(f"{code(line, 100)}\n\n{answer}" for line, answer in answers)
     body = f"{reply_marker(comment_id)}\n{break_phrase(text)}\n"
-    # Cutting between lines splits no sentence or title: each has only one line.
+    # Cut between lines: no sentence or title has more than one line.
     return body if len(body) <= BODY_MAX else body[: body.rindex("\n", 0, BODY_MAX) + 1]
 
 
@@ -71,7 +71,7 @@ class Replies:
         return self.say.forbidden(command=code(spec.syntax), who=who_words(spec.who, self.say))
 
     def rate_limited(self, most: int, seconds: float) -> str:
-        """Somebody sent more than `most` commands within `seconds`, and has to wait that long."""
+        """The person sent more than `most` commands within `seconds`, and has to wait as long."""
         return self.say.rate_limited(most=most, wait=duration(seconds, self.say))
 
     def noted_different(self, number: int, already: bool = False, repo: str = "") -> str:
@@ -82,8 +82,8 @@ class Replies:
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
-        """The answer to `of #asked`. `root` is the open issue in the chain of duplicates, or a `closed` issue if no
-        issue of the chain is open.
+        """The answer to `of #asked`. `root` is the open issue that ends the chain of duplicates, or a `closed` issue if
+        the chain ends in no open one.
         """
         if closed:
             return self.say.of_done_closed(issue=self.place.issue(root))
@@ -92,13 +92,13 @@ class Replies:
         return self.say.of_done_root(asked=self.place.issue(asked), issue=self.place.issue(root))
 
     def refused_root(self, asked: int, root: int, refused: str) -> str:
-        """Why `of #asked` is `refused`. The reason is about `root`, so the answer first names both issues."""
+        """The refusal of `of #asked`. `refused` gives a reason about `root`, so first name both issues."""
         if asked == root:
             return refused
         return self.say.of_leads(asked=self.place.issue(asked), issue=self.place.issue(root), says=refused)
 
     def undone_not(self, number: int, holds: bool = False, repo: str = "") -> str:
-        """`undo` after `not`; `holds`: somebody else also said `not`, and has not undone it."""
+        """`undo` after `not`; `holds`: another person's `not` still holds."""
         issue = self.place.issue(number, repo)
         return self.say.undo_not_holds(issue=issue) if holds else self.say.undo_not(issue=issue)
 
@@ -125,7 +125,7 @@ class Replies:
         )
 
     def github_refused(self, detail: str) -> str:
-        """GitHub refused for good, with the message `detail`; the answer says how to solve that."""
+        """GitHub refused for good, with the message `detail`; the answer says what to do."""
         return self.say.github_refused(detail=escape(detail).rstrip("."))
 
     def settings_problems(self, problems: Sequence[ConfigError], source: str, private: bool = False) -> str:
