@@ -31,9 +31,9 @@ def is_answered(context: IssueContext, kept: StoredComment) -> bool:
 
 
 def has_ended(context: IssueContext, kept: StoredComment) -> bool:
-    """Whether the look that wrote the comment has finished. A worker can be killed between any two steps of a look.
+    """Whether the look that wrote the comment has finished. A worker can be killed between two steps.
 
-    The last step stores the decision, so a decision after the comment proves the end. After a day nobody retries.
+    The last step stores the decision, so a later decision proves the end. After a day no retry comes.
     """
     if context.services.now() - kept.updated_at > _RETRIES_END:
         return True

@@ -70,7 +70,7 @@ def index_step(event: IndexEvent, services: Services) -> None:
 
 # Seconds. Authors of older reports no longer need a comment; `/duplicates scan` covers the backlog.
 _RECENT = 86_400.0
-# The most issues to look at again; each look can cost a search on GitHub.
+# The most issues to look at again; each look can cost a search.
 _MOST_LOOKS = 100
 
 
@@ -86,7 +86,7 @@ def _index_completed(event: IndexEvent, services: Services) -> None:
         services.inbox.put(f"{INDEXED}-{repo_id}-{decision.number}-{decision.at:.3f}", look)
 
 
-# How many issues a step of a scan compares, which takes some seconds, and the seconds of the pause after the step.
+# How many issues a step of a scan compares, in some seconds, and the seconds of the pause after the step.
 ISSUES_PER_STEP, PAUSE = 100, 1.0
 # Seconds of a step with its pause, for the estimate in the reply.
 _STEP = 4.0
@@ -179,8 +179,8 @@ def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
         runs.note(repo_id, event.chain, Stage.FAILED, "a fault of Doppel's, of which the worker's log tells")
         raise
     finally:
-        # If access has ended meanwhile, erase the history (C6a). With PostgreSQL always erase it: another machine may
-        # handle the end of access, and cannot erase files here.
+        # Erase the history if access has ended meanwhile (C6a). With PostgreSQL erase it always: another machine may
+        # handle the end of access.
         if services.store.repositories.get(repo_id) is None or sqlite_file(services.settings.database_url) is None:
             erase_history(services.settings.home, repo_id)
     runs.note(repo_id, event.chain, Stage.FAILED if problem else Stage.DONE, problem)

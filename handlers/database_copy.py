@@ -34,7 +34,7 @@ class HostDatabases(NamedTuple):
     queue: sa.Engine
 
     def reach(self) -> None:
-        """Connect once, so that the caller can catch the error and name the database; SQLAlchemy does not name it."""
+        """Connect once, so that the caller can name the database in an error: SQLAlchemy does not."""
         if (file := sqlite_file(self.store.url)) is None or file.is_file():
             self.store.connect().close()
 

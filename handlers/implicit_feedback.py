@@ -1,4 +1,4 @@
-"""Stores the feedback that people give by actions (C7): they close an issue, or tick a box in the digest.
+"""Stores feedback by actions (C7): people close an issue, or tick a box in the digest.
 
 GitHub sends no events for reactions, so `handlers/scheduled/repository_tasks.py` polls them. `handlers/commands/`
 stores the verdicts of commands.
@@ -23,7 +23,7 @@ def closed(context: IssueContext, event: IssueEvent) -> None:
     """Somebody closed an issue: store a signal if a person closed it as a duplicate of a candidate.
 
     Closing an issue for another reason does not mean that the issue is no duplicate, and a bot's closing means nothing.
-    For the command `of` the bot closes the issue, and stores a verdict; a later closing by a person replaces it.
+    For the command `of` the bot closes the issue and stores a verdict; a person's later closing replaces the verdict.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:

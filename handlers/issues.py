@@ -140,7 +140,8 @@ _SIMILAR_SHARE = 0.1
 def _queue_overtaken(context: IssueContext) -> None:
     """Queue a look at each later issue that repeats this issue: the bot may have answered it before indexing this one.
 
-    First compare this issue with all later issues at once. Then search for each similar later issue, as its look would.
+    First compare this issue with all later issues at once. Then check whether a look at each similar one finds this
+    issue.
     """
     services, repo_id, number = context.services, context.repository.id, context.number
     if not services.indexing.ready(repo_id):

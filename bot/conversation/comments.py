@@ -139,7 +139,6 @@ class CommentRow:
         self._store.answer_silently(*self._where, text_hash=text_hash, shown=shown, now=self._now())
 
     def mark_deleted(self, comment_id: int) -> None:
-        """Record that a maintainer deleted this comment."""
         self._store.mark_deleted(self.slot.repo_id, self.slot.number, comment_id, self._now())
 
     def lose(self) -> None:

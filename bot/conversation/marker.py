@@ -24,7 +24,6 @@ class Marker:
         return f"{self.start} {hashlib.sha256(content.encode(errors='replace')).hexdigest()[:16]} -->"
 
     def begins(self, body: str) -> bool:
-        """Whether a text is of this kind."""
         return body.startswith(self.start)
 
 
@@ -49,7 +48,6 @@ def reply_marker(comment_id: int) -> str:
 
 
 def is_reply_to(body: str, comment_id: int) -> bool:
-    """Whether this text is the reply to that comment."""
     return body.startswith(reply_marker(comment_id))
 
 

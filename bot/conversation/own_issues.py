@@ -45,7 +45,6 @@ def is_own_issue(issue: Issue, numbers: Collection[int] = ()) -> bool:
 
 
 def is_kind(issue: Issue, kind: OwnIssueKind) -> bool:
-    """Whether this is the bot's own issue of that kind."""
     return issue.author.is_bot and _MARKERS[kind].begins(issue.body)
 
 

@@ -54,7 +54,6 @@ class CommandRequest:
 
     @property
     def replies(self) -> Replies:
-        """The answers that combine several messages or values."""
         return Replies(self.say, self.context.links)
 
     @property
@@ -73,7 +72,6 @@ class CommandRequest:
         return allowed(who, self.permission, self.is_author)
 
     def refuse(self, text: str) -> CommandResult:
-        """A failed result; `text` says why."""
         return CommandResult(False, text)
 
 

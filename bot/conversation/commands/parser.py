@@ -137,7 +137,7 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
         rest = rest[1:]
     head = plain(rest[0]).lower().rstrip(".,;:!") if rest else ""
     spec = COMMANDS_BY_NAME[ALIASES.get(head) or CommandName(head)] if head in _KNOWN_WORDS else None
-    # Other bots may use `/dup`, so it counts only alone or before a word that this bot knows.
+    # Other bots may use `/dup`: it counts only alone or before a known word.
     if word.lower() == SHORT_COMMAND and (spec or not rest or read_option(rest[0], CommandOptions())):
         word = COMMAND
     if plain(word).lower().rstrip(MARKS) == COMMAND != word.lower():
@@ -172,7 +172,7 @@ def _with_punctuation(line: str, word: str, rest: Sequence[str], here: CommentRe
 def _other_word(
     line: str, word: str, spec: CommandSpec | None, rest: Sequence[str], here: CommentRepository
 ) -> MisspeltCommand | None:
-    """`/duplicate`, `/dupes` and the like: a misspelt command only in clear cases: other bots may use these words."""
+    """`/duplicate`, `/dupes` and the like. Other bots may use these words, so only clear cases count as misspelt."""
     similar = word.lower() in (SHORT_COMMAND, "/dups", "/dupe", "/dupes") or OSA.distance(word.lower(), COMMAND) <= 2
     if not similar or (rest and spec is None):
         return None

@@ -1,4 +1,4 @@
-"""The table of commands, from which parser, help and documentation follow (C4, C5), and the parser's results."""
+"""The table of commands (C4, C5), which parser, help and documentation read, and the parser's results."""
 
 from __future__ import annotations
 
@@ -123,7 +123,6 @@ class Command:
 
     @property
     def spec(self) -> CommandSpec:
-        """This command's entry in the table."""
         return COMMANDS_BY_NAME[self.name]
 
 
@@ -160,7 +159,6 @@ class InvalidCommand:
 
     @property
     def spec(self) -> CommandSpec:
-        """This command's entry in the table."""
         return COMMANDS_BY_NAME[self.name]
 
 

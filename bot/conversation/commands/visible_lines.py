@@ -184,7 +184,6 @@ class _Paragraph:
 
 
 def _begins(line: str, at: int, app: str) -> bool:
-    """Whether a line has a command's word at this place."""
     mention = _MENTION.match(line, at)
     return bool(_START.match(line, at)) or (mention is not None and mention[1].lower() == app.lower())
 

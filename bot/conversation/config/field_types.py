@@ -191,7 +191,6 @@ TRANSLATABLE = "translatable"
 
 @cache
 def texts() -> dict[str, Message]:
-    """All messages by name."""
     return declared(Messages)
 
 

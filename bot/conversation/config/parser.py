@@ -38,8 +38,8 @@ def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
             return RepoConfig.model_validate(tree.plain())
         except ValidationError as invalid:
             errors = invalid.errors(include_url=False)
-            # Remove from the end, so that earlier list indexes stay valid; but unknown keys first, with the errors
-            # below them.
+            # Remove from the end, so that earlier list indexes stay valid. But first remove unknown keys, with all
+            # errors below them.
             errors.sort(key=lambda error: "[key]" in error["loc"])
             problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in reversed(errors)))
 
@@ -98,7 +98,6 @@ def _never_reached(node: YamlNode, value: float) -> ConfigError:
 
 
 def _in_words(node: YamlNode, say: Messages, quote: Quote) -> str:
-    """How a message describes a value of the file."""
     if isinstance(node.value, dict):
         return say.a_mapping()
     if isinstance(node.value, list):

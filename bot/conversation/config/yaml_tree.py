@@ -48,7 +48,6 @@ class ConfigError:
         return self.wording(say, quote) if self.wording else quote(self.message)
 
     def to_json(self) -> dict[str, object]:
-        """The error without its translations, for programs."""
         return {"line": self.line, "column": self.column, "message": self.message, "hint": self.hint}
 
     def __str__(self) -> str:
@@ -74,7 +73,7 @@ SIZE_MAX = 64 * 1024
 """Characters in a settings file. The worst file of this size takes the parser two or three seconds."""
 
 _DEPTH_MAX = 8
-# `12`, `-0.5`, `.5` or `1e3`, of limited length. Hexadecimal and octal numbers stay texts.
+# `12`, `-0.5`, `.5` or `1e3`; `0x1F` stays a text.
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
 _MISSING_NAME = frozenset(("while scanning an alias", "while scanning an anchor"))
 _LITERALS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
@@ -212,7 +211,7 @@ class _Reader:
                 raise _refused_at(event, Messages.key_no_word)
             value = self.node(next(self.events), depth + 1)
             if value.value is None and not value.text:
-                # The parser places a missing value at the next token, perhaps lines below; so place it after its key.
+                # The parser places a missing value at the next token, perhaps lines below. Place it after its key.
                 value.line, value.column = event.end_mark.line + 1, event.end_mark.column + 2
             if first := into.keys.get(key.text):
                 self.errors.append(_duplicate_key(key, first.line))

@@ -20,7 +20,7 @@ FALLBACK = "en"
 _READ_MAX = 8_000
 # Headings, check boxes, and GitHub's text for an empty field.
 _BOILERPLATE = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No response_[^\S\n]*$", re.MULTILINE)
-# A fenced code block, up to its closing fence or else the end of the text.
+# Fenced code, up to the closing fence or the end.
 _FENCED = re.compile(r"^ {0,3}(```(?=`*[^`\n]*$)|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 # Indented code and log lines, and text between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
@@ -37,8 +37,7 @@ _CJK_MIN = 4
 _KANA_MIN = 0.08
 
 # Words that occur in nearly every text of a language and rarely in other languages, without words that English has too
-# ("die", "in", "no", "on"). The bot does not speak all these languages: Portuguese, for example, stands here so that
-# nobody who writes it gets an answer in Spanish.
+# ("die", "in", "no", "on"). Without the languages that the bot does not speak, it would take Portuguese for Spanish.
 _FUNCTION_WORDS = {
     "en": "the and is are it to of this that with when not for be was have has does doesn't there but you my can if i "
     "from which should would",

@@ -1,4 +1,4 @@
-"""Declares messages: each has a name and a purpose. The catalogues (`en.toml` …) have the texts in each language.
+"""Declares messages: each has a name and a purpose. The `.toml` files have the texts in each language.
 
 A class attribute declares a message, and the gaps of its English text are its variables. Callers call the message like
 a method, with the variables as keywords: `say.results(count=2)`. `catalogue.py` checks that each language's file has
@@ -22,7 +22,7 @@ from bot.conversation.messages.template import Template
 
 @lru_cache(maxsize=1_000, typed=True)
 def _decimal(number: float, language: str) -> str:
-    """Cached, since Babel is slow, and a hostile settings file can have thousands of errors with numbers."""
+    """Cached, since Babel is slow, and a hostile settings file can have thousands of errors."""
     return str(format_decimal(number, locale=language))
 
 
@@ -49,11 +49,9 @@ class Locale:
         return str(format_percent((rounded if rounded or share <= 0 else 1) / 100, locale=self.language))
 
     def day(self, day: date) -> str:
-        """A day in the notation of `days`."""
         return str(format_date(day, self.days, locale=self.language))
 
     def moment(self, moment: datetime) -> str:
-        """A day with the time of day and the zone."""
         return f"{self.day(moment)} {moment.strftime('%H:%M %Z')}".strip()
 
 
@@ -73,7 +71,6 @@ class MessageGroup:
         self.plain: Self = plain or self
 
     def variables(self, name: str) -> tuple[str, ...]:
-        """The variables of a message, in their order in the text."""
         forms = self._forms[name]
         gaps = [gap for form in forms.values() for gap in form.variables]
         # A form such as "one result" has no gap for the number.
@@ -120,6 +117,5 @@ class Message:
 
 
 def declared(texts: type[MessageGroup]) -> dict[str, Message]:
-    """All messages that a class and its bases declare, in order."""
     members = (member for owner in reversed(texts.__mro__) for member in vars(owner).values())
     return {member.name: member for member in members if isinstance(member, Message)}

@@ -56,11 +56,9 @@ class Template:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names of the gaps, in order."""
         return tuple(name for _, name in self.parts if name)
 
     def fill(self, values: Mapping[str, str]) -> str:
-        """The text with its gaps filled."""
         return "".join(literal + (values[name] if name else "") for literal, name in self.parts)
 
     def harmless(self, *, between: bool = False) -> Template:
@@ -84,7 +82,7 @@ _JOINS_BEFORE = re.compile(r"[0-9A-Za-z`@#:/.\-_\\&=*+~!(\[]\Z")
 _JOINS_AFTER = re.compile(r"[0-9A-Za-z`@#:/.\-_&=*+~(\[]")
 # The beginning of a list, a rule, a heading or an underline.
 _BLOCK = re.compile(r"\s*(?:[-+=]|[*_](?=[\s*_]*\Z|\s)|[0-9]{1,9}[.)])")
-# Code spans; the opening and the closing run of backticks must be equal.
+# Code spans; in `_BALANCED`, both runs of backticks are equal.
 _CODE = re.compile(r"(`+[^`]+`+)")
 _BALANCED = re.compile(r"(`+)[^`]+\1")
 _SPECIAL = re.compile(r"[\\`\[\]|~]")
@@ -118,7 +116,7 @@ def _plain(text: str) -> str:
 
 
 ANY_SPACE = r"\s\x1c-\x1f\x85\ufeff"
-"""For a character class: every space of Python or JavaScript, so that a regular expression means the same in both."""
+"""Every space of Python or JavaScript, for a character class that means the same in both."""
 
 # `@login`, `@org/team`, `#1`, `GH-1`, `<!--`, "duplicate of", and addresses of issues. Logins are ASCII, and a letter
 # before `@` prevents a mention only if the letter is ASCII.

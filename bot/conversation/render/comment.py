@@ -57,7 +57,6 @@ def candidate_lines(
 
 
 def also_words(candidate: Candidate, place: RepoLinks, say: Messages) -> str:
-    """The other issues that report the same problem as this candidate."""
     issues = [place.issue(number) for number in candidate.also[:ALSO_MAX]]
     if len(candidate.also) > ALSO_MAX:
         issues.append(say.also_more(count=len(candidate.also) - ALSO_MAX))

@@ -71,7 +71,6 @@ def found_by_block(shown: Sequence[Candidate], say: Messages) -> str:
 
 
 def source_names(candidate: Candidate, say: Messages) -> str:
-    """The names of the sources that found the candidate."""
     return say.comma().join(source_name(source, say) for source in candidate.sources)
 
 
@@ -119,7 +118,6 @@ def private_settings(problems: Sequence[ConfigError], say: Messages) -> str:
 
 
 def settings_list(problems: Sequence[ConfigError], say: Messages) -> str:
-    """The errors in a settings file as a list."""
     lines = []
     for problem in problems[:PROBLEMS_MAX]:
         line = say.settings_line(line=problem.line, column=problem.column, message=problem.text_in(say, escape))

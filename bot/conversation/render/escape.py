@@ -58,12 +58,12 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip(f" {JOINERS}") + "…"
 
 
-# "duplicate of", with which a comment marks its issue as a duplicate on GitHub.
+# "duplicate of" in a comment marks the issue as a duplicate.
 _PHRASE = re.compile(rf"duplicate(?=[\s{JOINERS}]*of)", re.IGNORECASE)
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
 _ACTIVE = re.compile(
     r"@"  # mentions of people and teams, owner/repo@commit, mail addresses
-    # `#1` and `GH-1`: a reference would leave a back-link in the issue. It may follow an underscore, unlike a word.
+    # `#1` and `GH-1`: a reference would leave a back-link in the issue. An underscore may precede it.
     r"|#(?=[0-9])|(?<![0-9A-Za-z])GH-(?=[0-9])"
     r"|:(?=//)|(?<![0-9A-Za-z])(?:(?:mailto|xmpp):|www(?=\.))"  # addresses that become links by themselves
     r"|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}:)",  # names of emoji, but not the time of day
@@ -153,7 +153,6 @@ class RepoLinks:
         return self._link(repo, repo or self.repo, "issues", number)
 
     def discussion(self, number: int) -> str:
-        """Like `issue`, for a discussion."""
         return self._link("", self.repo, _PATHS["discussion"], number)
 
     def candidate(self, candidate: Candidate) -> str:

@@ -21,7 +21,6 @@ def duration(seconds: float, say: Messages) -> str:
 
 
 def command_words(name: CommandName, say: Messages) -> str:
-    """A description of a command."""
     return say.fill(f"command_{name.name.lower()}", {})
 
 
@@ -31,17 +30,14 @@ def option_words(option: str, say: Messages) -> str:
 
 
 def who_words(who: Requirement, say: Messages) -> str:
-    """A requirement in words."""
     return say.fill(f"who_{who.name.lower()}", {})
 
 
 def help_text(say: Messages) -> str:
-    """The answer to `help`."""
     return f"{say.help_intro()}\n\n{commands_list(say)}"
 
 
 def commands_list(say: Messages) -> str:
-    """The commands with their effects and who may use them, and the options."""
     commands = []
     for spec in COMMANDS:
         command, effect = code(spec.syntax), command_words(spec.name, say)

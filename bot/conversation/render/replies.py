@@ -38,14 +38,12 @@ class Replies:
     place: RepoLinks
 
     def misspelt(self, found: MisspeltCommand) -> str:
-        """An unknown command, and the nearest command if one is similar (C4)."""
         word = code(found.word, 60)
         if not found.suggestion:
             return self.say.misspelt_far(word=word)
         return self.say.misspelt(word=word, suggestion=code(found.suggestion))
 
     def invalid(self, found: InvalidCommand) -> str:
-        """A known command with a mistake, and how to write it."""
         say, value, syntax = self.say, code(found.value, 60), code(found.spec.syntax)
         match found.problem:
             case CommandProblem.NUMBER_MISSING:
@@ -67,7 +65,6 @@ class Replies:
                 return say.too_many(most=COMMANDS_MAX)
 
     def forbidden(self, spec: CommandSpec) -> str:
-        """The person who asked may not use this command (C5)."""
         return self.say.forbidden(command=code(spec.syntax), who=who_words(spec.who, self.say))
 
     def rate_limited(self, most: int, seconds: float) -> str:
