@@ -1,1 +1,1 @@
-"""Agents' playbooks (D): entries that say the same are merged, and their counters added up."""
+"""Merges the entries of an agent's playbook that say the same, and adds up their counters (D)."""

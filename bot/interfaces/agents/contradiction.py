@@ -1,8 +1,8 @@
-"""D5a: which entries contradict each other, and so are never merged, however close their vectors are. Pure.
+"""Finds playbook entries that contradict each other, for `deduplication.py`, which never merges them (D5a). Pure.
 
-Vectors hardly tell "always use tabs" from "never use tabs", or one port number from another. So we look for three signs
-in the (English) words: a negation in only one of the texts, opposites, and numbers or names that differ while the rest
-is the same. A false contradiction merely leaves two entries unmerged: the smaller harm.
+Vectors hardly tell "always use tabs" from "never use tabs", or one port number from another. So this module looks for
+three signs in the (English) words: a negation in only one of the texts, opposites, and different numbers or names in
+texts that are the same otherwise. A false contradiction does little harm: two entries stay unmerged.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ _OPPOSITES = """
     early/late explicit/implicit manual/automatic manually/automatically lazy/eager small/large small/big high/low
     fast/slow singular/plural
 """
+# How many characters of a text are read.
 _MOST = 10_000
 _PREFIXES = ("un", "in", "im", "dis", "non", "de")
 
+# Turn phrases into a plain "not", and drop negations that deny nothing.
 _REWRITES = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -52,21 +54,24 @@ _REWRITES = tuple(
         # "Is not null" describes a state; it does not deny an instruction.
         (r"\bnot (?=(?:null|none|nil|empty|zero)\b)", ""),
         (r"\b(?:instead of|rather than|better than|as opposed to)\b", " not "),
+        # "Prefer X over Y" becomes "prefer X not Y".
         (r"\b((?:prefer|favou?r|choose)\w*)((?: [^\s,.;]{1,60}){1,9}?) (?:over|to(?! be\b))\b", r"\1\2 not "),
         # "Never X without Y" asks for Y: drop both negations.
         (r"\b(?:not|never|no)\b([^,;]{0,200}?)\b(?:without|unless|until)\b", r"\1"),
     )
 )
+# A word, `node.js`, `c++` or a punctuation mark; and the signs of a name from code.
 _TOKEN = re.compile(r"[^\W_](?:[\w.+#/@]*\w)?[+#]*|[,;:.!?()]")
 _NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
 
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """The stems that a text asserts (`asserted`) or denies (`denied`). A pair of opposites is stored as its first word.
+    """The stems that a text asserts (`asserted`) or denies (`denied`). Of a pair of opposites, only the first word is
+    among them: "disable X" denies "enable".
 
-    `negated` are the stems that follow a negation. `numbers` and `names` are the text's values; names are among the
-    stems, too. `order` pairs "before" or "after" with the stem that follows.
+    `negated` are the stems after a negation. `numbers` and `names` are the text's values; the stems include the names.
+    `order` pairs "before" or "after" with the stem that follows.
     """
 
     asserted: frozenset[str]
@@ -85,9 +90,10 @@ class Stance:
         return self._denies(other) or self._differs(other) or self._turns_round(other)
 
     def _denies(self, other: Stance) -> bool:
+        """More stems change sides than keep theirs despite a negation, in texts that share half."""
         shared = self.words & other.words
         flipped = (self.asserted & other.denied) | (self.denied & other.asserted)
-        # Ignore a stem that one text both asserts and denies, as in "tabs, not spaces".
+        # Ignore a stem that one of the texts both asserts and denies, as in "tabs, not spaces".
         flipped -= (self.asserted & self.denied) | (other.asserted & other.denied)
         flipped |= {
             word for word in self.asserted ^ other.asserted if _is_prefixed(word, self.asserted, other.asserted)
@@ -97,6 +103,7 @@ class Stance:
         return len(flipped) > len(agreed) and 2 * len(shared | flipped) >= shorter
 
     def _differs(self, other: Stance) -> bool:
+        """The texts share 60 % of their stems but not the numbers, or they differ only in names."""
         shared = self.words & other.words
         if not shared:
             return False
@@ -111,6 +118,7 @@ class Stance:
         )
 
     def _turns_round(self, other: Stance) -> bool:
+        """One text says "A before B", the other "B before A"."""
         return any(
             (before == after) and mine != theirs and mine in other.words and theirs in self.words
             for (before, mine), (after, theirs) in product(self.order, other.order)
@@ -118,7 +126,7 @@ class Stance:
 
 
 def stance(text: str) -> Stance:
-    """Read a text's stance, from the text's beginning if it is long."""
+    """Read a text's stance; of a long text, only the beginning counts."""
     words: dict[bool, set[str]] = {True: set(), False: set()}
     negated, numbers, names = set(), set(), set()
     order: set[tuple[str, str]] = set()
@@ -186,7 +194,7 @@ def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
 
 @cache
 def _opposites() -> dict[str, tuple[str, bool]]:
-    """For each word's stem, the stem of the pair's first word, and whether both mean the same."""
+    """For each stem, the stem of the first word in its pair, and whether the two mean the same."""
     stem = snowballstemmer.stemmer("english").stemWord
     table: dict[str, tuple[str, bool]] = {}
     for pair in _OPPOSITES.split():

@@ -1,4 +1,4 @@
-"""D1–D7 from end to end: read, embed, group, merge. All merges are decided before the playbook is changed."""
+"""Deduplicates a playbook from end to end (D1–D7): read, embed, group, merge. It changes nothing before the merge."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Embed = Callable[[Sequence[str]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """The merges, the `threshold` and `model` that decided, if any, and in `apart` the pairs that contradict (D5a)."""
+    """The groups to merge, the `threshold` and `model` that decided, and in `apart` the contradicting pairs (D5a)."""
 
     entries: tuple[PlaybookEntry, ...]
     groups: tuple[Group, ...]
@@ -64,10 +64,10 @@ def deduplicate(
 ) -> Deduplication:
     """Find the entries of a playbook to merge, without changing the playbook.
 
-    `embed` turns a list of texts into an array of vectors, one row for each text. Without `embed`, `model` (a name in
-    `vectors.MODELS`) is used, else the best installed model. Without `threshold`, the variable in `environ` decides,
-    else the model's own threshold (D4). Raises MalformedPlaybook, InvalidArgument, ValueError for wrong vectors, and
-    the model's errors.
+    `embed` turns a list of texts into an array of vectors, one row for each text. Without `embed`, the `model` (a name
+    in `vectors.MODELS`) does so, or else the best installed model. Without `threshold`, the variable in `environ`
+    decides, else the model's own threshold (D4). Raises MalformedPlaybook, InvalidArgument, ValueError for wrong
+    vectors, and the model's errors.
     """
     entries = tuple(read_entries(playbook, slugs))
     groups = tuple(merge(range(len(entries)), [one.helpful for one in entries], [one.harmful for one in entries]))
@@ -96,8 +96,8 @@ def _separate_contradictions(
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
     """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
-    First the entries without a contradiction are grouped again. Then each entry with one joins every similar group that
-    it does not contradict. So a second run finds nothing more to merge.
+    In each old group, the entries without a contradiction form new groups. The entries with one form separate groups:
+    each entry joins every similar group that it does not contradict. So a second run finds nothing more to merge.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -129,7 +129,7 @@ def _separate_contradictions(
 
 
 def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequence[str]) -> Any:
-    """Deduplicate in place and return the playbook. After an error the playbook is returned unchanged (D5)."""
+    """Deduplicate in place, and return the playbook. After an error, return it unchanged (D5)."""
     try:
         found = deduplicate(playbook, threshold, embed, slugs=slugs)
         if found.merged:
@@ -140,7 +140,7 @@ def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequ
 
 
 def choose_threshold(explicit: float | None, environ: Mapping[str, str], default: float) -> float:
-    """D4: `explicit`, else the variable (an invalid one is reported and ignored), else `default`; clamped to [0, 1]."""
+    """D4: `explicit`, else the variable, else `default`; clamped to [0, 1]. Reports and ignores an invalid variable."""
     if explicit is not None:
         # Accept NumPy's numbers too, but not a bool, which Python counts as a number.
         try:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
 
 from bot.domain.merging import Group
 
-# JSON can hold larger numbers, but nobody counts that far.
+# JSON allows larger numbers, but nobody counts that far.
 Counter = Annotated[int, Field(ge=0, lt=10**30)]
 
 
@@ -21,7 +21,7 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    # Pydantic's own check would refuse half an emoji, as where an agent's text was cut off.
+    # Not `str`: pydantic would refuse half an emoji, which remains if an agent's text is cut off.
     name: InstanceOf[str]
     text: InstanceOf[str]
     helpful: Counter
@@ -91,7 +91,7 @@ def apply(playbook: dict[str, Any], entries: Sequence[PlaybookEntry], groups: Se
 
 
 def complain(text: str, problem: Exception | None = None) -> None:
-    """Write one line to stderr, even if logging is not set up. Never raises, even if stderr is closed."""
+    """Write one line to stderr, as logging may not be set up. Never raises, even if stderr is closed."""
     with contextlib.suppress(Exception):
         text = text if problem is None else f"{text}: {problem}"
     with contextlib.suppress(Exception):

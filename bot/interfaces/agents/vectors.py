@@ -1,9 +1,7 @@
-"""The models that decide whether two entries say the same (D1), and the comparison of all vectors.
+"""The models that turn a playbook's entries into vectors (D1), and the grouping of similar vectors.
 
 Cosines of different models have no common scale, so each model has its own threshold. D sets 0.85 for
 all-MiniLM-L6-v2; docs/dedupe.md says how wordllama's was found, and tests/knowledge/test_calibration.py checks it.
-
-Vectors are compared some rows at a time, so the n² similarities are never all in memory.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ MODELS: Mapping[str, ShippedModel] = {
     ),
     "wordllama": ShippedModel("wordllama", "wordllama", 0.78, WordLlama),
 }
-"""By name, the best first."""
+"""The models by name, the best first."""
 
 
 def choose_model(name: str | None) -> ShippedModel:
@@ -59,8 +57,8 @@ def choose_model(name: str | None) -> ShippedModel:
 def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArray[np.float32]:
     """One vector for each text, (texts, dimensions). Raises EmbeddingError.
 
-    A long text is cut into pieces, whose vectors are added. Otherwise long texts with the same beginning would count as
-    the same.
+    Cut a long text into pieces, and add their vectors. Otherwise long texts with the same beginning would count as the
+    same.
     """
     starts: list[int] = []
     pieces: list[str] = []
@@ -81,7 +79,7 @@ def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArr
 
 
 def _installed(package: str) -> bool:
-    # `find_spec` may fail for a loaded module. None in `sys.modules` forbids the import.
+    # `find_spec` may raise for a loaded module. None in `sys.modules` forbids the import.
     if package in sys.modules:
         return sys.modules[package] is not None
     return importlib.util.find_spec(package) is not None
@@ -90,7 +88,7 @@ def _installed(package: str) -> bool:
 Vectors = NDArray[np.float32]
 
 ROUNDING = 1e-6
-"""The rounding error of a similarity: even at threshold 1, two equal texts must be alike."""
+"""The rounding error of a cosine: even at threshold 1, two equal texts must be alike."""
 
 
 def unit_rows(rows: object, count: int) -> Vectors:
@@ -108,7 +106,10 @@ def unit_rows(rows: object, count: int) -> Vectors:
 
 
 def components(vectors: Vectors, threshold: float, rows: int = 256) -> NDArray[np.int32]:
-    """For each unit vector, the first of its group; `rows` are compared at a time with those after them (D2)."""
+    """For each unit vector, the lowest position in its group. A chain of pairs over `threshold` makes a group (D2).
+
+    Compare only `rows` vectors at a time with all later ones, so that the n² similarities are never all in memory.
+    """
     labels = np.arange(len(vectors), dtype=np.int32)
     limit = np.float32(threshold - ROUNDING)
     for start in range(0, len(vectors), rows):

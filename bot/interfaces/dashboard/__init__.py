@@ -1,1 +1,1 @@
-"""The pages for people who look after a repository: what the bot did there, why, and people's feedback."""
+"""The pages for a repository's maintainers: what the bot did, why, and people's feedback."""

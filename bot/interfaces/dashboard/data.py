@@ -1,4 +1,4 @@
-"""What the dashboard reads from store, index, queue and settings, and what it writes."""
+"""Reads the data of the dashboard's pages from store, index, queue and settings, and writes votes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from bot.storage.decisions import StoredJudgement as Judgement
 
 PAGE = 50
 SEARCHED_FOR_UNJUDGED = 1_000
-"""How many of the latest decisions are searched for those that nobody has judged."""
+"""How many of the latest decisions `unjudged` reads."""
 
 
 class DashboardData:
@@ -66,16 +66,15 @@ class DashboardData:
         return self.clock().timestamp()
 
     def of_issue(self, repository: StoredRepository, number: int) -> list[Decision]:
-        """All decisions about an issue, the latest first."""
+        """All decisions on an issue, the latest first."""
         return self.store.decisions.of_issue(repository.id, number)[::-1]
 
     def judged(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], JudgeUsage, float]:
-        """The judge's last verdicts on an issue's candidates, by number; the usage; the last call's seconds."""
+        """The judge's last verdicts on an issue's candidates by number, its usage, and the seconds of its last call."""
         verdicts, usage, seconds = self.store.judgements.of_issue(repository.id, number)
         return {verdict.other: verdict for verdict in verdicts}, usage, seconds
 
     def titles(self, repository: StoredRepository, numbers: Collection[int]) -> Mapping[int, str]:
-        """The titles of those issues that the index has."""
         with self._index.view(repository.id) as view:
             return {number: title for number, (title, _) in view.texts(numbers).items()}
 
@@ -90,7 +89,7 @@ class DashboardData:
         return side_by_side(texts[number], texts[other], (rows[number], rows[other]), probability)
 
     def unjudged(self, repository: StoredRepository) -> list[Decision]:
-        """One page of issues' latest decisions whose comment, posted or held back, nobody has judged."""
+        """Up to a page of the latest decisions of issues, if their comment (also in `mode: shadow`) has no feedback."""
         feedback = feedback_since(self.store, repository.id, self.now() - WINDOW)
         judged = {(one.number, one.other) for one in feedback}
         latest: dict[int, Decision] = {}
@@ -106,7 +105,7 @@ class DashboardData:
         return list(islice(unjudged, PAGE))
 
     def votes(self, repository: StoredRepository, number: int, login: str) -> Mapping[int, bool]:
-        """This person's votes on an issue's candidates."""
+        """This person's votes on an issue's candidates; True means that the two are the same."""
         votes = self.store.signals.of_issue(repository.id, number, FeedbackKind.VOTE)
         return {vote.other: vote.same for vote in votes if same_login(vote.login, login)}
 
@@ -133,7 +132,7 @@ class DashboardData:
         )
 
     def feedback(self, repository: StoredRepository) -> tuple[list[Example], list[Point]]:
-        """The feedback of the last year, including feedback from before the last reset, and its points."""
+        """The feedback of the last year, even from before the last reset, and its points for calibration."""
         examples = feedback_since(self.store, repository.id, self.now() - WINDOW)
         decisions = self.store.decisions.of_issues(repository.id, {example.number for example in examples})
         return examples, points(decisions, examples)
@@ -142,7 +141,7 @@ class DashboardData:
         return threshold_in_force(self.settings_of(repository).config, self.store.calibrations.get(repository.id))
 
     def evaluation(self, repository: StoredRepository) -> StoredEvaluation:
-        """The stored evaluation, without pairs that people have since decided about."""
+        """The stored evaluation, without pairs about which people have decided since."""
         stored = self._runs.get(repository.id)
         if stored.result is None:
             return stored
@@ -165,7 +164,7 @@ class DashboardData:
         return True
 
     def given_up(self, repository: StoredRepository) -> tuple[Sequence[DeadLetter], str]:
-        """The deliveries that were given up, and why they could not be read, if so."""
+        """The deliveries that the queue gave up; or none, and why they cannot be read."""
         try:
             return self._letters.of(repository.id), ""
         except DoppelError as problem:

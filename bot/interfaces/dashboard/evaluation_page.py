@@ -1,4 +1,4 @@
-"""The page of a repository's evaluation, as values for its template. Pure."""
+"""Makes the values for the template of a repository's evaluation page. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bot.quality.evaluation.runs import EvaluationRun, Stage, StoredEvaluation, 
 def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str, Any]:
     """The page's values at `moment`, in seconds since 1970; `threshold` is the one now in force.
 
-    `busy`: an evaluation runs or waits. `state` describes it; `problem` is why it is late or has failed. `again` is
-    when the next evaluation is allowed (None: now). `found` is the last result and `made` its time; another threshold
-    may have been in force then. `snippet` is the line to add to the settings, if any.
+    `busy`: an evaluation runs or waits. `state` describes the last run; `problem` is why it is late or has failed.
+    `again` is when the next run is allowed (None: now). `found` is the last result, with the present threshold, and
+    `made` its time. `snippet` is the line to add to the settings, if any.
     """
     seconds = seconds_until_allowed(stored.run, moment)
     state = {
@@ -42,13 +42,12 @@ def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str,
 
 
 def issues_shown(stored: StoredEvaluation) -> set[int]:
-    """The issues whose titles the page shows."""
     unmarked = stored.result.unmarked if stored.result else ()
     return {id for pair in unmarked for id in (pair.id, pair.candidate) if isinstance(id, int)}
 
 
 def with_threshold(found: Evaluation, threshold: float) -> Evaluation:
-    """The same figures with another threshold in force, rounded to the nearest evaluated threshold."""
+    """The same figures with this threshold in force, rounded to the nearest evaluated threshold."""
     if threshold == found.at.cut:
         return found
     return replace(found, at=min(found.curve, key=lambda row: abs(row.cut - threshold)))

@@ -34,7 +34,7 @@ from bot.storage.sessions import Session
 
 log = logging.getLogger(__name__)
 
-# A forbidden page looks the same as a missing page.
+# The texts of error pages, by status. A forbidden page looks the same as a missing page.
 _REFUSALS = {
     400: "What was sent does not fit what is stored by now. Open the page anew and try again.",
     404: "There is no such page, or none for you: a repository's pages are for who may triage there. "
@@ -43,7 +43,6 @@ _REFUSALS = {
 
 
 def register_error_pages(pages: Blueprint) -> None:
-    """Show failures and refusals on a page of the dashboard."""
 
     @pages.errorhandler(HTTPException)
     def refused(problem: HTTPException) -> tuple[str, int]:
@@ -53,7 +52,7 @@ def register_error_pages(pages: Blueprint) -> None:
 
     @pages.errorhandler(SQLAlchemyError)
     def store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
-        """Show passing failures of the store, such as a full disk. Any other database error is a bug of ours."""
+        """Show failures of the store that pass, such as a full disk. Any other database error is a bug of ours."""
         if not passes(problem):
             raise problem
         log.warning("%s: the database failed: %s", request.endpoint, why(problem))
@@ -65,20 +64,20 @@ def register_error_pages(pages: Blueprint) -> None:
         return render_template("dashboard/problem.html", problem=f"{problem}."), 503
 
 
-# How many private repositories GitHub is asked about at the same time.
+# The most private repositories about which the first page asks GitHub at the same time.
 _ASKED_AT_ONCE = 8
-# How many repositories the first page lists. The pages of the others still work.
+# How many repositories the first page lists. The pages of further repositories still work.
 _OFFERED = 250
 # How many repositories the first page lists with a summary.
 _SUMMARISED = 50
-# How many issues of a group the list names.
+# How many issues of a group the backlog page names.
 _MEMBERS = 20
 _VOTES = {"same": True, "other": False, "none": None}
 
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """What the pages need. `data` is called only when a page needs it; `web` is the root of GitHub's pages."""
+    """The parts that the pages need. Pages call `data` only if they need it; `web` is the root of GitHub's pages."""
 
     sign_in: SignIn
     access: Access
@@ -87,7 +86,6 @@ class Dashboard:
 
 
 def make_dashboard(dashboard: Dashboard) -> Blueprint:
-    """The blueprint with `/login`, `/logout` and `/dashboard`."""
     pages = Blueprint("dashboard", __name__, template_folder="templates")
     protect(pages)
     register_error_pages(pages)
@@ -149,7 +147,7 @@ class _Pages:
                 repository = self._data.store.repositories.by_name(RepoRef.of(owner, name))
             except InvalidArgument:
                 abort(404)
-            # Check here: a limit in the route would answer with Flask's own error page.
+            # Check here: if the route had the limit, Flask would answer with its own error page.
             if max(rest.get("number", 0), rest.get("other", 0)) > NUMBER_MAX:
                 abort(404)
             # Ask GitHub only about repositories that the person looked after at sign-in. Otherwise the time of an
@@ -163,7 +161,7 @@ class _Pages:
         return shown
 
     def _still_sees(self, repository: StoredRepository, session: Session) -> bool:
-        """Whether the person still has access: somebody who left must not see a private repository's new name."""
+        """Whether the person still has access. If not, they must not see a private repository's new name."""
         try:
             return self._dashboard.access.allows(repository, session.login)
         except GitHubError:
@@ -192,7 +190,6 @@ class _Pages:
         abort(404)
 
     def decisions(self, repository: StoredRepository) -> Page:
-        """The decisions, latest first, below the digest of the last week."""
         before, unjudged = request.args.get("before", type=float), request.args.get("judged") == "no"
         stored = self._data.store.decisions
         found = self._data.unjudged(repository) if unjudged else stored.latest(repository.id, PAGE + 1, before)
@@ -298,7 +295,7 @@ class _Pages:
         return redirect(_page_of(repository, "evaluation"), 303)
 
     def feedback(self, repository: StoredRepository) -> Page:
-        """The threshold and the feedback that led to it: latest first, a page at a time."""
+        """The threshold, and the feedback that moved it: latest first, a page at a time."""
         examples, points = self._data.feedback(repository)
         kept = self._data.store.calibrations.get(repository.id)
         skipped = max(0, request.args.get("skip", 0, type=int))
@@ -315,7 +312,6 @@ class _Pages:
         )
 
     def settings(self, repository: StoredRepository) -> Page:
-        """The settings as the bot reads them, and the problems in their file."""
         loaded = self._data.settings_of(repository)
         return render_template(
             "dashboard/settings.html", repository=repository, loaded=loaded, rows=setting_rows(loaded.config)

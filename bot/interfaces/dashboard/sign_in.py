@@ -1,6 +1,6 @@
 """Signing in with GitHub: the redirects, the cookies, and who may see which repository.
 
-The person's token is used to read their login and their repositories, then dropped. Nothing is done in their name.
+The bot reads the person's login and repositories with their token, and then drops it. It does nothing in their name.
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 """
 
@@ -27,7 +27,7 @@ from bot.storage import StoredRepository
 from bot.storage.sessions import HOURS, Session
 
 SECONDS = 60.0
-"""How long an answer is cached at most."""
+"""How long `Access` caches GitHub's answer at most."""
 
 
 class Access:
@@ -35,16 +35,18 @@ class Access:
 
     def __init__(self, may_triage: Callable[[StoredRepository, str], bool], clock: Callable[[], float]) -> None:
         """`may_triage` asks GitHub about a repository and a login."""
+        # The minute belongs to the key of the cache, so that answers expire.
         self._asked = lru_cache(10_000)(lambda repository, login, _minute: may_triage(repository, login))
         self._clock = clock
 
     def allows(self, repository: StoredRepository, login: str) -> bool:
-        """Whether this person may triage there. Raises the errors of GitHub's client."""
+        """Whether this person may triage in the repository. Raises the errors of GitHub's client."""
         if repository.installation is None or repository.suspended:
             return False
         return self._asked(repository, name_key(login), self._clock() // SECONDS)
 
 
+# The time-out of the request for a token.
 _SECONDS = 10
 
 
@@ -54,7 +56,7 @@ class NotSignedIn(DoppelError):
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """`web` is the root of GitHub's pages; `visitor` makes a client with a person's token."""
+    """Identifies a person through GitHub. `web` is the root of its pages; `visitor` makes a client from a token."""
 
     web: str
     client_id: str
@@ -105,7 +107,6 @@ class SignInPages:
         self._data = data
 
     def recognise(self) -> None:
-        """Read the session from the cookie."""
         name = request.cookies.get(COOKIE)
         g.session = None
         if name:
@@ -113,7 +114,7 @@ class SignInPages:
             g.session = data.store.sessions.get(name, data.now())
 
     def login(self) -> Page:
-        """Send the person to GitHub. The state in a cookie prevents a foreign link from signing somebody in."""
+        """Send the person to GitHub. The state in a cookie keeps another site's link from signing them in."""
         state = secrets.token_urlsafe(24)
         answer = redirect(self._sign_in.address(state, _back()))
         following = request.args.get("next", "")

@@ -1,4 +1,4 @@
-"""The dashboard's pages as values for their templates. Pure."""
+"""Makes the values for the templates of the dashboard's pages. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bot.text.terms import raw_words, terms, terms_of
 from bot.text.words import is_function_word
 
 LONGEST = 20_000
-"""How many characters of a text are shown."""
+"""How many characters of a text the page shows."""
 
 # A heading (often part of an issue form), or a word. Words may contain the characters that join names in code.
 _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
@@ -36,9 +36,9 @@ Marked = list[tuple[str, bool]]
 
 @dataclass(frozen=True, slots=True)
 class IssuePair:
-    """Titles and texts of two issues in marked parts, and `reasons`: what the issues share, strongest first.
+    """Two issues: titles and texts in parts, with the shared words marked, and `reasons`, strongest first.
 
-    `issues` are the two in the index. `probability` comes from the last look at the first issue.
+    `issues` are their rows in the index. `probability` comes from the last look at the first issue.
     """
 
     titles: tuple[Marked, Marked]
@@ -51,7 +51,7 @@ class IssuePair:
 def side_by_side(
     one: Text, other: Text, issues: tuple[IndexedIssue, IndexedIssue], probability: float | None
 ) -> IssuePair:
-    """Compare two issues by their words only; of a long text, only the beginning."""
+    """Compare two issues by their words only; of a long text, only by the beginning."""
     both = tuple((title, body[:LONGEST]) for title, body in (one, other))
     without_headings = tuple((title, _HEADING.sub("", body)) for title, body in both)
     mine, theirs = (ComparedText(*text) for text in without_headings)
@@ -85,7 +85,7 @@ def _parts(text: str, shared: Collection[str]) -> Iterator[tuple[str, bool]]:
     yield text[at:], False
 
 
-# How to show the settings that have no value; all others are shown as "none".
+# The texts for settings without a value. Settings that are not here show "none".
 _ABSENT = {"min_confidence": f"{MIN_CONFIDENCE:g}, or where feedback has put it", "limit": "all"}
 
 
@@ -132,7 +132,7 @@ LEAST, DRAWN = 3, 30
 """The timeline needs at least LEAST groups, and draws at most DRAWN."""
 
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 340, 66, 330, 15, 8
-# At most this many years are named below the picture.
+# The most years to name below the picture.
 _YEARS = 6
 
 
@@ -176,7 +176,7 @@ def _day(moment: datetime) -> float:
 
 
 def _years(first: float, last: float) -> range:
-    """The years that begin between the two days, without some if labels would overlap."""
+    """The years that begin between two days (since 1970); if more than `_YEARS`, only every second, third …"""
     begin, end = (datetime.fromtimestamp(day * 86_400, UTC).year for day in (first, last))
     return range(begin + 1, end + 1, max(1, -(-(end - begin) // _YEARS)))
 
@@ -194,7 +194,7 @@ _BINS = 5
 
 @dataclass(frozen=True, slots=True)
 class FeedbackBin:
-    """The feedback on comments whose probability was between `low` and `high`, as sums of weights."""
+    """The feedback on comments with a probability from `low` to `high`: sums of weights, and the mean (`expected`)."""
 
     low: float
     high: float
@@ -211,7 +211,7 @@ class FeedbackBin:
 def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Evidence], list[Evidence]]:
     """The candidates that get a row, and the rest, whose probability rounds to 0 %.
 
-    The likeliest candidate always gets a row, and so do candidates that were shown or voted on.
+    The likeliest candidate always gets a row, as do candidates that the comment showed or people voted on.
     """
     has_row = [
         one.rank == 1 or one.shown or round(100 * one.probability) > 0 or (one.own and one.number in voted)
@@ -231,7 +231,7 @@ def issues_named(decisions: Iterable[Decision]) -> set[int]:
 
 
 def reliability(points: Sequence[Point]) -> list[FeedbackBin]:
-    """How often the bot was right, according to people's feedback, for each fifth of the probability scale."""
+    """How often the bot was right, according to people's feedback, for each fifth of the probabilities."""
     bins = []
     for step in range(_BINS):
         low, high = step / _BINS, (step + 1) / _BINS

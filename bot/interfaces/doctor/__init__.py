@@ -1,4 +1,4 @@
-"""The checks of `doppel doctor`, one after the other: each reports a finding and how to mend it."""
+"""Runs the checks of `doppel doctor` one after the other. Each reports findings, and how to mend them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def examine(
 ) -> Iterator[Finding]:
     """Run all checks, in the order in which to mend their findings. The checks change nothing, here or on GitHub.
 
-    `permissions` and `events` are those that the App needs. `door` makes the client of GitHub, `model` the embedding
-    model (it has to embed one word), and `endpoint` the judge's client.
+    `permissions` and `events` are those that the App needs. `door` makes the GitHub client, `model` the embedding model
+    (which has to embed one word), and `endpoint` the judge's client.
     """
     yield from checks.unread_settings()
     try:

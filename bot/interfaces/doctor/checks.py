@@ -1,4 +1,4 @@
-"""One line of the doctor's report, and the checks of settings, credentials, sign-in, embedding model and judge."""
+"""A line of the doctor's report (`Finding`), and the checks of settings, credentials, embedding model and judge."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CheckStatus(StrEnum):
-    """The result of a check. A warning does not keep Doppel from working."""
+    """The result of a check. With a warning, Doppel still works."""
 
     WELL = "ok"
     WARNING = "warning"
@@ -51,11 +51,12 @@ def broken(subject: str, says: str, mend: str) -> Finding:
     return Finding(CheckStatus.BROKEN, subject, says, mend)
 
 
+# Characters.
 SHORTEST_SECRET = 16
 
 
 def unread_settings() -> Iterator[Finding]:
-    """Variables that look like settings, and lines of `.env`, that nothing reads."""
+    """Variables that nothing reads although they look like settings, and unreadable lines of `.env`."""
     for name, near in misspelt().items():
         mend = f"Did you mean {near}?" if near else "Remove it, or see docs/config.md for the names that are read."
         yield warning(name, "nothing reads a setting of this name", mend)
@@ -102,7 +103,7 @@ def credentials(settings: Settings) -> Iterator[Finding]:
 
 
 def model(settings: Settings, chosen: Embedder | None) -> Finding:
-    """Whether texts can be turned into vectors. Without vectors the index still works, with words only."""
+    """Whether the embedding model works. Without it the index still finds issues by their words."""
     if chosen is None:
         return well("model", "none is wanted: the index goes by words alone")
     try:
@@ -114,8 +115,8 @@ def model(settings: Settings, chosen: Embedder | None) -> Finding:
     return well("model", f"{chosen.name} answers with {dimensions} dimensions{goes}")
 
 
-# A typical question has _IN tokens and its answer _OUT. At the default floor, the judge is asked about _ASKED of a
-# hundred issues (docs/guides/judge.md).
+# A typical question has _IN tokens and its answer _OUT. At the default floor, the bot asks the judge about _ASKED of
+# a hundred issues (docs/guides/judge.md).
 _IN, _OUT, _ASKED = 1_300, 160, 30
 
 

@@ -25,13 +25,13 @@ from bot.storage.sqlite import is_full
 
 _T = TypeVar("_T")
 
-# The doctor warns if a delivery waits longer; docs/watching.md sets an alarm at the same time.
+# Seconds. The doctor warns if a delivery waits longer; the alarm in docs/watching.md has the same limit.
 LONGEST_WAIT = 300.0
-# How long another process may hold the database before it counts as unusable.
+# How long another process may lock the database before the doctor calls the database unusable.
 PATIENCE_SECONDS = 5.0
 
-# The owner of a PostgreSQL table that this role may not write. The query reads the catalogue, because naming a table
-# fails in another role's schema.
+# The owner of a PostgreSQL table, if this role may not insert into it. Reads the catalogue, because a query that names
+# the table fails if this role may not use its schema.
 _OWNER = sa.text(
     "SELECT pg_get_userbyid(relowner) FROM pg_class JOIN pg_namespace AS place ON place.oid = relnamespace"
     " WHERE nspname = current_schema() AND relname = :name"
@@ -40,11 +40,11 @@ _OWNER = sa.text(
 
 
 class _UnwritableError(Exception):
-    """A database or its folder cannot be written: the reason, and how to mend it."""
+    """A database or its folder cannot be written. The arguments are the reason, and how to mend it."""
 
 
 def writable(settings: Settings) -> Iterator[Finding]:
-    """Whether the store and the queue can be written; neither is created."""
+    """Whether the store and the queue can be written. Creates neither."""
     places = (("database", settings.database_url, repositories), ("queue", queue_url(settings), jobs))
     for subject, url, table in places:
         says, mend = "", "Check DATABASE_URL, or that DOPPEL_HOME can be written."
@@ -64,7 +64,7 @@ def writable(settings: Settings) -> Iterator[Finding]:
 
 
 def _look_into(url: str, settings: Settings, table: str) -> str:
-    """The state of a database, in words; a missing database is not created. Raises if it cannot be written.
+    """The state of a database, in words. Does not create a missing database. Raises if it cannot be written.
 
     In PostgreSQL a role may not write another owner's tables, for example if a superuser restored them.
     """
@@ -94,7 +94,7 @@ def _look_into(url: str, settings: Settings, table: str) -> str:
 
 
 def schema(settings: Settings) -> Iterator[Finding]:
-    """A warning if a later release has used the store: only the release right before that one still works."""
+    """A warning if a later release has used the store: only the release just before that one still works with it."""
     if _asked(settings, lambda connection: is_later(connection.engine)):
         says = "of a later release than this one, which works on it only if no other release came between the two"
         mend = "Go back to the later release, or restore the backup that was made before it (docs/operations.md)."
@@ -102,7 +102,7 @@ def schema(settings: Settings) -> Iterator[Finding]:
 
 
 def at_work(settings: Settings) -> Iterator[Finding]:
-    """Whether workers run and keep up, and whether deliveries were given up. No finding before the first start."""
+    """Whether workers run and keep up, and whether the queue gave up deliveries. No finding before the first start."""
     try:
         with _engine(queue_url(settings), settings) as engine:
             now = None if engine is None else read_queue_state(engine)
@@ -149,7 +149,7 @@ def indexes(settings: Settings) -> Iterator[Finding]:
 
 
 def _asked(settings: Settings, question: Callable[[sa.Connection], _T]) -> _T | None:
-    """The store's answer; None if the store does not exist yet or cannot be reached (`writable` reports that)."""
+    """The store's answer; None if the store does not exist yet or does not answer (`writable` reports that)."""
     try:
         with _engine(settings.database_url, settings) as engine:
             if engine is None:

@@ -1,4 +1,4 @@
-"""Checks of GitHub: whether GitHub knows the App, has granted its permissions, and delivers; or accepts the token."""
+"""Checks whether GitHub knows the App, has granted its permissions, and delivers; or whether it accepts a token."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.platform.settings import Settings
 
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
-# GitHub keeps three days of attempts. Reading 1,000 takes ten requests.
+# The most successful attempts to read, which takes ten requests. GitHub keeps three days of them.
 MOST_READ = 1_000
 _RANK = {"read": 1, "write": 2, "admin": 3}
 
@@ -46,12 +46,12 @@ def github(
         yield _hook(settings, app)
         yield from _installations(app, permissions)
     except (GitHubError, Retryable) as problem:
-        # The earlier findings are reported all the same.
+        # The findings before this failure are reported already.
         yield broken("GitHub", f"could not say everything: {problem}", "Look again later.")
 
 
 def token(settings: Settings, client: RepoClient) -> Finding:
-    """Whether GITHUB_TOKEN, which is used if there is no App, may read the issues of DOPPEL_REPOSITORY."""
+    """Whether GITHUB_TOKEN, which stands in for an App, may read the issues of DOPPEL_REPOSITORY."""
     repo = RepoRef.parse(settings.default_repository) if settings.default_repository else None
     try:
         client.check_token()
@@ -99,7 +99,7 @@ def lacks(wanted: Mapping[str, str], granted: Mapping[str, str]) -> list[str]:
 def _hook(settings: Settings, app: AppClient) -> Finding:
     url = app.hook_url()
     if not url and settings.simulated:
-        # `doppel serve` tells the simulator where to deliver, so until then this is only a warning.
+        # Only a warning, since `doppel serve` gives the simulator its address.
         mend = "`doppel serve` enters its own address there when it starts."
         return warning("webhook", "the simulator delivers nowhere yet", mend)
     if not url:
@@ -132,7 +132,7 @@ def _not_taken(app: AppClient) -> dict[str, DeliveryAttempt]:
 
 
 def _why(lost: Mapping[str, DeliveryAttempt], where: str) -> tuple[str, str]:
-    """How many deliveries failed and the most frequent answer, and how to mend this."""
+    """How many deliveries failed, with the most frequent response; and how to mend this."""
     (code, _), *_ = Counter(one.status_code for one in lost.values()).most_common(1)
     failed = f"{counted(len(lost), 'delivery', 'deliveries')} to {where} failed lately"
     says = f"{failed}, {f'mostly with {code}' if code else 'without an answer'}"

@@ -1,1 +1,1 @@
-"""Doppel's tools for agents, over the Model Context Protocol (https://modelcontextprotocol.io)."""
+"""Offers Doppel's tools to agents, over the Model Context Protocol (https://modelcontextprotocol.io)."""

@@ -1,4 +1,4 @@
-"""The tools as a model sees them: names, descriptions, arguments, and errors that the caller can correct."""
+"""Offers the tools, prompts and resources to models, with errors that the caller can correct."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempoten
 
 
 def offer(server: MCPServer[str], tools: Tools, *, allow_writes: bool, playbooks: bool) -> None:
-    """Add the prompts, resources and tools; those that write only with `allow_writes`."""
+    """Add the prompts, resources and tools to the server; the tools that write, only with `allow_writes`."""
     server.resource(
         "doppel://{owner}/{repo}/issues/{number}/duplicates",
         name="duplicates",

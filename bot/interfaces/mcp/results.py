@@ -1,4 +1,4 @@
-"""The tools' answers. Clients get schemas made from these classes; language models read the fields' descriptions."""
+"""The tools' answers. Pydantic makes schemas from these classes; language models read the fields' descriptions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from bot.quality.scanning.groups import DuplicateGroup, ScanResult
 
 _LINE_MAX = 1_000
 EXCERPT, GLANCE = 300, 100
-"""Characters of a candidate's text; GLANCE for an unlikely candidate in a list."""
+"""Characters of a candidate's text in an answer; GLANCE for an unlikely candidate in a list."""
 
 BYTES_PER_CANDIDATE = 600
-"""The target size of an answer, for each candidate (counting at least five): a model pays for every token."""
+"""The target size of an answer is this times the candidates (at least five): a model pays for every token."""
 _TITLE, _REASON = 150, 120
-# (characters of each text, reasons): the steps by which an answer is shortened.
+# (characters of each text, reasons of each candidate): an answer takes the first step that fits its size.
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 
@@ -108,7 +108,7 @@ class CandidateResult(Lean):
     ) -> CandidateResult:
         """A candidate for the target, with the beginning of the candidate's `text`; `likely` is as in `CommentPreview`.
 
-        `alone`: the answer is about this candidate only. Otherwise an unlikely candidate gets only a glance.
+        `alone`: the answer has only this candidate. Otherwise an unlikely candidate gets no reasons and little text.
         """
         confidence = candidate.confidence
         word = None if confidence is None else likelihood(confidence, likely)

@@ -25,7 +25,7 @@ from bot.interfaces.mcp.tools import Tools
 
 
 def arguments_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a tool's arguments: unknown arguments are forbidden, optional ones may be left out but not null."""
+    """The schema of a tool's arguments: it forbids unknown ones; callers may omit optional ones, but not send null."""
     lean: dict[str, Any] = _lean(schema, schema.get("$defs", {}), defaults=True)
     return lean | {"additionalProperties": False}
 
@@ -36,7 +36,7 @@ def answer_schema(schema: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _lean(schema: Any, parts: dict[str, Any], *, defaults: bool) -> Any:
-    """A schema in which `parts` replace their references. No part may contain itself."""
+    """The schema without redundant keys, with `parts` in place of references. No part may contain itself."""
     if isinstance(schema, list):
         return [_lean(one, parts, defaults=defaults) for one in schema]
     if not isinstance(schema, dict):
@@ -60,10 +60,10 @@ def _is_redundant(name: str, value: Any, schema: dict[str, Any], defaults: bool)
         case "$defs":
             return True
         case "title":
-            # Pydantic repeats the field's name. If the value is a schema, "title" is the name of a property.
+            # Pydantic repeats the field's name here. But if the value is a schema, a property is called "title".
             return isinstance(value, str)
         case "description":
-            # The docstring of a class, which is meant for readers of the code.
+            # The docstring of a class, for readers of the code.
             return isinstance(value, str) and "properties" in schema
         case "default":
             return not isinstance(value, dict) and (value is None or not defaults)
@@ -104,7 +104,7 @@ class BearerToken:
 
 
 def application(server: MCPServer[str], token: str, host: str) -> ASGIApp:
-    """The server at PATH, for a listener on `host`; if that is a loopback address, other `Host` names are refused."""
+    """The server at PATH, for a listener on `host`; if that is a loopback address, refuse other `Host` names."""
     return BearerToken(server.streamable_http_app(streamable_http_path=PATH, host=host), token)
 
 
@@ -124,7 +124,7 @@ async def _connection(_server: MCPServer[str]) -> AsyncIterator[str]:
 
 
 async def _offer_sessions(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
-    """Refuse the latest protocol over HTTP: without its sessions, repeated calls cannot be recognised.
+    """Refuse the latest protocol over HTTP: it has no sessions, by which the tracker recognises repeated calls.
 
     The client then falls back to the version before.
     """
@@ -172,7 +172,7 @@ def _refuse_unknown(server: MCPServer[str]) -> ServerMiddleware[str]:
 
 
 def _unknown(argument: str, known: Iterable[str]) -> str:
-    """The error for an unknown argument. The name comes from a model, so it is quoted and cut."""
+    """The error for an unknown argument. Quote and cut the name, which comes from a model."""
     similar = nearest(argument, known)
     hint = f"did you mean {similar!r}?" if similar else "there are " + ", ".join(known)
     return f"there is no argument {argument[:60]!r}, {hint}"

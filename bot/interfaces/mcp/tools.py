@@ -1,7 +1,7 @@
-"""The tools as a model sees them, with their arguments and descriptions, and their work.
+"""The tools: each checks its arguments, asks GitHub, the finder or the scan, and returns an answer from `results.py`.
 
-Every call goes through the tracker (T5). If a session repeats a call within minutes, the answer comes from memory and
-says so. Writes are never remembered.
+Every call but a write goes through the tracker (T5). If a session repeats a call within minutes, the tracker answers
+from memory, and the answer says so.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _ANSWERED = (SearchOutcome.FOUND, SearchOutcome.NONE)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Who asks about which repository. Without a `session` nothing is remembered; `fresh` skips the memory."""
+    """Who asks about which repository. Without a `session` the tracker remembers nothing; `fresh` skips its memory."""
 
     session: str | None
     place: RepoRef
@@ -78,12 +78,12 @@ class Call:
 
 
 class Tools:
-    """Each public method but `duplicates`, a resource, is a tool, with the method's docstring as description.
+    """Each public method is a tool, with its docstring as description, except `duplicates`, which is a resource.
 
     `open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
 
-    `open_known` opens a repository with its settings and index; without a complete index, GitHub's searches are used.
-    Its `issues` is the repository's number of issues, used if this host has not counted them.
+    `open_known` opens a repository with its settings, and its index or GitHub's searches. Its argument `issues` is the
+    number of issues, for a host that has not counted them.
     `open_scan` takes a repository's id and whether to include closed issues. It gives the scan, a function that matches
     issues, and the repository's threshold for "likely"; None without a complete index. `open_known` and `open_scan` run
     only after GitHub has let the caller read the repository.
@@ -106,7 +106,7 @@ class Tools:
         self._clock = clock
         self._default = default
         for name in READING:
-            # T5: the default rule would mix up two issues.
+            # T5: under the default rule, calls about two different issues could count as equal.
             tracker.add_rule(name, ToolRule(equal, unchanged=self._changed))
 
     def find_duplicates(
@@ -173,7 +173,7 @@ class Tools:
 
         def ask() -> FindAnswer:
             client = self._client(call)
-            # The ranking needs the number of issues. This request also fails if there is no such repository.
+            # The ranking needs the number of issues. This request also fails if the repository does not exist.
             latest = next(iter(client.recent_issues(call.place, 1)), None)
             draft = draft_issue(call.place, latest, title, body, self._clock())
             with self._open_known(client, draft, issues=latest.number if latest else 0) as known:
@@ -337,7 +337,7 @@ class Tools:
         return client if call.session is None else client.thread(_reading(call.session), fresh=call.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:
-        """When the issues of a call were last changed. Each issue costs a conditional request."""
+        """When somebody last changed the issues of a call. Each issue costs a conditional request."""
         place, numbers = arguments.get("repo", ""), [arguments[name] for name in _ISSUES if name in arguments]
         if not numbers:
             return None

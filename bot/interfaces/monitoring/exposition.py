@@ -1,4 +1,4 @@
-"""The page for Prometheus: the counters of this machine's processes, and the state of queue, index and database.
+"""Makes the page for Prometheus: the counters of this machine's processes, and the state of queue, index and store.
 
 prometheus_client writes the text, in Prometheus's format or OpenMetrics, as the request's `Accept` header prefers.
 """
@@ -35,11 +35,11 @@ _QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE)
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """The state of the queue, without chores.
+    """The state of the queue, without the workers' scheduled tasks.
 
-    `jobs` counts jobs by queue and state, and `ages` has the age in seconds of the oldest: `waiting`, `delayed` until a
-    time, `again` (delayed after a failure), `running`. `dead` counts jobs that were given up, `workers` the workers
-    with a valid lease. `heartbeat` is the age of the newest lease; None without a worker.
+    By queue and state, `jobs` counts the jobs, and `ages` has the age of the oldest in seconds. The states: `waiting`,
+    `delayed` until a time, `again` (delayed after a failure), `running`. `dead` counts dead letters, `workers` the
+    workers with a valid lease. `heartbeat` is the age in seconds of the newest lease; None without a worker.
     """
 
     jobs: Mapping[tuple[str, str], int]
@@ -49,7 +49,7 @@ class QueueState:
     heartbeat: float | None
 
     def longest(self, queue: str) -> float:
-        """The age in seconds of the oldest job that waits for its turn, or for another try as in an outage."""
+        """The age in seconds of the oldest job that waits for its turn, or for another try, as in an outage."""
         return max(self.ages[queue, "waiting"], self.ages[queue, "again"])
 
 
@@ -81,6 +81,7 @@ def read_queue_state(engine: sa.Engine) -> QueueState:
 
 def heartbeats(engine: sa.Engine) -> list[float]:
     """How many seconds ago each worker renewed its lease. Raises QueueUnavailable."""
+    # A worker renews its lease until LEASE seconds later.
     age = database_time(engine) - (jobs.c.lease_until - LEASE)
     with named_failures(), engine.connect() as connection:
         ages = connection.execute(sa.select(age).where(state("running"), jobs.c.queue == WORKERS)).scalars()
@@ -115,12 +116,12 @@ def page(
     own = process_metrics().collect()
     metrics = [*own, *of_queue(read_queue_state(queue)), *_of_store(store), ill_metric, model]
     encode, content_type = choose_encoder(accept)
-    # The encoders ask for a registry, of which they only use this method.
+    # The encoders take a registry, and call only this method.
     return encode(SimpleNamespace(collect=lambda: metrics)), content_type
 
 
 def process_metrics() -> CollectorRegistry:
-    """The metrics of all processes that share the folder of counts; without such a folder, of this process."""
+    """The metrics of all processes that share the folder of counts, or else of this process."""
     if FOLDER not in os.environ:
         return REGISTRY
     registry = CollectorRegistry()
@@ -129,7 +130,7 @@ def process_metrics() -> CollectorRegistry:
 
 
 def remembered_calls() -> dict[str, dict[str, int]]:
-    """For each operation whose answers are cached, how often the cache and how often GitHub answered (T7)."""
+    """For each operation with a cache, how often the cache and how often GitHub answered (T7)."""
     found: dict[str, dict[str, int]] = {}
     for metric in process_metrics().collect():
         for sample in metric.samples if metric.name == "doppel_remembered_calls" else ():

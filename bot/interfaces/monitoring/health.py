@@ -49,7 +49,7 @@ class HealthChecks:
         self._vectors = settings.embedding_model
 
     def parts(self) -> tuple[bool, dict[str, str]]:
-        """Whether deliveries can be accepted, which the queue alone decides, and the state of each part."""
+        """Whether the process can accept deliveries, for which it needs only the queue; and the state of each part."""
         queue = _READY
         try:
             self._inbox.check()
@@ -62,7 +62,6 @@ class HealthChecks:
         return {} if self._paused else illnesses(Store(self._store), self._queue, time.time())
 
     def metrics(self, accept: str) -> tuple[bytes, str]:
-        """As `exposition.page`."""
         return page(self._store, self._queue, self.ill(), self._vectors, accept)
 
     def _state_of_store(self) -> str:
@@ -86,7 +85,6 @@ class HealthChecks:
 
 @routes.get("/healthz")
 def healthz() -> Response:
-    """The process is alive."""
     return jsonify(status="alive")
 
 
@@ -109,7 +107,6 @@ def readyz() -> tuple[Response, int]:
 
 @routes.get("/metrics")
 def metrics() -> Response | tuple[Response, int]:
-    """The metrics for Prometheus."""
     health = _health()
     authorization = request.headers.get("Authorization", "").encode("utf-8", "replace")
     if health.token and not hmac.compare_digest(authorization, f"Bearer {health.token}".encode()):

@@ -1,4 +1,4 @@
-"""What all of Doppel's web pages share: frame, style, and security headers."""
+"""The frame, style and security headers that all of Doppel's web pages share."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from flask import Blueprint, Response, abort, request
 from werkzeug.wrappers import Response as AnyResponse
 
 Page = str | AnyResponse | tuple[str, int]
-"""A page's answer, with the status if it is not 200."""
+"""A route's answer, with the status if it is not 200."""
 
-# Only our own styles and scripts load, and nothing is framed. There is no `form-action`, since the set-up page's form
-# leads to GitHub.
+# Browsers load only our own styles and scripts, and show no page in a frame. `form-action` is missing, since the set-up
+# page's form leads to GitHub.
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:"
 _NO_FRAMES = "; frame-ancestors 'none'; base-uri 'none'"
 
 
 def make_pages() -> Blueprint:
-    """The blueprint with `pages/base.html` and the static files under `/static`."""
     return Blueprint("pages", __name__, template_folder="templates", static_folder="static", static_url_path="/static")
 
 
@@ -39,7 +38,7 @@ def refuse_other_sites() -> None:
 
 
 def _is_cross_site() -> bool:
-    """Whether another site's page made the request.
+    """Whether a page of another site made the request.
 
     Browsers send "Sec-Fetch-Site" (W3C, Fetch Metadata) only over HTTPS or to their own machine. Otherwise they send
     only the page's origin. A request with neither header does not come from a page.

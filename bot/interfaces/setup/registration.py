@@ -1,4 +1,4 @@
-"""Registering the App: GitHub's addresses, the manifest, and the file for the credentials.
+"""Registers the App: finds GitHub's addresses, makes the manifest, and writes the file with the credentials.
 
 The file `app.env` in the data directory has the form of `.env`, and `bot.platform.settings` reads it after the
 environment and `.env`. https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
@@ -29,7 +29,7 @@ DESCRIPTION = "Shows, in one calm comment, where a new issue was reported before
 LONGEST_NAME = 34
 # The field's label on the page.
 _PUBLIC_ADDRESS = "Public address of this bot"
-# GitHub's rule for logins.
+# GitHub's rule for logins: letters, digits, single hyphens between.
 _LOGIN = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}")
 
 
@@ -51,7 +51,6 @@ class AppChoices:
     proxy: str = ""
 
     def form_action(self, place: GitHubServer, state: str) -> str:
-        """The page of GitHub to which the manifest is posted."""
         where = f"organizations/{quote(self.organization)}/settings" if self.organization else "settings"
         return f"{place.web}/{where}/apps/new?state={quote(state)}"
 
@@ -121,7 +120,7 @@ def make_manifest(
 def _address(field: str, value: str, *, path: bool = False) -> str:
     url = value.strip().rstrip("/")
     parts = _parts(url)
-    # A path will be appended, so even an empty query or fragment is wrong.
+    # The caller appends a path, so even an empty query or fragment is wrong.
     can_append = "?" not in url and "#" not in url
     valid = is_web(url) and "@" not in parts.netloc and can_append
     if not valid or (path and not parts.path):
@@ -146,7 +145,7 @@ def _is_private(url: str) -> bool:
         return host == "localhost" or "." not in host or host.endswith((".local", ".internal", ".localhost"))
 
 
-# More bytes than an App's credentials need. The check writes them, since even a full disk may take an empty file.
+# Bytes that the check writes, more than an App's credentials need: a full disk may still accept an empty file.
 _ROOM = 16_384
 
 
@@ -179,9 +178,9 @@ class Credentials:
 
 
 def check_writable(home: Path) -> None:
-    """Raise SettingsError if the file exists, CannotKeep if the file could not be written.
+    """Raise SettingsError if the file exists, CannotKeep if it could not be written.
 
-    Call this before GitHub creates the App, and again before GitHub hands over the App's key: GitHub does so only once.
+    Call this before GitHub creates the App, and again before GitHub hands over the App's key, which it does only once.
     """
     path = credentials_file(home)
     if path.exists():

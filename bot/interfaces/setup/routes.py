@@ -1,7 +1,7 @@
 """The set-up page: a form, then GitHub's page, then back with the App's credentials.
 
-The page needs the first-run token that `doppel serve` prints. The token arrives in the first address, moves into a
-cookie, and signs the state that travels through GitHub and back. Once there is an App, the page only shows the
+The page needs the first-run token that `doppel serve` prints. The token comes in the first address and moves into
+a cookie. It also signs the state that travels through GitHub and back. Once an App exists, the page only shows the
 progress.
 """
 
@@ -40,12 +40,12 @@ _MAKING = ("setup.form", "setup.start", "setup.callback")
 
 @dataclass(frozen=True, slots=True)
 class SetupBackend:
-    """What the pages need from the bot.
+    """The values and functions that the pages need from the bot.
 
-    `convert` exchanges GitHub's code for credentials, at an API. `keep` stores the credentials; `check` raises
-    SettingsError if they could not be stored. `slug_of_app` asks GitHub for the App's name, and is None before there is
-    an App. `arrived` says whether GitHub has delivered anything. With `watching` the host posts nothing unasked.
-    `lasting`: files survive a restart; otherwise the page shows the credentials, to copy into the host's settings.
+    `convert` exchanges a code for credentials; it takes the code, the address of GitHub's API, and the channel. `keep`
+    stores the credentials; `check` raises SettingsError if `keep` could not. `slug_of_app` asks GitHub for the App's
+    name; None before an App exists. `arrived` says whether GitHub has delivered anything. `watching`: the host posts
+    nothing unasked. `lasting`: files survive a restart; if not, the page shows the credentials for the host's settings.
     """
 
     token: str
@@ -63,7 +63,6 @@ class SetupBackend:
 
 
 def make_setup(setup: SetupBackend) -> Blueprint:
-    """The blueprint with `/setup` and its pages."""
     pages = Blueprint("setup", __name__, template_folder="templates", url_prefix="/setup", static_folder="static")
     protect(pages)
     routes = _Pages(setup)
@@ -96,7 +95,6 @@ class _Pages:
         return None
 
     def redirect_if_set_up(self) -> AnyResponse | None:
-        """Once there is an App, show its progress instead of the form."""
         if self._setup.slug_of_app is not None and request.endpoint in _MAKING:
             return redirect(url_for("setup.done"))
         return None
