@@ -84,6 +84,9 @@ def installation_changed(event: InstallationEvent, services: Services) -> None:
     try:
         installations = [services.github.app().installation(event.installation)]
     except NotFound:
+        if event.action != "deleted":
+            # GitHub may send an event before all its databases have it; the router has the queue try again.
+            raise
         installations = []
     _reconcile(installations, stored, services)
 
@@ -109,19 +112,25 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
     differences = compare(listed, stored)
     for summary, installation in differences.changed:
         take_over(summary, installation, services)
+    # Before the backfills, which a suspension would stop. A row may still hold the former installation's suspension.
+    gained = {installation for _, installation in differences.changed}
+    suspensions = {*differences.suspensions, *((one.id, one.suspended) for one in listed if one.id in gained)}
+    for installation, suspended in suspensions:
+        repositories.suspend(installation, suspended)
     for listing in listed:
         for summary in listing.repositories or ():
             services.indexing.begin(summary, listing.id, services.arrived or services.now())
-    for installation, suspended in differences.suspensions:
-        repositories.suspend(installation, suspended)
-    gone = [repository for repository in differences.missing if _is_gone(app, repository)]
-    for repository in gone:
-        erase_repository(repository.id, services, installation=repository.installation)
+    erased = 0
+    for repository in differences.missing:
+        # One at a time, so that what GitHub confirmed is erased even if its rate limit ends this turn.
+        if _is_gone(app, repository):
+            erase_repository(repository.id, services, installation=repository.installation)
+            erased += 1
     logger.info(
         "reconciled with GitHub: installations: %d; repositories new or changed: %d, erased: %d; suspensions noted: %d",
         len(listed),
         len(differences.changed),
-        len(gone),
+        erased,
         len(differences.suspensions),
     )
 

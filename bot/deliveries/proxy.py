@@ -27,6 +27,7 @@ from httpx_sse import EventSource, connect_sse
 
 from bot.deliveries.webhook import LARGEST_PAYLOAD, is_signed
 from bot.domain.errors import Unavailable
+from bot.platform.logs import OFTEN
 
 log = logging.getLogger(__name__)
 
@@ -70,10 +71,10 @@ def forward(channel: str, receiver: str, secrets: Sequence[str], sleep: Callable
             for data in subscribe(channel, opened.set):
                 if delivery := read(data, secrets):
                     post(receiver, delivery, sleep)
-            log.info("the channel has closed the connection")
+            log.info("the channel has closed the connection", extra=OFTEN)
         except (httpx.HTTPError, Unavailable) as failure:
             # The error's own text contains the channel's address, and anybody who knows the address can listen.
-            log.warning("the channel does not answer: %s", _reason(failure))
+            log.warning("the channel does not answer: %s", _reason(failure), extra=OFTEN)
         sleep(WAIT if opened.is_set() else WAIT_IF_REFUSED)
 
 
@@ -88,7 +89,7 @@ def subscribe(channel: str, opened: Callable[[], None]) -> Iterator[str]:
         kind = answer.headers.get("Content-Type", "").partition(";")[0]
         if answer.status_code != 200 or kind != EVENTS:
             raise Unavailable(f"status {answer.status_code}, {kind or 'no content type'}")
-        log.info("listening to the channel")
+        log.info("listening to the channel", extra=OFTEN)
         opened()
         yield from messages(answer.iter_bytes())
 

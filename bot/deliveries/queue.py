@@ -176,10 +176,7 @@ class NewJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job with the `token` of its worker's lease. `attempts` counts the earlier runs that raised an error.
-
-    `arrived` is in seconds since 1970. A `suspect` job has killed at least two workers.
-    """
+    """A job under a lease with this `token`. `attempts` counts earlier errors; a `suspect` job has killed workers."""
 
     id: str
     queue: str
@@ -213,7 +210,6 @@ class Queue:
             new = {id for (id,) in self._run(connection, statement, entries=rows)}
             if new and not self._is_sqlite:
                 self._run(connection, NOTIFY)
-        # Of several entries with one id, only the first can be new.
         first = {entry.id: number for number, entry in reversed([*enumerate(entries)])}
         return [entry.id in new and first[entry.id] == number for number, entry in enumerate(entries)]
 
@@ -307,7 +303,6 @@ class Queue:
 
     def _run(self, connection: sa.Connection, statement: str, **parameters: Any) -> sa.CursorResult[*tuple[Any, ...]]:
         if (text := self._texts.get(statement)) is None:
-            # SQLite has no row locks.
             sql = statement.replace("FOR UPDATE OF job SKIP LOCKED", "") if self._is_sqlite else statement
             text = sa.text(sql.replace("now()", self._clock))
             text = text.bindparams(sa.bindparam("tokens", expanding=True)) if ":tokens" in statement else text
@@ -349,11 +344,7 @@ class Schedule:
 
     def __init__(self, queue: Queue, tasks: Iterable[ScheduledTask]) -> None:
         self._queue = queue
-        self._tasks = {task.id: task for task in tasks}
-
-    def task(self, claim: ClaimedJob) -> ScheduledTask | None:
-        """The claimed task; None if this version has no task of that name."""
-        return self._tasks.get(claim.id)
+        self.tasks = {task.id: task for task in tasks}
 
     def reschedule(self, claim: ClaimedJob, task: ScheduledTask) -> bool:
         """End this run, whatever its outcome, and schedule the next. Returns whether the claim still held."""
@@ -367,10 +358,10 @@ class Schedule:
         When a worker is `starting`, also add missing tasks, which are due at once, and make the `at_start` tasks due.
         """
         if starting:
-            self._queue.put([NewJob(id, SCHEDULE, 0, 0, id, "") for id in self._tasks])
+            self._queue.put([NewJob(id, SCHEDULE, 0, 0, id, "") for id in self.tasks])
         c, now = jobs.c, self._queue.now
         with write(self._queue.engine) as connection:
-            for task in self._tasks.values():
+            for task in self.tasks.values():
                 early = sa.true() if starting and task.at_start else c.run_after > now + task.every + _SLACK
                 given_up = sa.and_(state("dead"), c.done_at < now - task.every)
                 due = sa.update(jobs).where(c.id == task.id, sa.or_(sa.and_(state("waiting"), early), given_up))

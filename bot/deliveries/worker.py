@@ -59,10 +59,7 @@ class Job:
 
 @dataclass(eq=False, slots=True)
 class _RunningJob:
-    """A job in its `thread`. `lost` says that this worker has lost the job's lease.
-
-    The job counts as hung after `deadline` (monotonic clock), which is None once the handler has ended.
-    """
+    """A job in its thread. After `deadline` (monotonic clock) it counts as hung; None once the handler has ended."""
 
     claim: ClaimedJob
     deadline: float | None
@@ -70,7 +67,6 @@ class _RunningJob:
     lost: bool = False
 
     def place(self) -> str:
-        """The code that the thread is running: its three innermost frames."""
         frame = sys._current_frames().get(self.thread)
         frames = traceback.extract_stack(frame)[-3:] if frame else []
         return "; ".join(f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
@@ -250,7 +246,7 @@ class Worker:
         return outcome
 
     def _run_task(self, job: _RunningJob) -> None:
-        task = self._schedule.task(job.claim)
+        task = self._schedule.tasks.get(job.claim.id)
         if task is None:
             # The task belongs to another version, whose workers may run beside this worker.
             self._until_answered(lambda: self._queue.reschedule(job.claim, _UNKNOWN_TASK))
@@ -311,7 +307,7 @@ class Worker:
         for job in hanging:
             log.error("%s does not end, and neither does its thread: this worker ends", job.claim.id)
             self._on_overdue()
-            if (task := self._schedule.task(job.claim)) is not None:
+            if (task := self._schedule.tasks.get(job.claim.id)) is not None:
                 self._schedule.reschedule(job.claim, task)
             else:
                 self._record_outcome(job, DidNotEnd(f"it did not end: {job.place()}"))

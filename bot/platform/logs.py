@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 from bot.domain.errors import DidNotEnd, GitHubError, Retryable
 from bot.platform.tracing import current
@@ -39,12 +39,17 @@ OFTEN = {"often": True}
 _MOST_LINES = 200
 
 
+class _Handler(logging.StreamHandler[TextIO]):
+    """Writes to stderr; of a line that it cannot format only the place, because Python would print the arguments."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        self.stream.write(f"a line of {record.name} could not be written: {record.filename}:{record.lineno}\n")
+
+
 def configure_logging(level: str, style: str = "text") -> None:
     """Set up logging for a process; `level` is a name such as INFO, `style` is `text` or `json`."""
-    handler = logging.StreamHandler()
+    handler = _Handler()
     handler.addFilter(RepeatFilter())
-    # Otherwise Python prints the arguments of a line that it cannot format.
-    logging.raiseExceptions = False
     handler.setFormatter(JsonFormatter() if style == "json" else TextFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]

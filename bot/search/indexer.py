@@ -327,7 +327,8 @@ class Indexer:
             found = github.originals(repository.ref, numbers)
         except Unavailable as failure:
             logger.warning("%s: of what its issues are duplicates is not known: %s", repository.ref, failure)
-            found = {}
+            with self._index.view(repository.id) as view:
+                found = {number: row.duplicate_of for number, row in view.issues(numbers).items() if row.duplicate_of}
         originals = {n: found.get(n) or self._store.verdicts.original(repository.id, n) for n in numbers}
         return {number: original for number, original in originals.items() if original}
 

@@ -14,6 +14,7 @@ from typing import Literal
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 from bot.domain.entities import BODY_MAX, PLACE, Issue, RepoRef, name_key
 from bot.text.terms import without_comments
@@ -23,6 +24,8 @@ _API = "api.github.com"
 _RAW = ("raw.githubusercontent.com", "raw.github.com")
 # Issues, pull requests and discussions of a repository share their numbers, and GitHub redirects between them.
 _THREADS = {"issues", "issue", "pull", "pulls", "discussions"}
+# How many lines of a text are parsed as Markdown.
+LINES_MAX = 6_000
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -208,12 +211,18 @@ def named_by(issue: Issue) -> frozenset[str]:
 
 @cache
 def _markdown() -> MarkdownIt:
-    return MarkdownIt("zero").enable(["backticks", "code", "fence", "heading", "list"])
+    # Nested deeper than the preset allows (20), the rest of a text would be left out.
+    return MarkdownIt("zero", {"maxNesting": 100}).enable(["backticks", "code", "fence", "heading", "hr", "list"])
+
+
+def _blocks(text: str) -> list[Token]:
+    """The parsed blocks of a text's first lines. Ten thousand blocks, which a hostile text may have, take a second."""
+    return _markdown().parse("\n".join(text.split("\n", LINES_MAX)[:LINES_MAX]))
 
 
 def without_code(text: str) -> str:
     """A Markdown text without code blocks and code spans."""
-    paragraphs = (token.children or () for token in _markdown().parse(text) if token.type == "inline")
+    paragraphs = (token.children or () for token in _blocks(text) if token.type == "inline")
     return "\n\n".join(
         "".join(" " if part.type == "code_inline" else part.content for part in parts) for parts in paragraphs
     )
@@ -223,6 +232,6 @@ def second_level_headings(text: str) -> list[str]:
     """The `##` headings of a Markdown text, as written."""
     return [
         inline.content
-        for opening, inline in pairwise(_markdown().parse(text))
+        for opening, inline in pairwise(_blocks(text))
         if opening.type == "heading_open" and opening.tag == "h2"
     ]

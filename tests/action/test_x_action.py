@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.action import install
+from bot.app.action import install, state
 from bot.app.action.runner import WorkflowJob
 from bot.app.action.workflow import workflow
 from bot.conversation.marker import ADVICE
@@ -75,6 +75,21 @@ def test_j1_a_workflow_may_name_a_judge(project: Project) -> None:
         project.write(number, "/duplicates")
         assert len(model.heard) == 1
     assert "a-key" not in "".join(ran.log + ran.summary for ran in project.ran)
+
+
+def test_j6_what_the_judge_was_asked_is_kept_though_nothing_was_said(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state too large to be kept after every run lost the calls that a budget counts, and the answers."""
+    monkeypatch.setattr(state, "SMALL", 0)
+    with start_model(saying("different")) as model:
+        named = {"DOPPEL_JUDGE_URL": model.url, "DOPPEL_JUDGE_MODEL": "reader-1", "DOPPEL_JUDGE_SECONDS": "120"}
+        project.runner.environ = named
+        project.open(FIRST, ERROR)
+        number = project.open(SECOND, ERROR, "second-reporter").number
+        assert project.said(number) == [] and len(model.heard) == 1
+        project.write(number, "/duplicates")
+        assert len(model.heard) == 1
 
 
 def test_j1_the_judges_clients_are_installed_only_where_it_is_named() -> None:

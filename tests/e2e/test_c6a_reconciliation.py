@@ -47,7 +47,7 @@ def test_c6a_an_installation_that_has_ended_is_erased(doppel: Doppel) -> None:
 
 
 def test_c6a_what_is_installed_anew_meanwhile_stays(doppel: Doppel, monkeypatch: pytest.MonkeyPatch) -> None:
-    """GitHub is asked about all that is missing before the first is erased, which takes a while with many."""
+    """Between what GitHub answers and the erasing."""
     with doppel.unheard():
         doppel.sim.uninstall(doppel.owner)
     ask = AppClient.is_installed_on

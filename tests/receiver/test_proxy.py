@@ -216,7 +216,7 @@ def test_only_githubs_headers_are_passed_on() -> None:
     assert set(found.headers) == {"content-type", "x-github-event", "x-github-delivery", "x-hub-signature-256"}
 
 
-def test_a_lost_channel_is_asked_again_with_growing_waits_and_redirects_lead_nowhere(
+def test_a_lost_channel_is_asked_again_and_redirects_lead_nowhere(
     channel: Channel, caplog: pytest.LogCaptureFixture
 ) -> None:
     body = b'{"zen":"calm"}'

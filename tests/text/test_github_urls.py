@@ -145,6 +145,9 @@ HERE = RepoRef("Acme", "App")
         ("- a\n    ```\n    #12\n    ```\n", set()),
         ("<!-- like #12 --> #13", {"acme/app#13"}),
         ("a lone ` tick #12", {"acme/app#12"}),
+        (f"{'- ' * 12}\n\nLike #12", {"acme/app#12"}),
+        ("- - -\n\n    #12\n\n#13", {"acme/app#13"}),
+        ("#12\n" + "-\n" * 32_000 + "#13", {"acme/app#12"}),
         ("#99999999999", set()),
     ],
 )

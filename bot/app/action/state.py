@@ -67,10 +67,12 @@ _FEEDBACK = (
     "SELECT * FROM signals",
     "SELECT repo_id, number, command_id, state FROM comments WHERE state IN ('posted', 'deleted')",
     "SELECT id FROM decisions WHERE outcome IN ('posted', 'edited', 'shadow')",
+    # The judge's budgets, and by the same call its answers, which would cost again.
+    "SELECT count(*), max(id) FROM judge_calls",
 )
 
 
 def feedback_hash(store: Store) -> int:
-    """A hash of all feedback that cannot be read from GitHub's issues; only comparable within one process."""
+    """A hash of all that GitHub's issues cannot tell again; only comparable within one process."""
     with store.engine.connect() as connection:
         return hash(tuple(tuple(map(tuple, connection.exec_driver_sql(query).all())) for query in _FEEDBACK))

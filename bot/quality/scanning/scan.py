@@ -165,8 +165,10 @@ class Scan(TableGateway):
     def begin(self, *, fresh: bool = False) -> None:
         """Delete the outdated answers; with `fresh`, delete all answers."""
         mine = table.c.repo_id == self._repo_id
+        # Found before the transaction, which keeps other writers of SQLite waiting.
+        numbers = [] if fresh else self._outdated()
         with write(self._engine) as connection:
-            outdated = sa.true() if fresh else among(connection, table.c.number, self._outdated())
+            outdated = sa.true() if fresh else among(connection, table.c.number, numbers)
             connection.execute(sa.delete(table).where(mine, outdated))
 
     def missing(self, after: int = 0, limit: int | None = None) -> list[int]:

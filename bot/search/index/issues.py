@@ -104,7 +104,7 @@ def text_changes(connection: sa.Connection, repo_id: int, numbers: Collection[in
 def frequent_originals(connection: sa.Connection, repo_id: int, min_duplicates: int, limit: int) -> list[int]:
     """Issues with at least `min_duplicates` closed duplicates; most duplicates first."""
     duplicates = sa.func.count()
-    query = sa.select(table.c.duplicate_of).where(table.c.repo_id == repo_id, table.c.duplicate_of.is_not(None))
+    query = sa.select(table.c.duplicate_of).where(table.c.repo_id == repo_id, table.c.duplicate_of > 0)
     query = query.group_by(table.c.duplicate_of).having(duplicates >= min_duplicates)
     query = query.order_by(duplicates.desc()).limit(limit)
     return list(connection.execute(query).scalars())

@@ -93,8 +93,13 @@ class Breaker:
 
     def __init__(self, endpoint: Endpoint, seconds: float, pause: float = PAUSE) -> None:
         self.is_open = False
-        self._endpoint, self._seconds, self._pause = endpoint, seconds, pause
+        self._endpoint, self._seconds, self._shortest = endpoint, seconds, pause
+        self._pause = pause
         self._lock = threading.Lock()
+
+    def reset(self) -> None:
+        """An issue's own question was answered in time: the next failure begins with the shortest pause again."""
+        self._pause = self._shortest
 
     def trip(self, after: float | None) -> None:
         """Open the breaker. `after` is the pause in seconds that the endpoint asked for, if any."""
@@ -105,11 +110,11 @@ class Breaker:
         threading.Thread(target=self._probe, args=(after,), name="judge-probe", daemon=True).start()
 
     def _probe(self, after: float | None) -> None:
-        pause = self._pause
         try:
             while self.is_open:
-                time.sleep(max(pause, after or 0.0))
-                pause = min(2 * pause, LONGEST)
+                time.sleep(max(self._pause, after or 0.0))
+                # Not reset by a probe: a slow model may answer its few lines in time, but never an issue's question.
+                self._pause = min(2 * self._pause, LONGEST)
                 try:
                     # Even an unusable answer shows that the endpoint answers.
                     with suppress(UnusableAnswer):
@@ -224,6 +229,8 @@ class RepositoryJudge:
                 raise UnusableAnswer("it was cut off")
             verdicts = read_answer(completion.text, asked)
             result = "answered"
+            if judge.breaker:
+                judge.breaker.reset()
         except UnusableAnswer as useless:
             result, problem = "unusable", RemarkCode.JUDGE_UNUSABLE.of()
             log.warning("the judge's answer is none: %s", useless)

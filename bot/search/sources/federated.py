@@ -193,7 +193,7 @@ class FederatedSearch:
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered((), ())
-        if not self.indexed or GitHubLexical.name in use:
+        if not words and (not self.indexed or GitHubLexical.name in use):
             ensure_word_stats(self.recent, self.stats, target.repo)
         # Leave at least one search to the plan: a source that is on, but never asked, would be a worse surprise.
         budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))

@@ -123,6 +123,7 @@ def with_judge(
     summary = {
         "prompt": f"{PROMPT} {CRITIC}" if options.critic else PROMPT,
         "floor": options.floor,
+        "asked": len(read.asked),
         "answered": len(read.said),
         "unusable": len(read.unusable),
         "verdicts": {verdict.value: every.count(verdict) for verdict in JudgeVerdict},
@@ -178,6 +179,7 @@ def _cost(asked: Sequence[JudgeQuestion], arrivals: int, *, critic: bool) -> dic
         f"(median {statistics.median(into or [0]):,.0f}) and {sum(out):,} out. "
     )
     says += f"That costs about {cost:.2f}." if cost else "DOPPEL_JUDGE_PRICE_IN and _OUT would say what that costs."
+    critics: dict[str, float] = {}
     if critic:
         # At most: the critic reads only the pairs that the judge will call the same.
         most = [critic_question(one, candidate).tokens for one in asked for candidate in one.pairs.candidates]
@@ -185,6 +187,7 @@ def _cost(asked: Sequence[JudgeQuestion], arrivals: int, *, critic: bool) -> dic
         more = price.of(more_in, more_out)
         says += f" The critic: at most {len(most):,} questions, about {more_in:,} tokens in and {more_out:,} out"
         says += f", for {more:.2f}." if more else "."
+        critics = {"questions_at_most": len(most), "tokens_in": more_in, "tokens_out": more_out, "cost": more}
     return {
         "questions": len(asked),
         "arrivals": arrivals,
@@ -193,7 +196,7 @@ def _cost(asked: Sequence[JudgeQuestion], arrivals: int, *, critic: bool) -> dic
         "tokens_out": sum(out),
         "cost": cost,
         "says": says,
-    }
+    } | ({"critic": critics} if critic else {})
 
 
 def _write_out(path: Path, found: Mapping[Id, Found]) -> None:

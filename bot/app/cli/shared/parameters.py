@@ -115,7 +115,7 @@ def read_weights(weights: Path | None) -> str:
     try:
         text = weights.read_text(encoding="utf-8")
         Model.parse(text)
-    except (ValueError, KeyError, TypeError, RecursionError) as problem:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as problem:
         # The text of a KeyError is only the name.
         why = f"there is no {problem} in it" if isinstance(problem, KeyError) else str(problem)
         raise UserError(
