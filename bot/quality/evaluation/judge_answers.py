@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bot.domain import judge_protocol
 from bot.domain.errors import UserError
-from bot.domain.judge_protocol import JudgedPair, JudgeIssue, JudgeVerdict
+from bot.domain.judge_protocol import JudgedPair, JudgeIssue, JudgeQuestion, JudgeVerdict
 from bot.quality.evaluation.measures import Id, JudgedArrival, ThresholdOutcome, outcome_at
 from bot.quality.replay.replay import ReplayAnswer
 from bot.search.judge.judge import probability
@@ -18,9 +17,9 @@ from bot.search.judge.prompt import (
     Prompt,
     UnusableAnswer,
     build_critic_prompt,
+    build_judge_prompt,
     check_answer,
     estimated_tokens,
-    question,
     question_key,
     read_answer,
 )
@@ -34,27 +33,27 @@ TOKENS_OUT = 40
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeQuestion:
+class RecordedQuestion:
     """A question about the arrival `id`, to the judge or to the critic.
 
-    `pairs` has the issues by their numbers in the replay; `ids` maps the candidates' numbers to ids in the file.
+    `question` has the issues by their numbers in the replay; `ids` maps the candidates' numbers to ids in the file.
     """
 
     id: Id
     key: str
-    question: Prompt
-    pairs: judge_protocol.JudgeQuestion
+    prompt: Prompt
+    question: JudgeQuestion
     ids: Mapping[int, Id]
 
     @property
     def tokens(self) -> tuple[int, int]:
         """The estimated numbers of input and output tokens."""
-        asked = len(self.question.numbers) + bool(self.question.copy) + bool(self.question.other)
-        return estimated_tokens(self.question.system) + estimated_tokens(self.question.user), TOKENS_OUT * asked
+        asked = len(self.prompt.numbers) + bool(self.prompt.copy) + bool(self.prompt.other)
+        return estimated_tokens(self.prompt.system) + estimated_tokens(self.prompt.user), TOKENS_OUT * asked
 
     def row(self) -> dict[str, Any]:
         """The question as a row, word for word as an endpoint receives it."""
-        asked = self.question
+        asked = self.prompt
         return {
             "question": self.key,
             "id": self.id,
@@ -65,33 +64,33 @@ class JudgeQuestion:
         }
 
 
-def questions(answered: Iterable[ReplayAnswer]) -> list[JudgeQuestion]:
+def questions(answered: Iterable[ReplayAnswer]) -> list[RecordedQuestion]:
     return [
-        JudgeQuestion(
+        RecordedQuestion(
             one.id,
-            question_key(one.pairs),
-            question(one.pairs),
-            one.pairs,
-            {text.number: id for text, id in zip(one.pairs.candidates, one.ids, strict=True)},
+            question_key(one.judge_question),
+            build_judge_prompt(one.judge_question),
+            one.judge_question,
+            {text.number: id for text, id in zip(one.judge_question.candidates, one.ids, strict=True)},
         )
         for one in answered
-        if one.pairs is not None
+        if one.judge_question is not None
     ]
 
 
-def critic_question(asked: JudgeQuestion, candidate: JudgeIssue) -> JudgeQuestion:
+def critic_question(asked: RecordedQuestion, candidate: JudgeIssue) -> RecordedQuestion:
     """The question to the critic (J2) about one of a question's candidates."""
-    pairs = replace(asked.pairs, candidates=(candidate,))
-    prompt = build_critic_prompt(pairs.target, candidate)
-    return JudgeQuestion(asked.id, question_key(pairs, CRITIC), prompt, pairs, asked.ids)
+    alone = replace(asked.question, candidates=(candidate,))
+    prompt = build_critic_prompt(alone.target, candidate)
+    return RecordedQuestion(asked.id, question_key(alone, CRITIC), prompt, alone, asked.ids)
 
 
-def _called_same(asked: JudgeQuestion, said: Answers) -> list[JudgeIssue]:
+def _called_same(asked: RecordedQuestion, said: Answers) -> list[JudgeIssue]:
     same = {number for number, pair in said.get(asked.key, {}).items() if pair.verdict is JudgeVerdict.SAME}
-    return [one for one in asked.pairs.candidates if one.number in same]
+    return [one for one in asked.question.candidates if one.number in same]
 
 
-def verdicts(asked: JudgeQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
+def verdicts(asked: RecordedQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
     """The verdicts on a question's candidates. With a `critic`, its verdict or none takes the place of each "same"."""
     judged = dict(said.get(asked.key, {}))
     for candidate in _called_same(asked, said) if critic else ():
@@ -110,19 +109,19 @@ class RecordedAnswers:
     `seconds` says how long each answer took, where that is known.
     """
 
-    asked: Sequence[JudgeQuestion]
+    asked: Sequence[RecordedQuestion]
     said: Answers
     unusable: frozenset[str]
     strange: int
     seconds: Sequence[float]
 
     @property
-    def unanswered(self) -> list[JudgeQuestion]:
+    def unanswered(self) -> list[RecordedQuestion]:
         return [one for one in self.asked if one.key not in self.said]
 
 
 def read_answers(
-    rows: Sequence[tuple[Any, str]], asked: Sequence[JudgeQuestion], *, critic: bool = False
+    rows: Sequence[tuple[Any, str]], asked: Sequence[RecordedQuestion], *, critic: bool = False
 ) -> RecordedAnswers:
     """Answers from rows with their places. The last answer to a question counts.
 
@@ -146,7 +145,7 @@ def read_answers(
             continue
         if isinstance(row.get("seconds"), float):
             seconds.append(row["seconds"])
-        answer, prompt = row["answer"], by_key[key].question
+        answer, prompt = row["answer"], by_key[key].prompt
         try:
             answers[key] = read_answer(answer, prompt) if isinstance(answer, str) else check_answer(answer, prompt)
             unusable.discard(key)
@@ -157,7 +156,7 @@ def read_answers(
 
 
 def with_verdicts(
-    found: Found, asked: JudgeQuestion, judged: Mapping[int, JudgedPair]
+    found: Found, asked: RecordedQuestion, judged: Mapping[int, JudgedPair]
 ) -> tuple[tuple[Id, float, JudgeVerdict | None], ...]:
     """The candidates with their probabilities after the verdicts, best first."""
     by_id = {asked.ids[number]: pair.verdict for number, pair in judged.items()}

@@ -201,12 +201,12 @@ class FutureLeak(DoppelError):
 class ReplayAnswer:
     """One arrival, by its id in the file, and its candidates: ids with confidence, best first.
 
-    `pairs` is the question to a judge, with the replay's issue numbers; `ids` are the candidates' ids in the file.
+    `judge_question` has the replay's issue numbers; `ids` are the candidates' ids in the file.
     """
 
     id: int | str
     candidates: tuple[tuple[int | str, float], ...]
-    pairs: JudgeQuestion | None = None
+    judge_question: JudgeQuestion | None = None
     ids: tuple[int | str, ...] = ()
 
 
@@ -215,10 +215,10 @@ class QuestionRecorder:
 
     def __init__(self, floor: float) -> None:
         self.floor = floor
-        self._pairs: JudgeQuestion | None = None
+        self._question: JudgeQuestion | None = None
 
-    def opinion(self, pairs: JudgeQuestion, author: str) -> JudgeAnswer:
-        self._pairs = pairs
+    def opinion(self, question: JudgeQuestion, author: str) -> JudgeAnswer:
+        self._question = question
         return JudgeAnswer()
 
     def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:
@@ -226,8 +226,8 @@ class QuestionRecorder:
 
     def take(self) -> JudgeQuestion | None:
         """The question recorded since the last call, if any."""
-        pairs, self._pairs = self._pairs, None
-        return pairs
+        question, self._question = self._question, None
+        return question
 
 
 class IndexMirror:
@@ -319,10 +319,10 @@ def replay(
             mirror.follow(github)
         if position in asked:
             report = finder.find(issue, replace(options, named=ids.named(past)))
-            pairs = judge.take() if judge else None
-            numbers = [one.number for one in pairs.candidates] if pairs else []
+            question = judge.take() if judge else None
+            numbers = [one.number for one in question.candidates] if question else []
             yield ReplayAnswer(
-                past.id, tuple(_checked(report, issue, issues)), pairs, tuple(issues[at - 1].id for at in numbers)
+                past.id, tuple(_checked(report, issue, issues)), question, tuple(issues[at - 1].id for at in numbers)
             )
         else:
             yield None

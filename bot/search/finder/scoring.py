@@ -266,7 +266,7 @@ class Judge(Protocol):
     def floor(self) -> float:
         """The judge reads only candidates of at least this probability."""
 
-    def opinion(self, pairs: JudgeQuestion, author: str) -> JudgeAnswer:
+    def opinion(self, question: JudgeQuestion, author: str) -> JudgeAnswer:
         """The judge's verdicts. If the model fails, the answer names the problem; nothing is raised."""
 
     def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:

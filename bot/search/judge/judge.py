@@ -30,9 +30,9 @@ from bot.search.judge.prompt import (
     Prompt,
     UnusableAnswer,
     build_critic_prompt,
+    build_judge_prompt,
     estimated_tokens,
     pair_key,
-    question,
     read_answer,
     sample_question,
 )
@@ -172,29 +172,29 @@ class RepositoryJudge:
     def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:
         return probability(before, opinion.said[number].verdict)
 
-    def opinion(self, pairs: JudgeQuestion, author: str) -> JudgeAnswer:
-        judge, keys = self.judge, {pair_key(pairs.target, one, self.by): one for one in pairs.candidates}
+    def opinion(self, question: JudgeQuestion, author: str) -> JudgeAnswer:
+        judge, keys = self.judge, {pair_key(question.target, one, self.by): one for one in question.candidates}
         kept = judge.record.kept(self.repo_id, keys)
         known = {keys[key].number: verdict for key, verdict in kept.items()}
         new = tuple(one for key, one in keys.items() if key not in kept)
         verdicts, problem = dict[int, JudgedPair](), None
         if new:
             with span("judge") as traced:
-                verdicts, problem = self._ask(replace(pairs, candidates=new), author)
+                verdicts, problem = self._ask(replace(question, candidates=new), author)
                 traced.set_attribute("problem", str(problem or ""))
             fresh = {key: (one.number, verdicts[one.number]) for key, one in keys.items() if one.number in verdicts}
-            judge.record.keep(self.repo_id, pairs.target.number, fresh, self.by, judge.now())
+            judge.record.keep(self.repo_id, question.target.number, fresh, self.by, judge.now())
         else:
             JUDGE_CALLS.labels("kept").inc()
         return JudgeAnswer(self._without_unwanted_causes(known | verdicts), self.by, problem)
 
-    def _ask(self, pairs: JudgeQuestion, author: str) -> tuple[dict[int, JudgedPair], Remark | None]:
+    def _ask(self, question: JudgeQuestion, author: str) -> tuple[dict[int, JudgedPair], Remark | None]:
         """Ask about candidates without a stored verdict. A critic, if configured, must confirm each "same"."""
         until = time.monotonic() + self.judge.seconds
-        target, secret = pairs.target, secrets.token_bytes(32)
-        verdicts, problem = self._ask_once(target.number, question(pairs, secret), author, until)
+        target, secret = question.target, secrets.token_bytes(32)
+        verdicts, problem = self._ask_once(target.number, build_judge_prompt(question, secret), author, until)
         if self.config.critic:
-            for one in pairs.candidates:
+            for one in question.candidates:
                 if one.number in verdicts and verdicts[one.number].verdict is JudgeVerdict.SAME:
                     prompt = build_critic_prompt(target, one, secret)
                     second, failure = self._ask_once(target.number, prompt, author, until)

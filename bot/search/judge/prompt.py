@@ -86,20 +86,21 @@ def pair_key(target: JudgeIssue, candidate: JudgeIssue, by: str) -> str:
     return _digest(by, _content(target), _content(candidate)).hex()[:32]
 
 
-def question_key(pairs: JudgeQuestion, prompt: str = PROMPT) -> str:
+def question_key(question: JudgeQuestion, prompt: str = PROMPT) -> str:
     """The key of a whole question. It does not depend on the model."""
-    return _digest(prompt, _content(pairs.target), *map(_content, pairs.candidates)).hex()[:32]
+    return _digest(prompt, _content(question.target), *map(_content, question.candidates)).hex()[:32]
 
 
-def question(pairs: JudgeQuestion, secret: bytes = b"") -> Prompt:
+def build_judge_prompt(question: JudgeQuestion, secret: bytes = b"") -> Prompt:
     """The prompt about all candidates, in random order. Without a secret, the same texts give the same prompt."""
-    seed = _digest(PROMPT, _content(pairs.target), *map(_content, pairs.candidates), secret=secret)
-    copy = JudgeIssue(0, pairs.target.title, pairs.target.body[:_COPIED_CHARACTERS], "open", pairs.target.created_at)
+    target = question.target
+    seed = _digest(PROMPT, _content(target), *map(_content, question.candidates), secret=secret)
+    copy = JudgeIssue(0, target.title, target.body[:_COPIED_CHARACTERS], "open", target.created_at)
     title, body = _CONTROLS[seed[0] % len(_CONTROLS)]
-    other = JudgeIssue(0, title, body, "open", pairs.target.created_at)
-    rows = [(*_prompt_number(seed, at), text) for at, text in enumerate((*pairs.candidates, copy, other))]
+    other = JudgeIssue(0, title, body, "open", target.created_at)
+    rows = [(*_prompt_number(seed, at), text) for at, text in enumerate((*question.candidates, copy, other))]
     numbers = {number: text.number for _, number, text in rows[:-2]}
-    return _build_prompt(PROMPT, pairs.target, rows, seed, numbers, rows[-2][1], rows[-1][1])
+    return _build_prompt(PROMPT, target, rows, seed, numbers, rows[-2][1], rows[-1][1])
 
 
 def build_critic_prompt(target: JudgeIssue, candidate: JudgeIssue, secret: bytes = b"") -> Prompt:
@@ -115,7 +116,7 @@ def sample_question() -> Prompt:
     new = JudgeIssue(3, "Export to PDF stops at page 7", "It raises PdfRenderError.", "open", day)
     same = JudgeIssue(1, "PDF export ends early", "PdfRenderError when page 7 is exported.", "open", day)
     other = JudgeIssue(2, "Please add a dark mode", "The settings are too bright at night.", "open", day)
-    return question(JudgeQuestion(new, (same, other)))
+    return build_judge_prompt(JudgeQuestion(new, (same, other)))
 
 
 def estimated_tokens(text: str) -> int:

@@ -25,7 +25,7 @@ from bot.platform.private_files import open_kept
 from bot.quality.replay.archive import read_rows
 
 if TYPE_CHECKING:
-    from bot.quality.evaluation.judge_answers import JudgeQuestion, RecordedAnswers
+    from bot.quality.evaluation.judge_answers import RecordedAnswers, RecordedQuestion
     from bot.quality.evaluation.measures import Id
     from bot.quality.evaluation.trial import Found, Trial
     from bot.quality.replay.replay import ReplayAnswer
@@ -131,7 +131,7 @@ def with_judge(
     return JudgedTrial(found, after, cost | summary)
 
 
-def _read(answers: Path | None, asked: Sequence[JudgeQuestion], options: JudgeOptions) -> RecordedAnswers:
+def _read(answers: Path | None, asked: Sequence[RecordedQuestion], options: JudgeOptions) -> RecordedAnswers:
     from bot.quality.evaluation.judge_answers import read_answers
 
     rows = list(read_rows(answers)) if answers is not None and answers.exists() else []
@@ -165,7 +165,7 @@ def _export(read: RecordedAnswers, options: JudgeOptions) -> None:
         click.echo("The critic's questions follow from answers that are given with --answers.", err=True)
 
 
-def _cost(asked: Sequence[JudgeQuestion], arrivals: int, *, critic: bool) -> dict[str, Any]:
+def _cost(asked: Sequence[RecordedQuestion], arrivals: int, *, critic: bool) -> dict[str, Any]:
     from bot.quality.evaluation.judge_answers import critic_question
     from bot.search.judge.prompt import Price
 
@@ -182,7 +182,7 @@ def _cost(asked: Sequence[JudgeQuestion], arrivals: int, *, critic: bool) -> dic
     critics: dict[str, float] = {}
     if critic:
         # At most: the critic reads only the pairs that the judge will call the same.
-        most = [critic_question(one, candidate).tokens for one in asked for candidate in one.pairs.candidates]
+        most = [critic_question(one, candidate).tokens for one in asked for candidate in one.question.candidates]
         more_in, more_out = (sum(tokens[way] for tokens in most) for way in (0, 1))
         more = price.of(more_in, more_out)
         says += f" The critic: at most {len(most):,} questions, about {more_in:,} tokens in and {more_out:,} out"
@@ -206,7 +206,7 @@ def _write_out(path: Path, found: Mapping[Id, Found]) -> None:
             lines.write(json.dumps(row) + "\n")
 
 
-def _ask_judge(asked: Sequence[JudgeQuestion], options: JudgeOptions, record: Path, repo: RepoRef | None) -> None:
+def _ask_judge(asked: Sequence[RecordedQuestion], options: JudgeOptions, record: Path, repo: RepoRef | None) -> None:
     """Ask the questions that the record does not answer, and append the answers."""
     from bot.app.wiring.clients import build_endpoint
 
@@ -231,13 +231,13 @@ def _ask_judge(asked: Sequence[JudgeQuestion], options: JudgeOptions, record: Pa
         _record_answers(endpoint, _unasked(record, asked, options), record, settings.judge_seconds)
 
 
-def _unasked(record: Path, asked: Sequence[JudgeQuestion], options: JudgeOptions) -> list[JudgeQuestion]:
+def _unasked(record: Path, asked: Sequence[RecordedQuestion], options: JudgeOptions) -> list[RecordedQuestion]:
     """The questions to ask. An unusable answer counts as an answer, because it was paid for."""
     read = _read(record, asked, options)
     return [one for one in read.unanswered if one.key not in read.unusable]
 
 
-def _record_answers(endpoint: Endpoint, left: Sequence[JudgeQuestion], record: Path, seconds: float) -> None:
+def _record_answers(endpoint: Endpoint, left: Sequence[RecordedQuestion], record: Path, seconds: float) -> None:
     bar = progress_bar("Questions", len(left))
     with file_errors(record), cleanup_on_signal(), bar as (progress, task), open_kept(record) as file:
         file.seek(0, 2)
@@ -247,15 +247,15 @@ def _record_answers(endpoint: Endpoint, left: Sequence[JudgeQuestion], record: P
             progress.advance(task)
 
 
-def _rows(endpoint: Endpoint, left: Sequence[JudgeQuestion], seconds: float) -> Iterator[dict[str, Any]]:
+def _rows(endpoint: Endpoint, left: Sequence[RecordedQuestion], seconds: float) -> Iterator[dict[str, Any]]:
     """Ask the questions; yield the answers as rows of a record. Raises UserError if the endpoint keeps failing."""
     from bot.search.judge.prompt import EndpointError, UnusableAnswer
 
-    def ask(one: JudgeQuestion) -> dict[str, Any] | EndpointError:
-        row: dict[str, Any] = {"question": one.key, "id": one.id, "prompt": one.question.prompt}
+    def ask(one: RecordedQuestion) -> dict[str, Any] | EndpointError:
+        row: dict[str, Any] = {"question": one.key, "id": one.id, "prompt": one.prompt.prompt}
         began = time.monotonic()
         try:
-            written = endpoint.ask(one.question, max(seconds, _SECONDS))
+            written = endpoint.ask(one.prompt, max(seconds, _SECONDS))
         except UnusableAnswer as useless:
             return {**row, "answer": None, "problem": str(useless)}
         except EndpointError as failure:
