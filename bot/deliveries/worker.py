@@ -254,9 +254,9 @@ class Worker:
         try:
             task.run()
         except Overtaken:
-            log.warning("chore %s was taken over by another worker", task.name)
+            log.warning("task %s was taken over by another worker", task.name)
         except Exception as error:
-            log.warning("chore %s failed, and is done again in its next turn\n%s", task.name, stack(error))
+            log.warning("task %s failed, and runs again in its next turn\n%s", task.name, stack(error))
         job.deadline = None
         self._until_answered(lambda: self._schedule.reschedule(job.claim, task))
 

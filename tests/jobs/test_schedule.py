@@ -72,7 +72,7 @@ def test_what_failed_is_done_in_the_next_turn(
         wait_until(lambda: over(engine))
         change(engine, SWEEP, run_after=0.0)
         wait_until(lambda: len(tried) == 2)
-    assert "chore sweep failed" in caplog.text
+    assert "task sweep failed" in caplog.text
     assert "private text" not in caplog.text
 
 

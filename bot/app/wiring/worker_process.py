@@ -113,7 +113,7 @@ STOP_CHECK_SECONDS = 1.0
 OVERDUE = 70
 
 
-def run_worker(settings: Settings, handle: Callable[[Job], None], chores: Sequence[ScheduledTask] = ()) -> None:
+def run_worker(settings: Settings, handle: Callable[[Job], None], tasks: Sequence[ScheduledTask] = ()) -> None:
     """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
 
     Call this in the main thread. If jobs are unfinished, the process exits hard, because Python would wait for their
@@ -129,7 +129,7 @@ def run_worker(settings: Settings, handle: Callable[[Job], None], chores: Sequen
 
     numbers = (signal.SIGTERM, signal.SIGINT)
     previous = {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
-    worker = Worker(settings, handle, chores, on_overdue=on_overdue)
+    worker = Worker(settings, handle, tasks, on_overdue=on_overdue)
     worker.start()
     log.info("worker ready: %d at a time", settings.worker_threads)
     # The system may deliver the signal to another thread, but Python runs its handler here, and only after a wake-up.

@@ -30,7 +30,7 @@ from bot.storage.decisions import StoredJudgement as Judgement
 
 PAGE = 50
 SEARCHED_FOR_UNJUDGED = 1_000
-"""How many of the latest decisions `unjudged` reads."""
+"""How many of the latest decisions `without_feedback` reads."""
 
 
 class DashboardData:
@@ -69,7 +69,7 @@ class DashboardData:
         """All decisions on an issue, the latest first."""
         return self.store.decisions.of_issue(repository.id, number)[::-1]
 
-    def judged(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], JudgeUsage, float]:
+    def verdicts(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], JudgeUsage, float]:
         """The judge's last verdicts on an issue's candidates by number, its usage, and the seconds of its last call."""
         verdicts, usage, seconds = self.store.judgements.of_issue(repository.id, number)
         return {verdict.other: verdict for verdict in verdicts}, usage, seconds
@@ -88,7 +88,7 @@ class DashboardData:
         probability = next((one.probability for one in candidates if one.number == other), None)
         return side_by_side(texts[number], texts[other], (rows[number], rows[other]), probability)
 
-    def unjudged(self, repository: StoredRepository) -> list[Decision]:
+    def without_feedback(self, repository: StoredRepository) -> list[Decision]:
         """Up to a page of the latest decisions of issues, if their comment (also in `mode: shadow`) has no feedback."""
         feedback = feedback_since(self.store, repository.id, self.now() - WINDOW)
         judged = {(one.number, one.other) for one in feedback}

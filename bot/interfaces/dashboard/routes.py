@@ -192,7 +192,7 @@ class _Pages:
     def decisions(self, repository: StoredRepository) -> Page:
         before, unjudged = request.args.get("before", type=float), request.args.get("judged") == "no"
         stored = self._data.store.decisions
-        found = self._data.unjudged(repository) if unjudged else stored.latest(repository.id, PAGE + 1, before)
+        found = self._data.without_feedback(repository) if unjudged else stored.latest(repository.id, PAGE + 1, before)
         more = found[PAGE - 1].at if len(found) > PAGE else None
         titles = self._data.titles(repository, views.issues_named(found[:PAGE]))
         last = stored.last_looks(repository.id, {one.number for one in found[:PAGE]})
@@ -223,7 +223,7 @@ class _Pages:
             near=MENTION_FROM,
             votes=self._data.votes(repository, number, g.session.login),
             parted=views.parted,
-            judged=self._data.judged(repository, number),
+            judged=self._data.verdicts(repository, number),
         )
 
     def pair(self, repository: StoredRepository, number: int, other: int) -> Page:
