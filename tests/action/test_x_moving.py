@@ -10,7 +10,7 @@ import pytest
 from bot.conversation.marker import ADVICE
 from tests.action.conftest import BOT, Project, listening
 from tests.action.runner import Runner
-from tests.e2e.harness import World, start_world
+from tests.e2e.world import World, start_world
 
 FIRST, SECOND = "Sync never finishes behind the proxy", "Sync stops with ECONNRESET behind a proxy"
 ERROR = "`read ECONNRESET at TLSWrap.onStreamRead` in the log, each time that it tries."

@@ -11,8 +11,9 @@ import pytest
 
 from bot.app.demo.scenario import NEWEST, brought_forward
 from bot.simulator.state.issues import Comment
-from tests.e2e.harness import Doppel, World, start_world
+from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST, comment_on
+from tests.e2e.world import World, start_world
 
 # What the inner loop keeps of these tests.
 _IN_THE_INNER_LOOP = {"test_c2_comment.py", "test_defaults.py"}

@@ -166,6 +166,14 @@ def test_c6_a_label_that_github_refuses_holds_up_nothing(doppel: Doppel) -> None
     assert names(doppel.sim.issue(doppel.repo, 2)) == []
 
 
+def test_c6_a_label_that_a_rate_limit_held_back_is_not_the_bots_when_somebody_sets_it(doppel: Doppel) -> None:
+    doppel.configure("label: add\n")
+    doppel.sim.faults.add("POST */issues/2/labels", "secondary_limit", times=None)
+    doppel.open(TITLE, BODY)
+    assert names(doppel.sim.issue(doppel.repo, 2)) == []
+    assert doppel.services.store.labelled.place(doppel.repository.id, 2) is None and len(doppel.said(2)) == 1
+
+
 def test_c6b_to_close_is_suggested_once_and_what_people_say_to_it_counts(doppel: Doppel) -> None:
     doppel.configure("suggest_closing: on\nlikely: 0.2\n")
     issue = again(doppel)

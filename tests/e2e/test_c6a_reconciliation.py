@@ -102,6 +102,26 @@ def test_c6a_suspensions_are_noted_and_erase_nothing(doppel: Doppel) -> None:
         assert stored(doppel.services.store, doppel.repository.id) >= before > 0
 
 
+def test_c1_an_installation_that_github_does_not_show_yet_is_asked_for_again(doppel: Doppel) -> None:
+    with doppel.unheard():
+        doppel.sim.uninstall(doppel.owner)
+    reconcile(doppel.services)
+    doppel.sim.faults.add("GET /app/installations/*", 404)
+    doppel.do.install(doppel.repo)
+    assert doppel.known.installation in doppel.sim.installations
+
+
+def test_c6a_who_installs_anew_is_not_suspended_as_before(doppel: Doppel) -> None:
+    with doppel.unheard():
+        doppel.sim.suspend(doppel.owner, True)
+    reconcile(doppel.services)
+    assert doppel.known.suspended
+    with doppel.unheard():
+        doppel.sim.uninstall(doppel.owner)
+    doppel.do.install(doppel.repo)
+    assert not doppel.known.suspended and doppel.known.installation in doppel.sim.installations
+
+
 @pytest.mark.parametrize("route", ["GET /app/installations", "GET /installation/repositories", "GET */installation"])
 def test_c6a_nothing_is_erased_while_github_fails(doppel: Doppel, route: str) -> None:
     use(doppel)

@@ -17,7 +17,8 @@ from bot.platform.logs import TextFormatter, configure_logging
 from bot.search.sources.github import GitHubHybrid
 from bot.web import create_app
 from handlers import issues
-from tests.e2e.harness import SECRET, Doppel
+from tests.e2e.harness import Doppel
+from tests.e2e.world import SECRET
 from tests.spans import recorded
 
 # Each stands in another place; none is a word of this program.

@@ -244,6 +244,13 @@ class TestIssues:
             assert stored[5].duplicate_of == 2
             assert stored[5].issue(repo, one.url) == one
 
+    def test_duplicates_of_unknown_issues_count_for_none(self, index: Index) -> None:
+        """An earlier build stored 0 for an original that it did not know."""
+        originals = {1: 7, 2: 7, 3: 0, 4: 0, 5: 0, 6: None}
+        index.put(1, [issue(number, "one")._replace(duplicate_of=one) for number, one in originals.items()])
+        with index.view(1) as view:
+            assert view.frequent_originals(2, 9) == [7]
+
     def test_what_an_author_wrote_before_is_counted(self, index: Index) -> None:
         wrote = {1: "ann", 2: "bob", 3: "ann", 5: "ann", 6: "o'%?"}
         index.put(1, [issue(number, "one")._replace(author=author) for number, author in wrote.items()])

@@ -90,6 +90,11 @@ def test_a_repository_is_ready_though_github_does_not_tell_what_repeats_what(hos
     host.sim.edit_issue(REPO, 9, title="Still the same")
     host.work()
     assert host.indexed()[9].duplicate_of == 4
+    # What is known already stays while GitHub does not tell.
+    host.sim.faults.add("POST /graphql", 502, times=None)
+    host.sim.edit_issue(REPO, 9, title="And again the same")
+    host.work(6)
+    assert (host.indexed()[9].title, host.indexed()[9].duplicate_of) == ("And again the same", 4)
 
 
 @on_one_database
