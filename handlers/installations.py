@@ -114,7 +114,7 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
         take_over(summary, installation, services)
     # Before the backfills, which a suspension would stop. A row may still hold the former installation's suspension.
     gained = {installation for _, installation in differences.changed}
-    suspensions = {*differences.suspensions, *((one.id, one.suspended) for one in listed if one.id in gained)}
+    suspensions = {*differences.suspensions, *((installation, False) for installation in gained)}
     for installation, suspended in suspensions:
         repositories.suspend(installation, suspended)
     for listing in listed:

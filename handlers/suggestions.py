@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 
-from bot.domain.errors import DoppelError, GitHubError, Overtaken, RateLimited
+from bot.domain.errors import DoppelError, GitHubError, RateLimited
 from bot.domain.likelihood import Likelihood, Tier, likelihood
 from bot.domain.report import Candidate, Report, SearchOutcome
 from bot.github.feedback import (
@@ -75,8 +75,8 @@ def add_label(context: IssueContext, name: str) -> None:
     labelled.set(*issue, len(_label_history(context)))
     try:
         context.github.add_labels(context.repo, context.number, [name])
-    except (GitHubError, RateLimited, Overtaken):
-        # GitHub has certainly not added it.
+    except (GitHubError, RateLimited):
+        # GitHub has certainly not added it. (After `Overtaken`, the record may be the other worker's.)
         labelled.clear(*issue)
         raise
 

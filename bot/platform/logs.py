@@ -15,6 +15,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, TextIO
@@ -43,7 +44,8 @@ class _Handler(logging.StreamHandler[TextIO]):
     """Writes to stderr; of a line that it cannot format only the place, because Python would print the arguments."""
 
     def handleError(self, record: logging.LogRecord) -> None:
-        self.stream.write(f"a line of {record.name} could not be written: {record.filename}:{record.lineno}\n")
+        with suppress(OSError, ValueError):
+            self.stream.write(f"a line of {record.name} could not be written: {record.filename}:{record.lineno}\n")
 
 
 def configure_logging(level: str, style: str = "text") -> None:

@@ -193,7 +193,7 @@ def named_issues(text: str, repo: RepoRef, host: str = "github.com") -> frozense
     """
     if "#" not in text and "://" not in text and "gh-" not in text.lower():
         return frozenset()
-    visible = without_code(without_comments(text[:BODY_MAX].replace("\r\n", "\n")))
+    visible = without_code(without_comments(text[:BODY_MAX]))
     found = set()
     for address in _ADDRESS.findall(visible):
         thing = thing_at(address, host)
@@ -211,13 +211,14 @@ def named_by(issue: Issue) -> frozenset[str]:
 
 @cache
 def _markdown() -> MarkdownIt:
-    # Nested deeper than the preset allows (20), the rest of a text would be left out.
+    # The parser leaves out what follows a deeper nesting; the preset allows 20, which is ten lists.
     return MarkdownIt("zero", {"maxNesting": 100}).enable(["backticks", "code", "fence", "heading", "hr", "list"])
 
 
 def _blocks(text: str) -> list[Token]:
     """The parsed blocks of a text's first lines. Ten thousand blocks, which a hostile text may have, take a second."""
-    return _markdown().parse("\n".join(text.split("\n", LINES_MAX)[:LINES_MAX]))
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", LINES_MAX)
+    return _markdown().parse("\n".join(lines[:LINES_MAX]))
 
 
 def without_code(text: str) -> str:

@@ -29,10 +29,10 @@ def read_yaml(text: str) -> Any:
     return YAML(typ="safe").load(text)
 
 
-def guides_workflow() -> str:
-    """The workflow that the guide has people paste."""
+def guides_workflow(part: str = "workflow") -> str:
+    """The workflow that the guide has people paste, or the `part` that it has them add."""
     guide = (ROOT / "docs/guides/action.md").read_text(encoding="utf-8")
-    return re.search(r"<!-- workflow -->\n```yml\n(.+?)```", guide, re.DOTALL)[1]  # type: ignore[index]
+    return re.search(rf"<!-- {part} -->\n```yml\n(.+?)```", guide, re.DOTALL)[1]  # type: ignore[index]
 
 
 class Expressions:

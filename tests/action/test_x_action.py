@@ -69,6 +69,8 @@ def test_j1_a_workflow_may_name_a_judge(project: Project) -> None:
     """Its verdict decides as on a host, and is kept with the state: an unchanged text is not asked about twice."""
     with start_model(saying("same", "the proxy resets the connection")) as model:
         named = {"DOPPEL_JUDGE_URL": model.url, "DOPPEL_JUDGE_MODEL": "reader-1", "DOPPEL_JUDGE_KEY": "a-key"}
+        workflow = guides_workflow().replace("\njobs:", f"\n{guides_workflow('judge')}jobs:")
+        assert read_yaml(workflow)["env"].keys() == named.keys()
         project.runner.environ = {**named, "DOPPEL_JUDGE_SECONDS": "120"}
         number = duplicate(project)
         assert "“the proxy resets the connection”" in project.said(number)[0]

@@ -147,7 +147,9 @@ HERE = RepoRef("Acme", "App")
         ("a lone ` tick #12", {"acme/app#12"}),
         (f"{'- ' * 12}\n\nLike #12", {"acme/app#12"}),
         ("- - -\n\n    #12\n\n#13", {"acme/app#13"}),
+        (f"{'- ' * 12}x\n\nLike #12", {"acme/app#12"}),
         ("#12\n" + "-\n" * 32_000 + "#13", {"acme/app#12"}),
+        ("#12\r" + "-\r" * 32_000 + "#13", {"acme/app#12"}),
         ("#99999999999", set()),
     ],
 )

@@ -65,6 +65,7 @@ _FEEDBACK = (
     "SELECT * FROM muted",
     "SELECT * FROM heeded",
     "SELECT * FROM signals",
+    "SELECT * FROM labelled",
     "SELECT repo_id, number, command_id, state FROM comments WHERE state IN ('posted', 'deleted')",
     "SELECT id FROM decisions WHERE outcome IN ('posted', 'edited', 'shadow')",
     # The judge's budgets, and by the same call its answers, which would cost again.
