@@ -63,7 +63,7 @@ def fetch(
             f"FROM {table} WHERE repo_id = %s AND {column.name} = wanted.key OFFSET 0) AS one"
         )
         values = (wanted, repo_id)
-    return list(map(tuple, connection.exec_driver_sql(statement, values)))
+    return list(connection.exec_driver_sql(statement, values).all())
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:

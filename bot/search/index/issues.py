@@ -130,6 +130,9 @@ def _row(repo_id: int, issue: IndexedIssue) -> tuple[Any, ...]:
     return (repo_id, *(values[name] for name in _STORED))
 
 
-def _issue(row: tuple[Any, ...]) -> IndexedIssue:
+def _issue(row: Sequence[Any]) -> IndexedIssue:
     values = dict(zip(_STORED, row, strict=True))
-    return IndexedIssue(**values | {"bot": bool(values["bot"]), "labels": tuple(json.loads(values["labels"]))})
+    values["bot"], labels = bool(values["bot"]), values["labels"]
+    # Most issues of most trackers have no label, and a search reads two hundred issues.
+    values["labels"] = () if labels == "[]" else tuple(json.loads(labels))
+    return IndexedIssue(**values)

@@ -125,15 +125,16 @@ class Neighbours:
         count = self._count
         numbers, values, scales, lengths = self._numbers[:count], self._values, self._scales, self._lengths
         cosines = np.zeros((len(VectorKind), count), dtype=np.float32)
+        both = query[VectorKind.BOTH]
+        columns = [np.stack([query[kind], both], axis=1) for kind in (VectorKind.TITLE, VectorKind.TEXT)]
         for start in range(0, count, _BLOCK):
             block = slice(start, min(start + _BLOCK, count))
             pairs = values[block].astype(np.float32)
-            title, text = pairs[:, VectorKind.TITLE], pairs[:, VectorKind.TEXT]
-            by_title, by_text = scales[block, VectorKind.TITLE], scales[block, VectorKind.TEXT]
-            cosines[VectorKind.TITLE, block] = title @ query[VectorKind.TITLE] * by_title
-            cosines[VectorKind.TEXT, block] = text @ query[VectorKind.TEXT] * by_text
-            both = title @ query[VectorKind.BOTH] * by_title + text @ query[VectorKind.BOTH] * by_text
-            cosines[VectorKind.BOTH, block] = both / lengths[block]
+            for kind, column in enumerate(columns):
+                products = pairs[:, kind] @ column * scales[block, kind, None]
+                cosines[kind, block] = products[:, 0]
+                cosines[VectorKind.BOTH, block] += products[:, 1]
+            cosines[VectorKind.BOTH, block] /= lengths[block]
         rows = np.flatnonzero(numbers < (_GONE if below is None else below))
         rows = rows[np.argsort(numbers[rows], kind="stable")]
         # Round: the last digits depend on the block, but equal texts must be equally close.

@@ -86,6 +86,8 @@ class View:
         self.state = state
         self._lists: dict[int, PostingsList | None] = {}
         self._chunks: dict[int, list[bytes]] = {}
+        self._issues: dict[int, IndexedIssue | None] = {}
+        self._looked_up: tuple[Analysis, dict[str, Terms]] | None = None
 
     @property
     def count(self) -> int:
@@ -101,6 +103,11 @@ class View:
 
     def look_up(self, analysis: Analysis) -> dict[str, Terms]:
         """Look up a text's terms, for each searchable field."""
+        if self._looked_up is None or self._looked_up[0] is not analysis:
+            self._looked_up = analysis, self._look_up(analysis)
+        return self._looked_up[1]
+
+    def _look_up(self, analysis: Analysis) -> dict[str, Terms]:
         fields = {field.name: field.space for field in self._fields if field.posted}
         distinct: dict[str, dict[str, None]] = {space: {} for space in fields.values()}
         for name, space in fields.items():
@@ -202,7 +209,9 @@ class View:
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; numbers that are not in the index are left out."""
-        return issues.read(self._connection, self._repo_id, numbers)
+        if new := [number for number in numbers if number not in self._issues]:
+            self._issues |= dict.fromkeys(new) | issues.read(self._connection, self._repo_id, new)
+        return {number: issue for number in numbers if (issue := self._issues[number]) is not None}
 
     def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
         """Titles and bodies by number."""
