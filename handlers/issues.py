@@ -138,22 +138,29 @@ _SIMILAR_SHARE = 0.1
 
 
 def _queue_overtaken(context: IssueContext) -> None:
-    """Queue a look at each later issue that repeats this issue: the bot may have answered it before indexing this one.
+    """Queue a look at each later issue that repeats this issue, if the bot answered it before indexing this one.
 
-    First compare this issue with all later issues at once. Then check whether a look at each similar one finds this
+    First compare this issue with all such issues at once. Then check whether a look at each similar one finds this
     issue.
     """
     services, repo_id, number = context.services, context.repository.id, context.number
     if not services.indexing.ready(repo_id):
         # Until the index is complete, GitHub's search answers.
         return
-    later = services.index.numbers(repo_id, number, _MOST_LATER)
-    for later_number in _similar(context, later) if later else ():
-        kept = services.store.comments.get(repo_id, later_number)
-        if (kept is None or number not in kept.shown) and _repeats(context, later_number, number):
-            event = own_issue_event(OVERTAKEN, context.installation, context.repository, later_number)
+    looks = {
+        later: own_issue_event(OVERTAKEN, context.installation, context.repository, later)
+        for later in services.index.numbers(repo_id, number, _MOST_LATER)
+    }
+    shown = services.store.comments.shown(repo_id, looks)
+    unanswered = {looks[later].partition: later for later in looks.keys() - shown.keys()}
+    # An issue whose look has yet to begin will find this issue.
+    missed = {later for later in shown if number not in shown[later]} | {
+        unanswered[partition] for partition in services.inbox.running(unanswered)
+    }
+    for later in _similar(context, missed) if missed else ():
+        if _repeats(context, later, number):
             # The id names the pair, so that the queue drops a repetition after a crash or a redelivery.
-            services.inbox.put(f"{OVERTAKEN}-{repo_id}-{later_number}-{number}", event)
+            services.inbox.put(f"{OVERTAKEN}-{repo_id}-{later}-{number}", looks[later])
 
 
 def _similar(context: IssueContext, later: Collection[int]) -> set[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
@@ -28,6 +28,8 @@ class Queue(Protocol):
     """Accepts later work: either the table from which workers claim jobs, or the list of a single process."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
+
+    def running(self, partitions: Collection[str]) -> set[str]: ...
 
     def erase(self, repository_id: int, before: float | None = None) -> None: ...
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,6 +18,7 @@ from bot.deliveries.database import (
     queue_engine,
     queue_of,
     read_jobs,
+    state,
 )
 from bot.deliveries.events import Event, InstallationEvent, to_json
 from bot.deliveries.queue import NewJob, Queue
@@ -57,8 +58,7 @@ class Inbox:
         self._prepared = False
         self._preparing = threading.BoundedSemaphore()
         self._patience = patience
-        # PostgreSQL itself combines the commits of several connections. On SQLite one thread commits for all waiting
-        # threads.
+        # PostgreSQL itself combines the commits of several connections. On SQLite one thread commits for all.
         self._slots = threading.BoundedSemaphore(_SLOTS)
         self._shared = SharedCommit(self._queue.put, patience) if self._engine.dialect.name == "sqlite" else None
 
@@ -74,6 +74,11 @@ class Inbox:
                 return self._shared.write(new)
             except TimeoutError:
                 raise QueueUnavailable(_BUSY) from None
+
+    def running(self, partitions: Collection[str]) -> set[str]:
+        """Those of the partitions of which a job is running. Raises QueueUnavailable."""
+        running = sa.select(jobs.c.partition).where(state("running"), jobs.c.partition.in_(partitions))
+        return {row.partition for row in read_jobs(self._engine, running)}
 
     def check(self) -> None:
         """Raise QueueUnavailable if the queue cannot take a delivery now: no table, no right to write, or no space."""

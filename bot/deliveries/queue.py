@@ -25,15 +25,13 @@ from bot.storage.sqlite import SharedCommit, empty_log
 
 # ruff: noqa: S608 - only constants of this program are inserted into SQL.
 
-
 # No installation has this id; events without an installation have 0.
 NO_INSTALLATION = -1
 
 LEASE = 30.0
 """Seconds for which a lease holds unless it is renewed."""
 
-# Seconds. GitHub redelivers for three days (Enterprise Server: seven); as long as an id is kept, a redelivery changes
-# nothing.
+# Seconds. GitHub redelivers for three days, Enterprise Server for seven; a redelivery of a known id changes nothing.
 KEEP_DONE = 7 * 86_400 + 3_600
 KEEP_DEAD = 30 * 86_400
 

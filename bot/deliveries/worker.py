@@ -113,8 +113,7 @@ class Worker:
         self._databases = open_databases(
             (self._settings.database_url, database.queue_url(self._settings)), self._engine
         )
-        listening = partial(listen, self._engine, self._wake, self._ended)
-        for work in (self._claim, self._heartbeat, listening):
+        for work in (self._claim, self._heartbeat, partial(listen, self._engine, self._wake, self._ended)):
             self._threads.append(threading.Thread(target=work, name="queue", daemon=True))
             self._threads[-1].start()
 
@@ -127,17 +126,16 @@ class Worker:
             claiming.join(RENEW_EVERY)
         with self._changed:
             finished = self._changed.wait_for(lambda: not self._running, timeout)
+        self._ended.set()
         try:
             for job in [*self._running]:
                 self._queue.release(job.claim)
-            self._ended.set()
             for thread in self._threads:
                 thread.join(RENEW_EVERY)
             self._queue.unregister(self._id)
         except Exception as error:
             # The database is away. The process must end anyway, and its leases will expire.
             log.warning("the end of this worker could not be noted: %s", describe(error))
-        self._ended.set()
         self._engine.dispose()
         return finished
 
@@ -183,9 +181,8 @@ class Worker:
 
     def _claim_from(self, queue: str, most: int = 1, *, suspects: bool = False, without: int = NO_INSTALLATION) -> bool:
         claims = self._queue.claim(queue, most, suspects=suspects, without=without, worker=self._id)
-        longest = LONGEST if queue == QUEUE else LONGEST_BACKGROUND
         for claim in claims:
-            job = _RunningJob(claim, time.monotonic() + longest)
+            job = _RunningJob(claim, time.monotonic() + (LONGEST if queue == QUEUE else LONGEST_BACKGROUND))
             with self._changed:
                 self._free[queue] -= 1
                 self._running.add(job)
@@ -324,8 +321,8 @@ class Worker:
             self._wake.set()
 
 
-# Seconds between two looks at a file: short after a change, and growing while nothing happens.
-_SHORTEST, _LONGEST, _GROWTH = 0.01, 0.1, 1.05
+# Seconds between two looks at a file, more while nothing happens. With 0.01 s a busy worker lost a fifth of its time.
+_SHORTEST, _LONGEST, _GROWTH = 0.05, 0.1, 1.05
 
 
 def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:

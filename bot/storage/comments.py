@@ -9,7 +9,7 @@ the comment of an earlier attempt.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -80,6 +80,14 @@ class Comments(TableGateway):
         # The columns store None as an empty text.
         key, hashes = (row.repo_id, row.number, row.command_id), (row.text_hash or None, row.body_hash or None)
         return StoredComment(*key, state, row.comment_id, *hashes, shown, row.updated_at)
+
+    def shown(self, repo_id: int, numbers: Collection[int]) -> dict[int, tuple[int, ...]]:
+        """The candidates that the advisory comment of each issue shows; only issues that the bot has answered."""
+        if not numbers:
+            return {}
+        where = (comments.c.repo_id == repo_id, comments.c.number.in_(numbers), comments.c.command_id == ADVISORY)
+        rows = self._all(sa.select(comments.c.number, comments.c.shown).where(*where))
+        return {row.number: tuple(json.loads(row.shown)) for row in rows}
 
     def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> ClaimOutcome:
         """Claim the comment for `lease` seconds, in which nobody else may create it."""

@@ -24,7 +24,7 @@ from bot.storage.repositories import (
     Repositories,
     StoredRepository,
 )
-from bot.storage.schema import tables_of_repositories
+from bot.storage.schema import digest_issues, scan_issues, tables_of_repositories
 from bot.storage.sessions import Sessions
 from bot.storage.sqlite import empty_log
 
@@ -59,8 +59,12 @@ class Store:
 
     def own_issues(self, repo_id: int) -> set[int]:
         """The numbers of the bot's own issues in a repository. (Their marker does not suffice: people can edit it.)"""
-        own = (issues.get(repo_id) for issues in (self.scan_issues, self.digest_issues))
-        return {issue.number for issue in own if issue is not None and issue.number is not None}
+        numbers = [
+            sa.select(table.c.number).where(table.c.repo_id == repo_id, table.c.number.is_not(None))
+            for table in (scan_issues, digest_issues)
+        ]
+        with self.engine.connect() as connection:
+            return set(connection.execute(sa.union(*numbers)).scalars())
 
     def forget(self, repo_id: int, spared: Callable[[StoredRepository], bool] = lambda _: False) -> int:
         """Erase all that is stored of a repository (C6a); returns the number of rows.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import pytest
 
 from bot.app.demo import show
 from bot.app.demo.show import running_bot, wait_for
+from bot.conversation.comments import CommentKeeper, CommentSlot
 from bot.domain.entities import Comment, Issue, RepoRef
 from bot.github.repository import RepoClient
 from bot.search.index import Index, TextAnalyser
@@ -132,3 +134,36 @@ def test_c2_who_was_looked_at_before_an_earlier_report_came_in_is_told_of_it_lat
     assert causes == ["opened", "overtaken"]
     # The other one was asked about in the index alone.
     assert len(decided(doppel.repository.id, 3)) == 1
+
+
+def test_c2_who_is_being_looked_at_when_an_earlier_report_comes_in_is_told_of_it_later(
+    doppel: Doppel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doppel.configure("sources: {github-hybrid: off}")
+    said = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
+    read, keep = RepoClient.issue, CommentKeeper.keep
+    begun, searched, indexed = Event(), Event(), Event()
+
+    def read_late(client: RepoClient, repo: RepoRef, number: int) -> Issue:
+        if number == 1:
+            begun.set()
+            assert searched.wait(LONGEST)
+        return read(client, repo, number)
+
+    def keep_late(keeper: CommentKeeper, github: RepoClient, slot: CommentSlot, *args: Any, **options: Any) -> bool:
+        """The bot has found nothing for the second issue, and does not note that before it knows the first."""
+        if slot.number == 2:
+            searched.set()
+            assert indexed.wait(LONGEST)
+        else:
+            indexed.set()
+        return keep(keeper, github, slot, *args, **options)
+
+    monkeypatch.setattr(RepoClient, "issue", read_late)
+    monkeypatch.setattr(CommentKeeper, "keep", keep_late)
+    doppel.sim.open_issue(doppel.repo, "ann", "Crash while exporting to PDF", said)
+    assert begun.wait(LONGEST)
+    doppel.sim.open_issue(doppel.repo, "ben", "Export to PDF broken since today", said)
+    doppel.settle()
+    (comment,) = doppel.said(2)
+    assert "- `#1` – found by: the full-text index, the semantic index" in comment

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -58,6 +58,10 @@ class MemoryQueue:
         background = event.partition.startswith(BACKGROUND)
         (self._background if background else self._events).append(QueuedEvent(event, delay_seconds))
         return True
+
+    def running(self, partitions: Collection[str]) -> set[str]:
+        """All of the partitions: a job of any may be running in another run of the workflow."""
+        return set(partitions)
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
         for queue in (self._events, self._background):
