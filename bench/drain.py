@@ -4,10 +4,11 @@
 
 Twice for each kind of database, with one worker of default settings: first with handlers that do nothing, which is the
 queue alone (`--what queue`), then with the real ones against the simulator (`--what handlers`). The events are opened
-issues of 40 installations, one repository each, that resemble no other, so that nobody is commented to: comments are
-limited to 80 a minute by GitHub, which would be measured otherwise. The repositories are in the index, and searches by
-meaning are off for the same reason. Printed are events a second, processor time of worker and simulator, and the
-worker's memory on its way.
+issues of 40 installations, one repository with 20 earlier issues each, that resemble no other, so that nobody is
+commented to: comments are limited to 80 a minute by GitHub, which would be measured otherwise. Each issue has an author
+of its own, because the bot defers an author's eleventh issue within an hour. The repositories' earlier issues are in
+the index, and searches by meaning are off for the same reason. Printed are events a second, processor time of worker
+and simulator, and the worker's memory on its way.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -31,7 +33,8 @@ import sqlalchemy as sa
 
 from bench.hosting import KINDS, cpu_seconds, database, memory_mb
 from bot.app.demo.show import environment
-from bot.deliveries.database import QUEUE, jobs, prepare, queue_engine, state
+from bot.app.wiring.clients import prepare_databases
+from bot.deliveries.database import BACKGROUND_QUEUE, QUEUE, jobs, prepare, queue_engine, state
 from bot.deliveries.events import IssueEvent
 from bot.deliveries.inbox import new_job
 from bot.deliveries.queue import Queue
@@ -44,6 +47,8 @@ from bot.storage.engine import make_engine
 ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = 10
 PATIENCE_SECONDS = 900.0
+HISTORY = 20
+"""Issues that each repository has in the index before the events."""
 
 
 @dataclass
@@ -99,17 +104,21 @@ def measure(kind: str, what: str, events: int, installations: int) -> None:
         url = stack.enter_context(database(kind, home))
         if what == "queue":
             command = [sys.executable, __file__, "--worker", str(home), url]
-            fill(load({"DOPPEL_HOME": str(home), "DATABASE_URL": url}), made_up(events, installations))
-            environ = {**os.environ, "PYTHONPATH": str(ROOT)}
-            drain(command, environ, home, url, events).tell("queue alone")
+            settings = load({"DOPPEL_HOME": str(home), "DATABASE_URL": url})
+            fill(settings, made_up(events, installations))
+            with working(command, {**os.environ, "PYTHONPATH": str(ROOT)}, home) as pid:
+                drain(pid, settings, events).tell("queue alone")
             return
         server = stack.enter_context(start_simulator(webhook_secret="a-secret", validate=False))
         environ = {**environment(server, home, url), "PYTHONPATH": str(ROOT), "LOG_LEVEL": "WARNING"}
         command = [sys.executable, "-m", "bot", "worker"]
-        queued = populate(server, events, installations)
-        index(command, environ, home, url, installations)
-        fill(load(environ), queued)
-        drain(command, environ, home, url, events).tell("with handlers")
+        repositories = populate(server, installations)
+        settings = load(environ)
+        prepare_databases(settings)
+        with working(command, environ, home) as pid:
+            await_index(settings, HISTORY * installations)
+            fill(settings, open_issues(server, repositories, events))
+            drain(pid, settings, events).tell("with handlers")
 
 
 def made_up(events: int, installations: int) -> list[IssueEvent]:
@@ -121,23 +130,29 @@ def made_up(events: int, installations: int) -> list[IssueEvent]:
     ]
 
 
-def populate(server: Server, events: int, installations: int) -> list[IssueEvent]:
-    """Repositories with as many issues, and the events of their being opened."""
-    sim, chance = server.sim, random.Random(7)
-    words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(4, 9))) for _ in range(20_000)]
-    ann = Actor("ann")
-    queued = []
+def populate(server: Server, installations: int) -> dict[int, Repository]:
+    """Repositories with some history, one for each installation, by the installation's id."""
+    repositories = {}
     for n in range(installations):
-        repository = sim.add_repository(f"owner{n}/app")
-        sim.write_file(f"owner{n}/app", ".github/doppel.yml", "search: {hybrid: off}")
-        installation = sim.install(f"owner{n}/app")
-        for _ in range(events // installations):
-            title, body = " ".join(chance.choices(words, k=6)), " ".join(chance.choices(words, k=40))
-            number = sim.open_issue(f"owner{n}/app", "ann", title, body).number
-            about = summary(repository.id, f"owner{n}/app")
-            queued.append(IssueEvent("opened", installation.id, about, number, ann, ann))
-    chance.shuffle(queued)
-    return queued
+        name = f"owner{n}/app"
+        record = server.sim.add_repository(name)
+        server.sim.write_file(name, ".github/doppel.yml", "search: {hybrid: off}")
+        repositories[server.sim.install(name).id] = summary(record.id, name)
+    open_issues(server, repositories, HISTORY * installations)
+    return repositories
+
+
+def open_issues(server: Server, repositories: dict[int, Repository], count: int) -> list[IssueEvent]:
+    """Open an issue in each repository in turn, each by another author, until there are `count`; returns the events."""
+    chance = random.Random(count)
+    words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(4, 9))) for _ in range(20_000)]
+    events = []
+    for n, (installation, repository) in zip(range(count), cycle(repositories.items())):
+        title, body = " ".join(chance.choices(words, k=6)), " ".join(chance.choices(words, k=40))
+        author = Actor(f"author{n}")
+        number = server.sim.open_issue(str(repository.ref), author.login, title, body).number
+        events.append(IssueEvent("opened", installation, repository, number, author, author))
+    return events
 
 
 def summary(repo_id: int, name: str) -> Repository:
@@ -167,30 +182,27 @@ def working(command: list[str], environ: dict[str, str], home: Path) -> Iterator
         process.wait(40)
 
 
-def index(command: list[str], environ: dict[str, str], home: Path, url: str, installations: int) -> None:
-    """Let a worker read all repositories into the index."""
-    from bot.app.wiring.clients import prepare_databases
-
-    settings = load(environ)
-    prepare_databases(settings)
-    store = make_engine(url, pool_size=1)
-    began = time.monotonic()
-    with working(command, environ, home):
-        while True:
-            with store.connect() as connection:
-                done = connection.execute(sa.text("SELECT count(*) FROM backfills WHERE done")).scalar_one()
-            if done == installations:
-                break
-            if time.monotonic() - began > PATIENCE_SECONDS:
-                raise SystemExit(f"only {done} repositories are in the index; see {home}/worker.log")
-            time.sleep(0.5)
+def await_index(settings: Settings, issues: int) -> None:
+    """Wait until the worker has read and embedded all issues, and has no step of the index left."""
+    store, queue = make_engine(settings.database_url, pool_size=1), queue_engine(settings, pool_size=1)
+    steps = sa.select(sa.func.count()).where(state("waiting", "running"), jobs.c.queue == BACKGROUND_QUEUE)
+    began, done, left = time.monotonic(), 0, 1
+    while done < issues or left:
+        if time.monotonic() - began > PATIENCE_SECONDS:
+            raise SystemExit(f"only {done} issues are in the index; see worker.log")
+        time.sleep(0.5)
+        with store.connect() as connection:
+            done = connection.execute(sa.text("SELECT count(*) FROM text_vectors")).scalar_one()
+        with queue.connect() as connection:
+            left = connection.execute(steps).scalar_one()
     store.dispose()
+    queue.dispose()
     print(f"  {'':<15}the index was filled in {time.monotonic() - began:.0f} s")
 
 
-def drain(command: list[str], environ: dict[str, str], home: Path, url: str, events: int) -> Drained:
-    """Start a worker on a full queue and watch it until the queue is empty. Its start is not counted."""
-    engine = queue_engine(load({"DOPPEL_HOME": str(home), "DATABASE_URL": url}), pool_size=1)
+def drain(pid: int, settings: Settings, events: int) -> Drained:
+    """Watch a worker until its queue is empty, from its first finished events on."""
+    engine = queue_engine(settings, pool_size=1)
     left_of = sa.select(sa.func.count()).where(state("waiting", "running"), jobs.c.queue == QUEUE)
 
     def left() -> int:
@@ -198,17 +210,16 @@ def drain(command: list[str], environ: dict[str, str], home: Path, url: str, eve
             count: int = connection.execute(left_of).scalar_one()
         return count
 
-    with working(command, environ, home) as pid:
-        while (first := left()) > events - 20:
-            time.sleep(0.1)
-        began, own, its, memory = time.monotonic(), time.process_time(), cpu_seconds(pid), [memory_mb(pid)]
-        while (now := left()) > 2:
-            if first - now >= len(memory) * first / SAMPLES:
-                memory.append(memory_mb(pid))
-            time.sleep(0.2)
-        seconds, cpu = time.monotonic() - began, cpu_seconds(pid) - its
-        # The simulator is a thread of this process.
-        result = Drained(first - now, seconds, cpu, time.process_time() - own, [*memory, memory_mb(pid)])
+    while (first := left()) > events - 20:
+        time.sleep(0.1)
+    began, own, its, memory = time.monotonic(), time.process_time(), cpu_seconds(pid), [memory_mb(pid)]
+    while (now := left()) > 2:
+        if first - now >= len(memory) * first / SAMPLES:
+            memory.append(memory_mb(pid))
+        time.sleep(0.2)
+    seconds, cpu = time.monotonic() - began, cpu_seconds(pid) - its
+    # The simulator is a thread of this process.
+    result = Drained(first - now, seconds, cpu, time.process_time() - own, [*memory, memory_mb(pid)])
     with engine.connect() as connection:
         counts = sa.select(jobs.c.state, sa.func.count()).where(jobs.c.queue == QUEUE).group_by(jobs.c.state)
         states = connection.execute(counts).all()
