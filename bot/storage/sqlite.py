@@ -31,9 +31,6 @@ _SLOT, _PATIENCE = "doppel_write_slot", "doppel_patience"
 # The key of the file's inode in a connection's pool record.
 _FILE = "doppel_file"
 
-# Prepared statements that a connection keeps, of up to 20 kB each; the driver's 128 are no faster.
-_PREPARED = 16
-
 # Bytes that must be free on the disk, or a delivery may not fit.
 _ROOM = 1 << 20
 
@@ -56,7 +53,6 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
             "timeout": patience,
             "check_same_thread": False,
             "isolation_level": "IMMEDIATE",
-            "cached_statements": _PREPARED,
         },
         execution_options={_SLOT: threading.Lock(), _PATIENCE: patience},
     )
@@ -100,7 +96,7 @@ def memory_engine() -> sa.Engine:
         "sqlite://",
         hide_parameters=True,
         poolclass=StaticPool,
-        connect_args={"isolation_level": "IMMEDIATE", "cached_statements": _PREPARED},
+        connect_args={"isolation_level": "IMMEDIATE"},
         execution_options={_SLOT: threading.Lock(), _PATIENCE: 0.0},
     )
 
@@ -135,18 +131,17 @@ def write_slot(engine: sa.Engine) -> Iterator[None]:
 
 
 def take_write_lock(connection: sa.Connection) -> None:
-    """Begin a transaction that may write, and wait for the lock for the connection's `busy_timeout`.
+    """Begin a transaction that may write, and wait for the lock for the engine's patience.
 
     SQLite itself would sleep up to a tenth of a second between two tries, so that one busy writer would get the lock
     again and again. More frequent tries are fair.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
-    (patience,) = driver.execute("PRAGMA busy_timeout").fetchone()
-    began = time.monotonic()
+    patience, began = connection.get_execution_options()[_PATIENCE], time.monotonic()
     driver.execute("PRAGMA busy_timeout=0")
     try:
-        while (waited := time.monotonic() - began) < patience / 1000:
+        while (waited := time.monotonic() - began) < patience:
             try:
                 driver.execute("BEGIN IMMEDIATE")
                 return
@@ -157,7 +152,7 @@ def take_write_lock(connection: sa.Connection) -> None:
         # The last try goes through SQLAlchemy, whose errors callers know.
         connection.exec_driver_sql("BEGIN IMMEDIATE")
     finally:
-        driver.execute(f"PRAGMA busy_timeout={patience}")
+        driver.execute(f"PRAGMA busy_timeout={1000 * patience:.0f}")
 
 
 def _use_wal(connection: sqlite3.Connection, patience: float) -> None:
