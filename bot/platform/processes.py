@@ -17,16 +17,19 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from pathlib import Path
 from types import FrameType
-from typing import IO
+from typing import IO, Any, TypeVar
 
 from bot.domain.errors import Unavailable
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "python:bot.gunicorn_conf", "bot.web:create_app()")
 WORKER = (sys.executable, "-m", "bot", "worker")
@@ -154,32 +157,57 @@ def _terminate_with_parent() -> None:
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
-def end_with_parent() -> None:
-    """End this process when its parent ends; a pool's process would otherwise wait for work for ever."""
+@contextmanager
+def running_in_processes(
+    processes: int,
+    work: Callable[..., T],
+    calls: Iterable[tuple[Any, ...]],
+    begin: Callable[..., None],
+    *given: Any,
+) -> Iterator[list[Future[T]]]:
+    """Make the `calls` of `work` in fresh interpreters, each of which has called `begin` with what is `given`.
+
+    The processes end with the block, at once, and when this process is killed.
+    """
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin, (begin, given))
+    try:
+        with _signals_blocked():
+            # The pool starts its processes when it gets work.
+            futures = [pool.submit(work, *call) for call in calls]
+        yield futures
+    finally:
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(begin: Callable[..., None], given: tuple[Any, ...]) -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None, "somebody has started it"
 
     def exit_after_parent() -> None:
+        # A pool's process would otherwise wait for work for ever.
         parent.join()
-        # An exception in this thread would not reach the waiting main thread, and signals may be blocked.
+        # An exception in this thread would not reach the waiting main thread.
         os._exit(1)
 
     threading.Thread(target=exit_after_parent, daemon=True).start()
+    begin(*given)
 
 
 @contextmanager
-def signals_blocked(*more: signal.Signals) -> Iterator[None]:
-    """Block SIGINT, SIGHUP and `more`. Processes that start in the block inherit this, and never receive these signals.
+def _signals_blocked() -> Iterator[None]:
+    """Block SIGINT and SIGHUP. Processes that start in the block inherit this, and never receive these signals.
 
-    A terminal sends SIGINT and SIGHUP to all processes, and a service manager may send SIGTERM. With the signals
-    blocked, only this process ends its children, by SIGTERM unless `more` has it. So they clean up without tracebacks.
+    A terminal sends both to all processes. So only this process ends its children, without tracebacks.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
         # Start multiprocessing's helper process here, so that SIGHUP cannot end it. If the helper started later, with
         # the first process, it would unblock the other signals.
         resource_tracker.ensure_running()
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *more})
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -15,7 +15,6 @@ from click.testing import CliRunner
 
 from bot.app.cli.replay import replay as command
 from bot.domain.entities import Issue, RepoRef
-from bot.domain.errors import DoppelError
 from bot.quality.replay import drivers as indexed
 from bot.quality.replay.archive import PastIssue, read_archive
 from bot.quality.replay.drivers import replay_index
@@ -164,8 +163,8 @@ def test_several_processes_give_the_answers_of_one(tmp_path: Path, monkeypatch: 
 def test_what_goes_wrong_in_a_process_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexed, "LEAST_SEGMENT", 5)
     issues = read_archive(write(tmp_path / "issues.jsonl", [row(number) for number in range(18)]))
-    asking = ReplayOptions(relevance="nonsense")
-    with pytest.raises(DoppelError, match="nonsense"):
+    asking = ReplayOptions(weights="nonsense")
+    with pytest.raises(ValueError, match="Expecting value"):
         list(replay_index(issues, range(8, 40), asking, jobs=2))
 
 

@@ -9,28 +9,19 @@ from __future__ import annotations
 import multiprocessing
 import os
 import tempfile
-from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from concurrent.futures import FIRST_EXCEPTION, wait
+from contextlib import contextmanager, suppress
 from functools import partial
-from multiprocessing.connection import Connection, wait
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from bot.domain.errors import DoppelError, Unavailable
-from bot.platform.processes import signals_blocked
+from bot.domain.errors import Unavailable
+from bot.platform.processes import running_in_processes
 from bot.quality.replay.archive import PastIssue
-from bot.quality.replay.replay import (
-    FutureLeak,
-    IndexMirror,
-    QuestionRecorder,
-    ReplayAnswer,
-    ReplayGitHub,
-    ReplayOptions,
-    replay,
-)
+from bot.quality.replay.replay import IndexMirror, QuestionRecorder, ReplayAnswer, ReplayGitHub, ReplayOptions, replay
 from bot.search.embedding.local import TextModel, choose_embedder
 from bot.search.finder import Finder, FinderSettings, TemporaryIndexes
 from bot.search.index import TextAnalyser
@@ -48,16 +39,6 @@ LEAST_SEGMENT = 500
 _REPO = 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Segment:
-    """The arrivals from `start` on, and the positions `asked` about. `within` is the folder of the index's file."""
-
-    start: int
-    asked: frozenset[int]
-    asking: ReplayOptions
-    within: Path | None = None
-
-
 def replay_index(
     issues: Sequence[PastIssue],
     asked: Collection[int],
@@ -67,7 +48,8 @@ def replay_index(
 ) -> Generator[ReplayAnswer | None, None, None]:
     """Like `replay`, for all `issues`, with an index, in `jobs` processes (None: one for each processor).
 
-    `advance` is called whenever an issue has arrived in any process. Answers are yielded in order.
+    `advance` is called whenever an issue has arrived in any process. Answers are yielded in order, those of several
+    processes at the end.
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
@@ -75,11 +57,17 @@ def replay_index(
         advance()
         yield None
     if count == 1:
-        for answer in _answers(issues, _Segment(first, frozenset(asked), asking)):
+        for answer in _answers(issues, first, asked, asking):
             advance()
             yield answer
     else:
         yield from _in_processes(issues, sorted(asked), count, asking, advance)
+
+
+# In a child process, the number of issues that have arrived in all of them.
+_arrived: Synchronized[int]
+# Seconds between two looks at that number.
+_EVERY = 0.2
 
 
 def _in_processes(
@@ -90,38 +78,51 @@ def _in_processes(
     advance: Callable[[], None],
 ) -> Iterator[ReplayAnswer | None]:
     """Replay the arrivals from the first of `positions`, those to ask about, in `count` processes."""
-    first = positions[0]
-    starts = [first, *(positions[len(positions) * part // count] for part in range(1, count))]
+    starts = [positions[len(positions) * part // count] for part in range(count)]
     ends = [*starts[1:], len(issues)]
-    segments: list[_Process] = []
-    with ExitStack() as stack:
-        # A killed child process leaves its index's file behind, so this process removes all of them.
-        with _index_errors():
-            made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
-        home = Path(stack.enter_context(made))
-        stack.callback(_end_processes, segments)
-        for start, end in zip(starts, ends, strict=True):
-            places = frozenset(place for place in positions if start <= place < end)
-            segments.append(_Process(end - start, _Segment(start, places, asking, home)))
-        for segment, end in zip(segments, ends, strict=True):
-            segment.give(issues[:end])
-        for segment in segments:
-            for _ in range(segment.count):
-                while not segment.arrived:
-                    _receive(segments, advance)
-                yield segment.take()
+    arrived, told = multiprocessing.get_context("spawn").Value("q", 0), 0
+    # A killed child process leaves its index's file behind, so this process removes all of them.
+    with _index_errors():
+        made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
+    with made as home:
+        calls = [
+            (issues[:end], start, [place for place in positions if start <= place < end], asking, Path(home))
+            for start, end in zip(starts, ends, strict=True)
+        ]
+        with running_in_processes(count, _replay_segment, calls, _begin, arrived) as segments:
+            running = set(segments)
+            while running:
+                done, running = wait(running, _EVERY, FIRST_EXCEPTION)
+                for segment in done:
+                    segment.result()
+                while told < arrived.value:
+                    advance()
+                    told += 1
+            for segment in segments:
+                yield from segment.result()
 
 
-def _end_processes(segments: Sequence[_Process]) -> None:
-    for segment in segments:
-        segment.process.terminate()
-    for segment in segments:
-        segment.process.join()
+def _begin(arrived: Synchronized[int]) -> None:
+    global _arrived
+    _arrived = arrived
 
 
-def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[ReplayAnswer | None]:
-    asking = segment.asking
-    with _index_errors(), ephemeral_index(TextAnalyser(), choose_embedder(), segment.within, TextModel()) as index:
+def _replay_segment(
+    issues: Sequence[PastIssue], start: int, asked: Collection[int], asking: ReplayOptions, within: Path
+) -> list[ReplayAnswer | None]:
+    answers = []
+    for answer in _answers(issues, start, asked, asking, within):
+        answers.append(answer)
+        with _arrived.get_lock():
+            _arrived.value += 1
+    return answers
+
+
+def _answers(
+    issues: Sequence[PastIssue], start: int, asked: Collection[int], asking: ReplayOptions, within: Path | None = None
+) -> Iterator[ReplayAnswer | None]:
+    """The answers about the arrivals from `start` on. `within` is the folder of the index's file."""
+    with _index_errors(), ephemeral_index(TextAnalyser(), choose_embedder(), within, TextModel()) as index:
         github = ReplayGitHub(searchable=False)
         weights = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only_sources(*asking.sources))
@@ -135,7 +136,7 @@ def _answers(issues: Sequence[PastIssue], segment: _Segment) -> Iterator[ReplayA
             judge=judge,
         )
         mirror = IndexMirror(index, _REPO)
-        yield from replay(issues, segment.asked, finder, github, asking.options(), mirror, segment.start, judge)
+        yield from replay(issues, asked, finder, github, asking.options(), mirror, start, judge)
 
 
 @contextmanager
@@ -152,64 +153,6 @@ def _index_errors() -> Iterator[None]:
         with suppress(OSError):
             home = tempfile.gettempdir()
         raise Unavailable(f"the replay's index in {home} failed ({why(failure)}); TMPDIR names another place") from None
-
-
-class _Process:
-    """A segment of `count` arrivals in its own process. Answers come through a pipe, and wait in `arrived`."""
-
-    def __init__(self, count: int, segment: _Segment) -> None:
-        # A fresh interpreter does not accidentally share anything, such as an open database.
-        context = multiprocessing.get_context("spawn")
-        self.count = count
-        self.arrived: deque[ReplayAnswer | Exception | None] = deque()
-        self.pipe, child_end = context.Pipe()
-        self.process = context.Process(target=_replay_segment, args=(child_end, segment), daemon=True)
-        with signals_blocked():
-            self.process.start()
-        child_end.close()
-
-    def give(self, issues: Sequence[PastIssue]) -> None:
-        """Send the issues; return after the process has begun to read the issues."""
-        # If the process has already ended, `receive` notices.
-        with suppress(BrokenPipeError):
-            self.pipe.send(issues)
-
-    def receive(self) -> bool:
-        """Receive a message or the end of the process; return True for a message about an arrival."""
-        try:
-            self.arrived.append(self.pipe.recv())
-            return True
-        except (EOFError, ConnectionResetError):
-            self.pipe.close()
-            self.process.join()
-            self.arrived.append(DoppelError(f"a process of the replay ended with code {self.process.exitcode}"))
-            return False
-
-    def take(self) -> ReplayAnswer | None:
-        """The next answer. Raises the process's error."""
-        answer = self.arrived.popleft()
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
-
-
-def _receive(segments: Sequence[_Process], advance: Callable[[], None]) -> None:
-    """Receive from every process that has sent something, so that a full pipe holds up no process."""
-    by_pipe = {segment.pipe: segment for segment in segments if not segment.pipe.closed}
-    for pipe in wait(list(by_pipe)):
-        if by_pipe[pipe].receive():  # type: ignore[index]
-            advance()
-
-
-def _replay_segment(pipe: Connection, segment: _Segment) -> None:
-    try:
-        for answer in _answers(pipe.recv(), segment):
-            pipe.send(answer)
-    except (FutureLeak, Unavailable) as expected:
-        pipe.send(expected)
-    except Exception as failure:
-        # Send the error as text, because some errors cannot be pickled.
-        pipe.send(DoppelError(f"{type(failure).__name__}: {failure}"))
 
 
 def replay_search(

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import logging
-import multiprocessing
-import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import Any
@@ -22,7 +20,7 @@ from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import GitHubError, Retryable
 from bot.domain.formats import batches, counted
 from bot.domain.report import Reason, ReasonCode
-from bot.platform.processes import end_with_parent, signals_blocked
+from bot.platform.processes import running_in_processes
 from bot.quality.feedback import decisions_on_pairs
 from bot.quality.scanning.groups import THRESHOLD, BacklogIssue, ScanAnswer, ScanMatch, ScanResult, grouped
 from bot.search.index import Index, View
@@ -107,32 +105,21 @@ _process_matcher: BacklogMatcher | None = None
 def match_in_processes(
     make: Callable[[], BacklogMatcher], repo_id: int, numbers: Sequence[int], processes: int
 ) -> Iterator[list[ScanAnswer]]:
-    """Yield batches of answers, in no particular order. `make` is pickled, and called once in each process.
-
-    If you leave the iteration early, each process stops after its current batch.
-    """
+    """Yield batches of answers, in no particular order. `make` is pickled, and called once in each process."""
     numbers_by_batch = list(batches(numbers, PART))
     if len(numbers) <= FEW:
         with closing(make()) as matcher:
             for batch in numbers_by_batch:
                 yield matcher.ask(repo_id, batch)
         return
-    context = multiprocessing.get_context("spawn")
-    with signals_blocked(signal.SIGTERM):
-        pool = ProcessPoolExecutor(min(processes, len(numbers_by_batch)) or 1, context, _begin, (make,))
-    try:
-        # The pool starts processes when it gets work.
-        with signals_blocked(signal.SIGTERM):
-            futures = [pool.submit(_ask, repo_id, batch) for batch in numbers_by_batch]
+    calls = [(repo_id, batch) for batch in numbers_by_batch]
+    with running_in_processes(min(processes, len(calls)), _ask, calls, _begin, make) as futures:
         for future in as_completed(futures):
             yield future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _begin(make: Callable[[], BacklogMatcher]) -> None:
     global _process_matcher
-    end_with_parent()
     _process_matcher = make()
 
 
