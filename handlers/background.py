@@ -133,8 +133,6 @@ def _scan_step(event: ScanEvent, known: StoredRepository, services: Services) ->
         following = ScanEvent(event.installation, known.summary, event.chain, event.step + 1, numbers[-1])
         services.inbox.put(following.delivery_id, following, PAUSE)
         return
-    if event.after:
-        scan.ask_again()
     client = partial(services.github.in_repository, services.installation_of(known))
     config = services.repository_settings.read(client, known.summary).config
     if config.mode == "off":

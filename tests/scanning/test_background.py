@@ -10,8 +10,7 @@ from bot.deliveries.events import ScanEvent
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import Unavailable
 from bot.github.repository import RepoClient
-from bot.quality.scanning.scan import BacklogMatcher, Scan
-from bot.search.matching import shipped_model
+from bot.quality.scanning.scan import BacklogMatcher
 from bot.storage.repositories import Progress
 from handlers import background as scanning
 from tests.indexing.conftest import REPO, Host, host, on_one_database
@@ -25,7 +24,6 @@ CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone
 def filled(host: Host, monkeypatch: pytest.MonkeyPatch) -> Host:
     """Eight issues in the index, of which the last repeats the first; steps of three issues."""
     monkeypatch.setattr(scanning, "ISSUES_PER_STEP", 3)
-    monkeypatch.setattr("bot.quality.scanning.scan.MOST_ASKED_AGAIN", 3)
     host.sim.open_issue(REPO, "ann", "Exporting albums fails", CRASH)
     host.load(6)
     host.sim.open_issue(REPO, "bob", "Exporting albums fails again", CRASH)
@@ -88,24 +86,7 @@ def test_d8_a_worker_that_dies_in_a_step_asks_nothing_twice(filled: Host, monkey
 
 
 @pytest.mark.slow
-@on_one_database
-def test_d8_what_is_changed_while_others_are_asked_about_is_asked_about_again(filled: Host) -> None:
-    ask(filled)
-    # The command and three steps: only the result is missing.
-    filled.work(4)
-    filled.sim.edit_issue(REPO, 8, title="Subtitles are late", body="By two seconds.")
-    filled.work()
-    (body,) = shown(filled)
-    assert "no two are likely enough to report the same thing" in body
-    services = filled.services
-    scan = Scan(services.store, BacklogMatcher(services.index, shipped_model()), filled.repo_id)
-    kept = {answer.number: answer.found for answer in scan.answers()}
-    assert sorted(kept) == filled.services.index.numbers(filled.repo_id, 0, 99)
-    assert 1 not in {one.number for one in kept[8]}
-
-
-@pytest.mark.slow
-def test_d8_what_changed_beyond_what_is_asked_about_again_is_shown_as_it_was_found(filled: Host) -> None:
+def test_d8_what_changes_while_others_are_asked_about_is_shown_as_it_was_found(filled: Host) -> None:
     """As where vectors come for all of them meanwhile: each of those counts as a change."""
     ask(filled)
     filled.work(4)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.console import cleanup_on_signal, database_errors, echo_json, refuse_overwriting
+from bot.app.cli.shared.console import cleanup_on_signal, echo_json, refuse_overwriting
 from bot.app.cli.shared.parameters import (
     ONE_OR_MORE,
     Share,
     WrittenFile,
     json_option,
     read_weights,
-    settings_with,
     source_argument,
     weights_option,
 )
+from bot.platform import settings as host
 from bot.quality.scanning.groups import THRESHOLD
 
 _CONFIDENCE = "How likely any two issues in a group must be the same."
@@ -34,7 +33,6 @@ _CONFIDENCE = "How likely any two issues in a group must be the same."
 @json_option
 @click.option("--markdown", is_flag=True, help="Print Markdown, as many groups as fit into an issue.")
 @click.option("--html", type=WrittenFile(), help="Write all groups to this file, as a web page.")
-@click.option("--store", help="Use the index in this database; URL without a password [default: DATABASE_URL].")
 @click.option("--fresh", is_flag=True, help="Ask about every issue again, not only about changed issues.")
 @click.option(
     "--processes", type=click.IntRange(1, 64), help="Processes that share the work [default: one for each core]."
@@ -48,7 +46,6 @@ def scan(
     as_json: bool,
     markdown: bool,
     html: Path | None,
-    store: str | None,
     fresh: bool,
     processes: int | None,
     weights: Path | None,
@@ -56,7 +53,7 @@ def scan(
     """Look through all open issues of SOURCE for groups that report the same thing.
 
     SOURCE is OWNER/REPO or a file of issues (JSON Lines, plain or gzipped, as for `doppel replay`). The issues of a
-    repository come from the index in the store; missing issues are read from GitHub first, as the App or with
+    repository come from the index in DATABASE_URL; missing issues are read from GitHub first, as the App or with
     GITHUB_TOKEN. Labels in a file are not read. Nothing is written on GitHub. A stopped scan continues at the next
     call. docs/scan.md says how groups are made and ordered.
     """
@@ -66,14 +63,9 @@ def scan(
     # NumPy and the models take a second to import.
     from bot.app.cli.shared import scan_backlog
 
-    settings, judging = settings_with("--store", store), read_weights(weights)
+    settings, judging = host.load(), read_weights(weights)
     # A file's issues are put into a temporary database, which must not outlive the command.
-    reworded_errors = database_errors("the database of --store") if store else nullcontext()
-    with (
-        cleanup_on_signal(),
-        reworded_errors,
-        scan_backlog.open_source(source, settings, stored=bool(store)) as backlog,
-    ):
+    with cleanup_on_signal(), scan_backlog.open_source(source, settings) as backlog:
         scan = scan_backlog.compared(backlog, include_closed, fresh, processes or os.cpu_count() or 1, judging)
         if backlog.reactions is not None:
             scan.count_reactions(backlog.reactions, confidence)

@@ -244,8 +244,6 @@ class Tools:
                     # The tool runs in a thread, but progress must be sent from the event loop.
                     told = f"{done} of {len(missing)} issues compared"
                     from_thread.run(context.report_progress, done, len(missing), told)
-                if missing:
-                    scan.ask_again()
                 scan.count_reactions(partial(client.reactions, repository.ref), min_confidence)
                 return BacklogAnswer.of(str(repository.ref), scan.result(min_confidence), limit, likely)
 

@@ -1,6 +1,7 @@
 """Renders the backlog scan as Markdown, for the scan's issue and `doppel scan --markdown`, and as an HTML page (D8).
 
-Links go through the redirecting host, so that no issue gets a back-link. Titles and reasons are strangers' text.
+On GitHub links go through the redirecting host, so that no issue gets a back-link. Titles and reasons are strangers'
+text.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from datetime import datetime
 from html import escape as quoted
 from typing import Protocol
 
+from markdown_it import MarkdownIt
+
 from bot.conversation.commands.table import COMMANDS_BY_NAME, CommandName
 from bot.conversation.marker import SCAN
 from bot.conversation.messages.catalogue import Messages, english
 from bot.conversation.render.comment import confidence_words
 from bot.conversation.render.details import bullets, sentence
 from bot.conversation.render.escape import RepoLinks, break_phrase, clean, code, escape
-from bot.conversation.render.phrases import REASONS_MAX, command_words, reasons_in
+from bot.conversation.render.phrases import command_words, reasons_in
 from bot.domain.entities import BODY_MAX
 from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, GroupMember, ScanResult
 
@@ -28,7 +31,7 @@ _RESERVED = 400
 
 
 class IssueNames(Protocol):
-    """Names issues. `RepoLinks` and `FileIssueNames` implement this protocol."""
+    """Names issues. `RepoLinks`, `PageLinks` and `FileIssueNames` implement this protocol."""
 
     def issue(self, number: int) -> str: ...
 
@@ -41,6 +44,16 @@ class FileIssueNames:
 
     def issue(self, number: int) -> str:
         return code(self.names[number], 60)
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinks:
+    """Links to issues below the repository's address."""
+
+    home: str
+
+    def issue(self, number: int) -> str:
+        return f"[#{number}]({self.home}/issues/{number})"
 
 
 def render_scan(result: ScanResult, place: RepoLinks, checked: datetime, say: Messages) -> str:
@@ -134,66 +147,25 @@ def _nested(lines: Sequence[str]) -> str:
     )
 
 
+# All groups of any backlog fit into this many characters.
+_PAGE_MAX = 10**9
 _STYLE = """
-:root { color-scheme: light dark; --ink: #1f2328; --dim: #59636e; --line: #d1d9e0; --paper: #fff; --link: #0969da; }
-@media (prefers-color-scheme: dark) {
-  :root { --ink: #f0f6fc; --dim: #9198a1; --line: #3d444d; --paper: #0d1117; --link: #4493f8; }
-}
+:root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --link: #0969da; }
+@media (prefers-color-scheme: dark) { :root { --ink: #f0f6fc; --paper: #0d1117; --link: #4493f8; } }
 body { background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto;
   max-width: 50rem; padding: 0 1rem; overflow-wrap: anywhere; }
-section { border-top: 1px solid var(--line); }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-bottom: 0; }
-a { color: var(--link); } .dim { color: var(--dim); margin: 0; } ul { padding-left: 1.2rem; } li { margin: .5rem 0; }
+h1 { font-size: 1.5rem; } a { color: var(--link); } li { margin: .5rem 0; }
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _Links:
-    home: str
-    names: Mapping[int, str]
-
-    def link(self, entry: BacklogIssue) -> str:
-        """An issue's number as a link, or the issue's name if there are no links."""
-        if not self.home:
-            return _text(self.names.get(entry.number, f"#{entry.number}"))
-        return f'<a href="{quoted(self.home)}/issues/{entry.number}" rel="noreferrer">#{entry.number}</a>'
-
-
-def scan_page(result: ScanResult, name: str, checked: str, home: str, names: Mapping[int, str] | None) -> str:
-    """The whole HTML page.
-
-    `name` says what was scanned, and `checked` when. `home` is the repository's address. Issues of a file have `names`
-    instead of links.
-    """
-    place = _Links(home, names or {})
-    title = _text(f"{english().scan_title()}: {name}")
-    summary = _text(heading(result, english()).replace("**", ""))
-    groups = "\n".join(_section(group, place) for group in result.groups)
+def scan_page(result: ScanResult, place: IssueNames, name: str, checked: str) -> str:
+    """The Markdown of all groups as an HTML page; `name` says what was scanned, and `checked` when."""
+    title = quoted(clean(f"{english().scan_title()}: {name}"))
+    # Only GitHub makes formulas.
+    text = scan_markdown(result, place, english(), _PAGE_MAX).replace("<span>$</span>", "$")
     return (
-        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p>{summary}</p>\n"
-        f'{groups}\n<p class="dim">{_text(checked)}</p>\n</body>\n</html>\n'
+        f'<meta name="referrer" content="no-referrer">\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n'
+        f"{MarkdownIt('commonmark', {'html': False}).render(text)}<p>{quoted(checked)}</p>\n</body>\n</html>\n"
     )
-
-
-def _section(group: DuplicateGroup, place: _Links) -> str:
-    original = group.original
-    members = "\n".join(_item(member, place) for member in group.members)
-    return (
-        f"<section>\n<h2>{place.link(original)} {_text(original.title)}</h2>\n"
-        f'<p class="dim">{_text(sentence(age(original, english())))} · {_text(facts(group, english()))}</p>\n'
-        f"<ul>\n{members}\n</ul>\n</section>"
-    )
-
-
-def _item(member: GroupMember, place: _Links) -> str:
-    summary = f"{sentence(confidence_words(member.confidence, english()))} · {age(member.entry, english())}"
-    reasons = "".join(f'<p class="dim">{_text(str(reason))}</p>' for reason in member.reasons[:REASONS_MAX])
-    entry = member.entry
-    return f'<li>{place.link(entry)} {_text(entry.title)}<p class="dim">{_text(summary)}</p>{reasons}</li>'
-
-
-def _text(text: str) -> str:
-    """Strangers' text on one line, without invisible characters and markup."""
-    return quoted(clean(text))

@@ -132,15 +132,15 @@ def _ask(repo_id: int, numbers: Sequence[int]) -> list[ScanAnswer]:
 _ROWS = 2_000
 
 
-MOST_ASKED_AGAIN = 100
-"""The most issues that `ask_again` asks about, which takes some seconds."""
-
 ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
 """Returns the current numbers of 👍 and 👎 on GitHub, by issue number. Issues may be missing from the result."""
 
 
 class Scan(TableGateway):
-    """One scan of a repository, and its table `scan_answers`. You can stop the scan at any time and repeat it."""
+    """One scan of a repository, and its table `scan_answers`. You can stop the scan at any time and repeat it.
+
+    The result uses the answers that became outdated during the scan as they are.
+    """
 
     def __init__(self, store: Store, matcher: BacklogMatcher, repo_id: int, *, closed: bool = False) -> None:
         super().__init__(store.engine)
@@ -180,15 +180,6 @@ class Scan(TableGateway):
             .limit(limit)
         )
         return [row.number for row in self._all(query)]
-
-    def ask_again(self) -> None:
-        """Ask again about issues whose answers became outdated during the scan.
-
-        A scan must end, so call this only once; it asks about at most MOST_ASKED_AGAIN issues. The result uses all
-        other outdated answers as they are.
-        """
-        changed = {*self._outdated(), *self.missing(limit=MOST_ASKED_AGAIN)}
-        self.ask(sorted(changed)[:MOST_ASKED_AGAIN])
 
     def count(self) -> int:
         return int(self._scalar(sa.select(sa.func.count()).where(self._in_backlog())) or 0)

@@ -30,7 +30,7 @@ from bot.platform.addresses import pages_of
 from bot.platform.settings import Settings
 from bot.quality.replay.archive import PastIssue, read_archive
 from bot.quality.scanning.groups import BacklogIssue, ScanResult
-from bot.quality.scanning.markdown import FileIssueNames, age, facts, heading, scan_markdown, scan_page
+from bot.quality.scanning.markdown import FileIssueNames, PageLinks, age, facts, heading, scan_markdown, scan_page
 from bot.quality.scanning.scan import ReadReactions, Scan, match_in_processes
 from bot.search.index import IndexedIssue
 from bot.storage import Store, open_store
@@ -70,8 +70,6 @@ def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, 
         for answers in match_in_processes(make_matcher, backlog.repo_id, numbers, processes):
             scan.keep(answers)
             progress.advance(task, len(answers))
-    if numbers:
-        scan.ask_again()
     return scan
 
 
@@ -92,11 +90,9 @@ class IndexedSource:
 
 
 @contextmanager
-def open_source(source: str, settings: Settings, *, stored: bool) -> Iterator[IndexedSource]:
-    """SOURCE with all its issues in an index; `stored`: the user named a database. Raises UserError."""
+def open_source(source: str, settings: Settings) -> Iterator[IndexedSource]:
+    """SOURCE with all its issues in an index. Raises UserError."""
     read = read_source(source)
-    if stored and isinstance(read, Path):
-        raise UserError(f"--store: {source} is a file; this is for OWNER/REPO")
     with _of_file(read, settings) if isinstance(read, Path) else _of_repository(read, settings) as backlog:
         yield backlog
 
@@ -157,9 +153,10 @@ def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[
 
 
 def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
-    home = "" if backlog.names else f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
+    home = f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
+    place = FileIssueNames(backlog.names) if backlog.names else PageLinks(home)
     checked = f"Checked on {now().strftime('%Y-%m-%d %H:%M %Z').strip()}."
-    write(path, scan_page(found, backlog.name, checked, home, backlog.names), "--html")
+    write(path, scan_page(found, place, backlog.name, checked), "--html")
     click.echo(f"{path}: {counted(len(found.groups), 'group')}", err=True)
 
 
