@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import parse_qs, quote, urlsplit
 
 from githubkit.utils import UNSET
@@ -141,9 +141,7 @@ class AppClient:
         request = partial(self._api.rest.apps.update_webhook_config_for_app, url=url, content_type="json")
         self._api.call("change the webhook's settings", request)
 
-    def deliveries(
-        self, *, status: Literal["success", "failure"] | None = None, most: int = 1_000
-    ) -> Iterator[DeliveryAttempt]:
+    def deliveries(self, *, most: int = 1_000) -> Iterator[DeliveryAttempt]:
         """The attempts of the last three days (Enterprise: seven), newest first. Reads pages on demand."""
         operation, cursor = "list the deliveries", None
         while most > 0:
@@ -151,7 +149,6 @@ class AppClient:
                 self._api.rest.apps.list_webhook_deliveries,
                 per_page=min(PAGE, most),
                 cursor=UNSET if cursor is None else cursor,
-                status=UNSET if status is None else status,
             )
             response = self._api.send(operation, request)
             for data in self._api.read(operation, response):

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 from bot.app.action import state
 from bot.app.action.runner import RunSummary, WorkflowJob
 from bot.app.wiring.clients import build_judge, now
-from bot.app.wiring.indexes import build_index
+from bot.app.wiring.indexes import MemoryQueue, build_index
 from bot.conversation.comments import CommentKeeper
 from bot.conversation.marker import of_token
 from bot.conversation.render.escape import RepoLinks
-from bot.deliveries.events import BACKGROUND, CommentEvent, Event, IndexEvent, InstallationEvent, IssueEvent, full_name
+from bot.deliveries.events import CommentEvent, Event, IndexEvent, IssueEvent, full_name
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import DoppelError, GitHubError, Retryable
 from bot.github.token import INSTALLATION, TokenGitHub
@@ -34,50 +33,6 @@ from handlers.router import Router
 from handlers.scheduled.repository_tasks import keep_digest, look_at_feedback
 from handlers.scheduled.retention import erase_old, tidy
 from handlers.services import Services
-
-
-@dataclass(frozen=True, slots=True)
-class QueuedEvent:
-    event: Event
-    delay: float
-
-
-class MemoryQueue:
-    """Events in order of arrival, without repeats, and indexing steps apart; a `handlers.services.Queue`."""
-
-    def __init__(self) -> None:
-        self._known: set[str] = set()
-        self._events: deque[QueuedEvent] = deque()
-        self._background: deque[QueuedEvent] = deque()
-
-    def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
-        """Add an event; return False if its delivery id is known."""
-        if delivery_id in self._known:
-            return False
-        self._known.add(delivery_id)
-        background = event.partition.startswith(BACKGROUND)
-        (self._background if background else self._events).append(QueuedEvent(event, delay_seconds))
-        return True
-
-    def running(self, partitions: Collection[str]) -> set[str]:
-        """All of the partitions: a job of any may be running in another run of the workflow."""
-        return set(partitions)
-
-    def erase(self, repository_id: int, before: float | None = None) -> None:
-        for queue in (self._events, self._background):
-            for queued in list(queue):
-                if not isinstance(queued.event, InstallationEvent) and queued.event.repository.id == repository_id:
-                    queue.remove(queued)
-
-    def close(self) -> None:
-        """Nothing needs closing."""
-
-    def take(self, *, background: bool) -> QueuedEvent | None:
-        """The next event; with `background`, the next indexing step if no event is left. None if nothing is left."""
-        if self._events:
-            return self._events.popleft()
-        return self._background.popleft() if background and self._background else None
-
 
 logger = logging.getLogger(__name__)
 

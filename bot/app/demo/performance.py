@@ -49,18 +49,18 @@ def perform(
         bot = stack.enter_context(running_bot(server, home, database))
         tell.progress(what=f"writing the issues of {repository} into it")
         count = seed(server.sim, repository, rows)
-        wait_for(bot, "web", bot.takes_deliveries)
+        wait_for(bot, "web process", bot.takes_deliveries)
         server.sim.app.hook.url = bot.receiver
         server.sim.install(repository)
         # The installation is the first delivery: once its job is done, the worker is running.
         installed = server.sim.webhooks.log[-1].guid
-        wait_for(bot, "the worker", lambda: bot.done(installed))
+        wait_for(bot, "worker", lambda: bot.done(installed))
         if count > MOST_WAITED_FOR:
             tell.progress(what=f"{count:,} issues are being read; until all are, the bot uses GitHub's search")
         else:
             tell.progress(what=f"reading {count:,} issues into the bot's index")
             repo_id = server.sim.repository(repository).id
-            wait_for(bot, "the index", lambda: (now := bot.progress(repo_id)) is not None and now.done)
+            wait_for(bot, "index", lambda: (now := bot.progress(repo_id)) is not None and now.done)
         tell.ready(
             repository=repository,
             about=f"from {issues.name}" if issues else ABOUT,

@@ -15,7 +15,7 @@ from bot.app.demo.scenario import Expect, Scene, SceneCommand
 from bot.app.demo.terminal import Lines, Terminal
 from bot.deliveries.database import jobs, queue_engine
 from bot.domain.decisions import Decision
-from bot.domain.errors import DoppelError, Unavailable
+from bot.domain.errors import DoppelError
 from bot.platform import settings as host
 from bot.platform.local import free_port, is_well
 from bot.platform.private_files import make_file, replace_file
@@ -30,6 +30,8 @@ from bot.storage.repositories import Backfills, Progress
 READY_WITHIN_SECONDS = 180.0
 POLL_SECONDS = 0.02
 LOG = "processes.log"
+
+T = TypeVar("T")
 
 
 class BotProcesses:
@@ -89,14 +91,21 @@ def running_bot(server: Server, home: Path, database_url: str = "") -> Iterator[
             processes.close()
 
 
-def wait_for(processes: BotProcesses, what: str, happened: Callable[[], bool]) -> None:
-    """Wait until something has happened; raise Unavailable naming it if that takes too long."""
-    end = time.monotonic() + READY_WITHIN_SECONDS
-    while not happened():
+class ShowFailed(DoppelError):
+    """Something that the script promises did not happen. The message says what."""
+
+
+def wait_for(
+    processes: BotProcesses, what: str, happened: Callable[[], T | None], seconds: float = READY_WITHIN_SECONDS
+) -> T:
+    """Wait until something has happened; raise ShowFailed naming it if that takes longer than `seconds`."""
+    end = time.monotonic() + seconds
+    while not (result := happened()):
         processes.check()
         if time.monotonic() > end:
-            raise Unavailable(f"{what} was not ready within {READY_WITHIN_SECONDS:.0f} s")
+            raise ShowFailed(f"no {what} within {seconds:g} s")
         time.sleep(POLL_SECONDS)
+    return result
 
 
 def environment(server: Server, home: Path, database_url: str) -> dict[str, str]:
@@ -117,14 +126,8 @@ def environment(server: Server, home: Path, database_url: str) -> dict[str, str]
     }
 
 
-T = TypeVar("T")
-
 # An answer takes about a second, and several on a busy machine.
 PATIENCE_SECONDS = 15.0
-
-
-class ShowFailed(DoppelError):
-    """Something that the script promises did not happen. The message says what."""
 
 
 class Show:
@@ -234,10 +237,4 @@ class Show:
         self._wait(f"end of the {what}", lambda: self._bot.done(guid))
 
     def _wait(self, what: str, happened: Callable[[], T | None]) -> T:
-        end = time.monotonic() + self._patience
-        while not (result := happened()):
-            self._bot.check()
-            if time.monotonic() > end:
-                raise ShowFailed(f"no {what} within {self._patience:g} s")
-            time.sleep(POLL_SECONDS)
-        return result
+        return wait_for(self._bot, what, happened, self._patience)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bot.app.wiring.clients import build_github, build_judge, embedder, now, reader
 from bot.conversation.config.schema import RepoConfig
 from bot.deliveries.database import QueueUnavailable
-from bot.deliveries.events import Event, IndexEvent
+from bot.deliveries.events import BACKGROUND, Event, IndexEvent, InstallationEvent
 from bot.deliveries.inbox import Inbox
 from bot.domain.entities import Issue, RepoRef, Repository
 from bot.domain.errors import UserError
@@ -44,26 +45,47 @@ if TYPE_CHECKING:
 _FIRST_STEP = 1
 
 
-class StepQueue:
-    """Replaces the bot's queue: holds only the next step, and calls `completed` once all issues have been read."""
+@dataclass(frozen=True, slots=True)
+class QueuedEvent:
+    event: Event
+    delay: float
 
-    def __init__(self, completed: Callable[[IndexEvent], Any]) -> None:
-        self._completed = completed
-        self._next: tuple[IndexEvent, float] | None = None
+
+class MemoryQueue:
+    """Events in order of arrival, without repeats, and indexing steps apart; a `handlers.services.Queue`."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+        self._events: deque[QueuedEvent] = deque()
+        self._background: deque[QueuedEvent] = deque()
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
-        """Keep the next step and its delay in seconds."""
-        assert isinstance(event, IndexEvent)
-        if event.completed:
-            self._completed(event)
-        else:
-            self._next = (event, delay_seconds)
+        """Add an event; return False if its delivery id is known."""
+        if delivery_id in self._known:
+            return False
+        self._known.add(delivery_id)
+        background = event.partition.startswith(BACKGROUND)
+        (self._background if background else self._events).append(QueuedEvent(event, delay_seconds))
         return True
 
-    def take(self) -> tuple[IndexEvent, float] | None:
-        """The next step and its delay; None if no step is left."""
-        following, self._next = self._next, None
-        return following
+    def running(self, partitions: Collection[str]) -> set[str]:
+        """All of the partitions: a job of any may be running in another run of the workflow."""
+        return set(partitions)
+
+    def erase(self, repository_id: int, before: float | None = None) -> None:
+        for queue in (self._events, self._background):
+            for queued in list(queue):
+                if not isinstance(queued.event, InstallationEvent) and queued.event.repository.id == repository_id:
+                    queue.remove(queued)
+
+    def close(self) -> None:
+        """Nothing needs closing."""
+
+    def take(self, *, background: bool) -> QueuedEvent | None:
+        """The next event; with `background`, the next indexing step if no event is left. None if nothing is left."""
+        if self._events:
+            return self._events.popleft()
+        return self._background.popleft() if background and self._background else None
 
 
 logger = logging.getLogger(__name__)
@@ -168,7 +190,7 @@ def fill_index(
     No issue is read twice. Calls `tell` after each step, and `sleep` between steps, to leave part of GitHub's rate
     limit to other programs.
     """
-    github, steps = build_github(settings), StepQueue(partial(_hand_over, settings, store))
+    github, steps = build_github(settings), MemoryQueue()
     with closing(github):
         client = reader(settings, github, repo)
         summary = client.repository(repo)
@@ -177,10 +199,15 @@ def fill_index(
         with erased_if_ended(summary.id, store):
             IssueForms(store, now).refresh(client, summary)
             # The queue drops a known chain, so this name must be new: an erased repository can be read again.
-            steps.put("", IndexEvent(None, summary, f"by-hand-{now().timestamp():.3f}", _FIRST_STEP))
-            while (following := steps.take()) is not None:
-                event, wait = following
-                sleep(wait)
+            first = IndexEvent(None, summary, f"by-hand-{now().timestamp():.3f}", _FIRST_STEP)
+            steps.put(first.delivery_id, first)
+            while (following := steps.take(background=True)) is not None:
+                event = following.event
+                assert isinstance(event, IndexEvent)
+                if event.completed:
+                    _hand_over(settings, store, event)
+                    continue
+                sleep(following.delay)
                 indexing.step(event, summary, client)
                 reached = store.backfills.get(summary.id)
                 if reached is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bot.domain.errors import SettingsError
 from bot.domain.judge_protocol import JudgeVerdict
-from bot.platform.settings import Settings, misspelt, parts_of_an_app, unread_lines
+from bot.platform.settings import Settings, misspelt, parts_of_an_app
 from bot.platform.settings.loading import credentials_file
 from bot.search.embedding import Embedder, EmbeddingError
 
@@ -56,14 +56,10 @@ SHORTEST_SECRET = 16
 
 
 def unread_settings() -> Iterator[Finding]:
-    """Variables that nothing reads although they look like settings, and unreadable lines of `.env`."""
+    """Variables that nothing reads although they look like settings."""
     for name, near in misspelt().items():
         mend = f"Did you mean {near}?" if near else "Remove it, or see docs/config.md for the names that are read."
         yield warning(name, "nothing reads a setting of this name", mend)
-    if lines := unread_lines():
-        which = f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
-        mend = "Write NAME=value, a value of several lines between double quotes, and # before a remark."
-        yield warning(".env", f"what stands in {which} is no setting, and is not read", mend)
 
 
 def credentials(settings: Settings) -> Iterator[Finding]:

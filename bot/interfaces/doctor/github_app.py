@@ -15,7 +15,7 @@ from bot.platform.settings import Settings
 
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
-# The most successful attempts to read, which takes ten requests. GitHub keeps three days of them.
+# The most attempts to read, which takes ten requests. GitHub keeps three days of them.
 MOST_READ = 1_000
 _RANK = {"read": 1, "write": 2, "admin": 3}
 
@@ -117,18 +117,11 @@ def _hook(settings: Settings, app: AppClient) -> Finding:
 
 
 def _not_taken(app: AppClient) -> dict[str, DeliveryAttempt]:
-    """The last attempt of each delivery that failed recently and has not succeeded since, by GUID."""
-    failed: dict[str, DeliveryAttempt] = {}
-    for attempt in app.deliveries(status="failure", most=100):
-        failed.setdefault(attempt.guid, attempt)
-    if not failed:
-        return failed
-    oldest = min(one.delivered_at for one in failed.values())
-    for attempt in app.deliveries(status="success", most=MOST_READ):
-        if attempt.delivered_at < oldest:
-            break
-        failed.pop(attempt.guid, None)
-    return failed
+    """The last attempt of each recent delivery, by GUID, where it failed."""
+    last: dict[str, DeliveryAttempt] = {}
+    for attempt in app.deliveries(most=MOST_READ):
+        last.setdefault(attempt.guid, attempt)
+    return {guid: attempt for guid, attempt in last.items() if not attempt.taken}
 
 
 def _why(lost: Mapping[str, DeliveryAttempt], where: str) -> tuple[str, str]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import logging
 import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -108,8 +107,6 @@ def application(server: MCPServer[str], token: str, host: str) -> ASGIApp:
     return BearerToken(server.streamable_http_app(streamable_http_path=PATH, host=host), token)
 
 
-log = logging.getLogger(__name__)
-
 INSTRUCTIONS = """\
 Doppel finds reports of the same thing in a GitHub repository. Before filing an issue, call check_draft. For an issue
 that exists, call find_duplicates; to look closer at one candidate, explain_pair; to tidy up a repository, scan_backlog.
@@ -130,12 +127,6 @@ async def _offer_sessions(ctx: ServerRequestContext[str, Any], call_next: CallNe
     """
     if ctx.method == "server/discover" and ctx.request is not None:
         raise MCPError(METHOD_NOT_FOUND, "This server prefers sessions: use initialize.")
-    return await call_next(ctx)
-
-
-async def _log_request(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
-    """Log the method, without the arguments."""
-    log.debug("an agent asks for %s", ctx.method)
     return await call_next(ctx)
 
 
@@ -188,7 +179,7 @@ def build_server(
         instructions=INSTRUCTIONS,
         version=version,
         lifespan=_connection,
-        middleware=[_log_request, _offer_sessions, _shorten_answers],
+        middleware=[_offer_sessions, _shorten_answers],
     )
     server.middleware.append(_refuse_unknown(server))
     offer(server, tools, allow_writes=allow_writes, playbooks=playbooks)

@@ -1,7 +1,7 @@
 """The host's settings: environment variables, `.env` and the App's private key, read into one frozen object (E1)."""
 
 from bot.platform.settings.fields import Settings, database_url
-from bot.platform.settings.loading import VARIABLES, WrongSettings, load, misspelt, parts_of_an_app, unread_lines
+from bot.platform.settings.loading import VARIABLES, WrongSettings, load, misspelt, parts_of_an_app
 
 __all__ = [
     "VARIABLES",
@@ -11,5 +11,4 @@ __all__ = [
     "load",
     "misspelt",
     "parts_of_an_app",
-    "unread_lines",
 ]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import difflib
-import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 import dotenv
 import platformdirs
 from annotated_types import Ge, Le
-from dotenv.parser import parse_stream
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
@@ -217,15 +215,6 @@ def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str,
     if any(environ.get(name, "").strip() for name in _KEYS):
         file = {name: value for name, value in file.items() if name not in _KEYS}
     return file | dict(environ)
-
-
-def unread_lines(dotenv_path: Path | None = None) -> list[int]:
-    """The numbers of the lines of `.env` that cannot be parsed and are ignored; none if it cannot be read at all."""
-    try:
-        text = (dotenv_path or Path(".env")).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return []
-    return [found.original.line for found in parse_stream(io.StringIO(text)) if found.error]
 
 
 def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> dict[str, str]:

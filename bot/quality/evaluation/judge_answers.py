@@ -183,13 +183,9 @@ def named_in_comment(
 
 def outcome_with_as_many_comments(judged: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:
     """The outcome without the judge, at the threshold that leads to about the same number of comments."""
-    tops = sorted({round(one.top, 6) for one in judged if one.found}, reverse=True)
-    # Find, by halving, the highest confidence with at least so many comments.
-    low, high = 0, len(tops)
-    while low < high:
-        middle = (low + high) // 2
-        if sum(one.weight for one in judged if one.found and round(one.top, 6) >= tops[middle]) < comments:
-            low = middle + 1
-        else:
-            high = middle
-    return outcome_at(judged, tops[min(low, len(tops) - 1)] if tops else 1.0)
+    commented = 0.0
+    for one in sorted((one for one in judged if one.found), key=lambda one: -one.top):
+        commented += one.weight
+        if commented >= comments:
+            return outcome_at(judged, one.top)
+    return outcome_at(judged, 1.0)

@@ -55,18 +55,6 @@ def test_every_wrong_setting_is_told_and_names_that_are_nearly_ours(
     assert found["PORT"][:2] == ("broken", "this is not a whole number from 1 to 65535.")
 
 
-def test_lines_of_the_file_that_are_no_setting_are_told(examine: Callable[..., Found], tmp_path: Path) -> None:
-    """A library said so three times, and not of which file."""
-    (tmp_path / ".env").write_text("PORT=3000\n=3\n# a remark\nexport PORT\n")
-    assert examine()[".env"] == (
-        "warning",
-        "what stands in line 2 is no setting, and is not read",
-        "Write NAME=value, a value of several lines between double quotes, and # before a remark.",
-    )
-    (tmp_path / ".env").write_bytes(b"PORT=3000\n")
-    assert ".env" not in examine()
-
-
 def test_what_is_missing_is_told(examine: Callable[..., Found]) -> None:
     for name in ("APP_ID", "PRIVATE_KEY", "WEBHOOK_SECRET"):
         found = examine(**{name: ""})
