@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from mcp.client import Client
-from mcp.shared.exceptions import MCPError
 
 from bot.app.wiring.indexes import agent_tools
 from bot.domain.entities import RepoRef, Repository
@@ -158,22 +157,6 @@ def test_explain_pair(server: Any) -> None:
     assert alike["other"]["reasons"]
     unlike = answer(ask(server, "explain_pair", number=3, other=2))
     assert unlike["other"]["confidence"] < alike["other"]["confidence"]
-
-
-def test_what_an_agent_reads_and_what_it_is_told_to_do(server: Any) -> None:
-    async def use() -> None:
-        async with Client(server) as client:
-            prompts = {one.name for one in (await client.list_prompts()).prompts}
-            assert prompts == {"before_filing", "triage_issue", "tidy_backlog"}
-            told = (await client.get_prompt("triage_issue", {"number": "3"})).messages[0].content
-            assert told.type == "text" and "issue 3 with threshold 0" in told.text
-            (read,) = (await client.read_resource("doppel://acme/app/issues/3/duplicates")).contents
-            found = json.loads(getattr(read, "text", ""))
-            assert {one["number"] for one in found["candidates"]} == {1, 4}
-            with pytest.raises(MCPError, match="number of an issue"):
-                await client.read_resource("doppel://acme/app/issues/three/duplicates")
-
-    run(use)
 
 
 def test_d_dedupe_playbook(server: Any) -> None:

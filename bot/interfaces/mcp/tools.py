@@ -78,7 +78,7 @@ class Call:
 
 
 class Tools:
-    """Each public method is a tool, with its docstring as description, except `duplicates`, which is a resource.
+    """Each public method is a tool, with its docstring as description.
 
     `open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
 
@@ -140,13 +140,6 @@ class Tools:
 
         arguments = {"repo": call.place.key, "number": number, "options": options, "judge": judge}
         return self._remembered(call.session, "find_duplicates", arguments, ask, fresh=fresh, keep=_is_whole)
-
-    def duplicates(self, context: Context[str, Any], owner: str, repo: str, number: str) -> str:
-        """The answer of `find_duplicates`, as JSON, for the issues that the bot searches."""
-        if not number.isdecimal() or not int(number):
-            raise InvalidArgument("number", f"{number[:20]!r} is not the number of an issue")
-        found = self.find_duplicates(context, int(number), owner, repo, 0.0, 0.0, ASKED_MOST, include_closed=True)
-        return found.model_dump_json()
 
     def check_draft(
         self,
