@@ -6,7 +6,7 @@ DATA ?=
 # Each process of the tests would compile every file again where the environment says that nothing is to be kept.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: install demo demo-postgres test test-quick test-explore test-models test-browser lint docs bench chaos fuzz audit conformance clean
+.PHONY: install demo test test-quick test-explore test-models test-browser lint docs bench chaos fuzz audit conformance clean
 
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check
 
@@ -25,10 +25,6 @@ install: .venv/installed
 
 demo: install
 	$(BIN)/doppel demo
-
-# The same on a PostgreSQL server that this starts and stops itself.
-demo-postgres: install
-	$(BIN)/doppel demo --postgres
 
 # Without the browser's tests also where playwright is installed: it leaves an event loop running in its process.
 test: install

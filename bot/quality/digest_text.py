@@ -1,7 +1,4 @@
-"""Renders a digest as sentences, as Markdown, and as the body of the digest's issue, with a checkbox for each answer.
-
-Pure.
-"""
+"""Renders a digest as sentences, and as the body of the digest's issue, with a checkbox for each answer. Pure."""
 
 from __future__ import annotations
 
@@ -115,17 +112,6 @@ def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
         lines = lines[:-1]
     # A body without any lines can be too long only because of the repository's own texts.
     return body if len(body) <= BODY_MAX else render_digest(replace(view, say=view.say.plain), ticked)
-
-
-def markdown(view: DigestView) -> str:
-    """The digest as a document: sentences and a table."""
-    rows = ["| issue | reported before as | how likely | so far |", "|---|---|---|---|"]
-    percent = view.say.locale.percent
-    for line in view.found.lines:
-        verdict = (percent(line.probability), standing_words(line, view.say))
-        rows.append(f"| {' | '.join((view.named(line.number), view.named(line.other), *verdict))} |")
-    table = "\n".join(rows) if view.found.lines else ""
-    return break_phrase("\n\n".join(part for part in (*view.summary(), table) if part)) + "\n"
 
 
 def _body(view: DigestView, lines: tuple[DigestLine, ...], ticked: Mapping[Pair, bool]) -> str:

@@ -32,7 +32,6 @@ EVERY_EVENT: dict[str, dict[str, Any]] = {
         "issues": 17_492,
         "simulator": "http://127.0.0.1:1",
         "receiver": "http://127.0.0.1:2/webhook",
-        "database": "SQLite",
         "seconds": 2.5,
     },
     "scene_begins": {"number": 1, "total": 6, "heading": "First"},

@@ -23,7 +23,6 @@ pytestmark = pytest.mark.slow
         (["data/missing.jsonl.gz"], "data/missing.jsonl.gz: there is no such file"),
         (["FILE", "--picture", "a.png"], "--picture: a.png does not end in .svg"),
         (["FILE", "--picture", "none/a.svg"], "'--picture': there is no folder none"),
-        (["FILE", "--answered-only"], "--answered-only: there is nothing to leave out without --answers"),
         (["FILE", "--export", "b.jsonl"], "this is for OWNER/REPO"),
         (["FILE", "--from", "1"], "none of 60 issues can be judged"),
         (["FILE", "--sources", "oracle"], "oracle"),
@@ -109,14 +108,3 @@ def test_what_given_answers_were_not_asked_with_is_refused(option: str, value: s
     result = call("evaluate", file, "--answers", answers, *named)
     assert result.exit_code == 2
     assert f"--{option}: nothing is asked where --answers are given; give it to `doppel replay`" in result.stderr
-
-
-def test_a_picture_of_answers_none_of_which_is_to_a_duplicate_is_refused(file: Path, tmp_path: Path) -> None:
-    """Left alone, the others would be drawn as if no duplicate had been found."""
-    alone = next(row["id"] for row in reversed(rows()) if not row.get("duplicate_of"))
-    answers = write_lines(tmp_path / "answers.jsonl", [{"id": alone, "candidates": []}])
-    picture = tmp_path / "a.svg"
-    result = call("evaluate", file, "--answers", answers, "--answered-only", "--picture", picture)
-    assert result.exit_code == 2
-    assert f"--picture: {answers} has no answer for a known duplicate: there is nothing to draw" in result.stderr
-    assert not picture.exists()

@@ -25,9 +25,8 @@ _ISSUES = "Use the issues of this JSON Lines file (.gz too) instead of the made-
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port [default: a free one].")
 @click.option("--issues", type=READ_FILE, help=_ISSUES)
 @click.option("--repo", help="The repository's name, OWNER/REPO [default: acme/app with --issues].")
-@click.option("--postgres", is_flag=True, help="Keep store and queue in a PostgreSQL server that the demo starts.")
 @json_option
-def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres: bool, as_json: bool) -> None:
+def demo(serve: bool, port: int, issues: Path | None, repo: str | None, as_json: bool) -> None:
     """See Doppel at work on a made-up repository.
 
     The demo starts a simulated GitHub, gunicorn and a worker. Simulated people open issues and give commands, and the
@@ -38,7 +37,7 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, postgres
     tell = Lines(lambda event: click.echo(in_json(event))) if as_json else Terminal(Console(), "doppel[bot]")
     try:
         with cleanup_on_signal():
-            perform(tell, name, issues, page=port if serve else None, postgres=postgres)
+            perform(tell, name, issues, page=port if serve else None)
     except KeyboardInterrupt:
         # With --serve, Ctrl-C is the way to end the demo.
         if not serve:

@@ -31,20 +31,16 @@ def _seconds(_context: click.Context, _option: click.Parameter, value: str) -> f
 @repository_argument
 @click.option("--since", callback=_seconds, default="7d", show_default=True, help="How far to look back: 36h, 7d, 4w.")
 @json_option
-@click.option("--markdown", "as_markdown", is_flag=True, help="Print Markdown.")
-def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> None:
+def digest(repository: str, since: float, as_json: bool) -> None:
     """Say what the bot did lately, or would have done (mode: shadow), and how often people found that it was right.
 
     GitHub's id of the repository may replace OWNER/REPO. This command does not ask GitHub: workers read reactions every
     hour, and closings, commands and ticked boxes as they come. In the table, "not" or "of" in brackets is the command
     that a person gave. The JSON has no titles. docs/feedback.md says how much each kind of feedback counts.
     """
-    if as_json and as_markdown:
-        raise click.UsageError("--json or --markdown, not both")
     from bot.app.wiring.clients import now
     from bot.app.wiring.indexes import build_index
     from bot.conversation.messages.catalogue import english
-    from bot.conversation.render.escape import RepoLinks
     from bot.quality import digest_text as words
     from bot.quality.calibration import threshold_in_force
     from bot.quality.digest import digest_of, titles_of
@@ -59,9 +55,6 @@ def digest(repository: str, since: float, as_json: bool, as_markdown: bool) -> N
     if as_json:
         bar = {"bar": threshold.value, "bar_from": threshold.origin.value}
         echo_json({"repository": target.name, **bar, **found.to_json()})
-    elif as_markdown:
-        place = RepoLinks(target.name, settings.enterprise)
-        click.echo(words.markdown(words.DigestView(found, titles, threshold, place, moment, say)), nl=False)
     else:
         click.echo(f"{words.sentences(found, moment, say)}\n{words.threshold_words(threshold, say)}")
         if found.lines:

@@ -71,7 +71,6 @@ _HOW_IT_IS_KNOWN = (
 @click.option(
     "--answers", type=READ_FILE, help="Evaluate the answers in this file, from `doppel replay`, instead of asking."
 )
-@click.option("--answered-only", is_flag=True, help="Leave out arrivals that --answers has no answer for.")
 @click.option("--export", type=WrittenFile(), help="Write the repository's history to this file.")
 @click.option("--fresh", is_flag=True, help="Read the repository's whole history again.")
 @replay_options
@@ -89,7 +88,6 @@ def evaluate(
     jobs: int | None,
     warm: float,
     answers: Path | None,
-    answered_only: bool,
     export: Path | None,
     fresh: bool,
     **judging_options: Any,
@@ -109,9 +107,7 @@ def evaluate(
 
     judge_options_given = JudgeOptions(**judging_options)
     judge_options_given.check(answers)
-    if judge_options_given.judge and answered_only:
-        raise UserError("--answered-only: with --judge, --sample says which arrivals to ask about")
-    _check(picture, None if judge_options_given.judge else answers, answered_only, sample)
+    _check(picture, None if judge_options_given.judge else answers, sample)
     refuse_overwriting("--picture", picture, Path(source), answers, weights)
     refuse_overwriting("--export", export, Path(source), answers, weights)
     given = read_source(source)
@@ -140,7 +136,7 @@ def evaluate(
             return
         found = judgement.judged
     elif answers is not None:
-        trial, found = _answered(trial, answers, source, picture, only=answered_only)
+        found = _answered(trial, answers)
     else:
         with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             found = trial.ask(asking, jobs, partial(progress.advance, task))
@@ -188,14 +184,12 @@ def _judged_table(compared: Mapping[str, Any]) -> Table:
     return table
 
 
-def _check(picture: Path | None, answers: Path | None, answered_only: bool, sample: int | None) -> None:
+def _check(picture: Path | None, answers: Path | None, sample: int | None) -> None:
     """Refuse options that exclude each other, before any long work."""
     if picture is not None and picture.suffix.lower() != ".svg":
         raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
-    if answered_only and answers is None:
-        raise UserError("--answered-only: there is nothing to leave out without --answers")
     if sample is not None and answers is not None:
-        raise UserError("--sample: given answers cannot be sampled; --answered-only judges those of a sample")
+        raise UserError("--sample: given answers cannot be sampled")
     context = click.get_current_context()
     for option in ("weights", "sources", "relevance"):
         if answers is not None and context.get_parameter_source(option) is not ParameterSource.DEFAULT:
@@ -228,24 +222,14 @@ def _report_marks(trial: Trial, source: str, picture: Path | None) -> None:
         raise UserError(f"--picture: {source}: no known duplicate can be judged: there is nothing to draw")
 
 
-def _answered(
-    trial: Trial, answers: Path, source: str, picture: Path | None, *, only: bool
-) -> tuple[Trial, dict[Id, Found]]:
-    """The given answers, and the trial (with `only`: of the answered arrivals). Reports missing answers."""
+def _answered(trial: Trial, answers: Path) -> dict[Id, Found]:
+    """The given answers. Reports missing ones."""
     found = read_answers(read_rows(answers), trial.issues)
-    given, wanted = len(trial.only(found).chosen), len(trial.chosen)
+    given, wanted = sum(trial.issues[position].id in found for position in trial.chosen), len(trial.chosen)
     if given < wanted:
-        click.echo(
-            f"{given:,} of {wanted:,} arrivals have an answer; the others count as if nothing had been found "
-            "(--answered-only leaves them out).",
-            err=True,
-        )
-    trial = trial.only(found) if only else trial
-    if not trial.chosen:
-        raise UserError(f"--answered-only: {answers} has no answer for an issue of {source} that can be judged")
-    if picture is not None and not any(trial.known[place] for place in trial.chosen):
-        raise UserError(f"--picture: {answers} has no answer for a known duplicate: there is nothing to draw")
-    return trial, found
+        text = f"{given:,} of {wanted:,} arrivals have an answer; the others count as if nothing had been found."
+        click.echo(text, err=True)
+    return found
 
 
 def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]]:

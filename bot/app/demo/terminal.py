@@ -42,16 +42,14 @@ class Terminal:
     def progress(self, *, what: str) -> None:
         self._line("·", what, "dim")
 
-    def ready(
-        self, *, repository: str, about: str, issues: int, simulator: str, receiver: str, database: str, seconds: float
-    ) -> None:
+    def ready(self, *, repository: str, about: str, issues: int, simulator: str, receiver: str, seconds: float) -> None:
         self._line("✓", f"ready after {seconds:.1f} s", "green")
         table = Table.grid(padding=(0, 2))
         table.add_row("repository", f"{repository}, {counted(issues, 'issue')}")
         table.add_row("", about)
         table.add_row("GitHub", f"{simulator} (simulated)")
         table.add_row("receiver", f"{receiver} (gunicorn), every delivery signed")
-        table.add_row("queue", f"{database}, one worker process")
+        table.add_row("queue", "SQLite, one worker process")
         self._console.print(Padding(table, (1, 0, 0, 2)))
 
     def scene_begins(self, *, number: int, total: int, heading: str) -> None:

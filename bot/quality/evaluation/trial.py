@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -215,10 +215,6 @@ class Trial:
             why = "a lower --from leaves more to judge" if helps else "docs/evaluate.md says what is left out"
             raise UserError(f"none of {counted(len(issues), 'issue')} can be judged; {why}")
         return cls(issues, known, choose(known, sample, seed), marks, decided)
-
-    def only(self, answered: Mapping[Id, Found]) -> Trial:
-        chosen = {position: weight for position, weight in self.chosen.items() if self.issues[position].id in answered}
-        return replace(self, chosen=chosen)
 
     def ask(self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None]) -> dict[Id, Found]:
         """Replay the issues and ask the finder; `advance` is called at each arrival."""
