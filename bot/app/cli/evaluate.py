@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -239,8 +240,8 @@ def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]
     from bot.quality.evaluation.history import read_history
 
     settings = host.load()
-    github = build_github(settings)
-    with progress_bar(f"Issues of {repo}", None) as (progress, task):
+    bar = progress_bar(f"Issues of {repo}", None)
+    with closing(build_github(settings)) as github, bar as (progress, task):
         try:
             with history_erased_if_ended(settings, repo):
                 return read_history(
@@ -255,8 +256,6 @@ def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]
             raise type(problem)(
                 f"{problem}. What was read is kept: run it again{wait} to go on", problem.after
             ) from None
-        finally:
-            github.close()
 
 
 def summary_sentences(found: Evaluation) -> dict[str, str]:

@@ -39,6 +39,9 @@ _OWNER = sa.text(
 )
 
 
+_MEND = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
+
+
 class _UnwritableError(Exception):
     """A database or its folder cannot be written. The arguments are the reason, and how to mend it."""
 
@@ -47,7 +50,7 @@ def writable(settings: Settings) -> Iterator[Finding]:
     """Whether the store and the queue can be written. Creates neither."""
     places = (("database", settings.database_url, repositories), ("queue", queue_url(settings), jobs))
     for subject, url, table in places:
-        says, mend = "", "Check DATABASE_URL, or that DOPPEL_HOME can be written."
+        says, mend = "", _MEND
         try:
             yield well(subject, f"{redacted(url)} {_look_into(url, settings, table.name)}")
         except _UnwritableError as problem:
@@ -68,19 +71,18 @@ def _look_into(url: str, settings: Settings, table: str) -> str:
 
     In PostgreSQL a role may not write another owner's tables, for example if a superuser restored them.
     """
-    mend = "Check DATABASE_URL, or that DOPPEL_HOME can be written."
     with _engine(url, settings) as engine:
         if engine is None:
             existing = (
                 parent for parent in Path(sa.make_url(url).database or "").absolute().parents if parent.exists()
             )
             if not os.access(place := next(existing), os.W_OK | os.X_OK):
-                raise _UnwritableError(f"cannot be used ({place} cannot be written)", mend)
+                raise _UnwritableError(f"cannot be used ({place} cannot be written)", _MEND)
             return "is not there yet; the first start makes it"
         with write(engine) as connection:
             if engine.dialect.name != "sqlite":
                 if connection.scalar(sa.text("SHOW transaction_read_only")) == "on":
-                    raise _UnwritableError("cannot be used (it is read-only)", mend)
+                    raise _UnwritableError("cannot be used (it is read-only)", _MEND)
                 if (owner := connection.scalar(_OWNER, {"name": table})) is not None:
                     raise _UnwritableError(
                         f"cannot be used (this role may not use the tables there; they belong to {owner})",

@@ -14,7 +14,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -132,15 +132,7 @@ class ScanResult:
 
 
 def _json(entry: BacklogIssue) -> dict[str, Any]:
-    return {
-        "number": entry.number,
-        "title": entry.title,
-        "state": entry.state,
-        "created_at": entry.created_at.isoformat(),
-        "thumbs_up": entry.thumbs_up,
-        "thumbs_down": entry.thumbs_down,
-        "comments": entry.comments,
-    }
+    return asdict(entry) | {"created_at": entry.created_at.isoformat()}
 
 
 #: The least probability of any pair in a group; docs/research/accuracy.md gives the reason.
