@@ -35,7 +35,7 @@ from bot.platform.metrics import JOBS
 from bot.platform.settings import Settings
 from bot.platform.tracing import Work, span, working_on
 from bot.storage.failures import why
-from bot.storage.replaced import open_databases
+from bot.storage.replaced import SqliteDatabases
 
 log = logging.getLogger(__name__)
 
@@ -110,9 +110,7 @@ class Worker:
         database.prepare(self._engine)
         self._queue.register(self._id)
         self._schedule.keep(starting=True)
-        self._databases = open_databases(
-            (self._settings.database_url, database.queue_url(self._settings)), self._engine
-        )
+        self._databases = SqliteDatabases((self._settings.database_url, database.queue_url(self._settings)))
         for work in (self._claim, self._heartbeat, partial(listen, self._engine, self._wake, self._ended)):
             self._threads.append(threading.Thread(target=work, name="queue", daemon=True))
             self._threads[-1].start()

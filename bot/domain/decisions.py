@@ -6,11 +6,11 @@ callers that show a title read the title from the index.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+
+from pydantic import TypeAdapter
 
 from bot.domain.entities import name_key
 from bot.domain.report import Candidate, Evidence, Report
@@ -73,55 +73,18 @@ class Decision:
         """The evidence about an issue or its group; None if the issue was not among the best candidates."""
         return next((item for item in self.evidence if item.is_about(number)), None)
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values for `json.dumps`."""
-        return {
-            "number": self.number,
-            "at": self.at,
-            "cause": self.cause,
-            "mode": self.mode,
-            "outcome": self.outcome.value,
-            "reason": self.reason,
-            "bar": self.threshold,
-            "evidence": [_plain(item) for item in self.evidence],
-        }
+
+_EVIDENCE = TypeAdapter(tuple[Evidence, ...])
 
 
 def dump(evidence: Sequence[Evidence]) -> str:
-    """The evidence as JSON, for the store."""
-    return json.dumps([_plain(item) for item in evidence], separators=(",", ":"))
+    """The evidence as JSON, for the store. Fields that have their default are left out."""
+    return _EVIDENCE.dump_json(tuple(evidence), exclude_defaults=True).decode()
 
 
 def load(text: str) -> tuple[Evidence, ...]:
     """Read the JSON that `dump` wrote. Fields that only a later version of the bot knows are ignored."""
-    known = Evidence.__slots__
-    items = []
-    for row in json.loads(text):
-        values = {name: row[name] for name in known if name in row}
-        for name in ("titles", "reasons", "also"):
-            if name in values:
-                values[name] = tuple(values[name])
-        items.append(Evidence(**values))
-    return tuple(items)
-
-
-def _plain(item: Evidence) -> dict[str, Any]:
-    """Plain values for JSON. Most fields that have their default are left out."""
-    row: dict[str, Any] = {
-        "number": item.number,
-        "probability": round(item.probability, 4),
-        "rank": item.rank,
-        "shown": item.shown,
-        "sources": dict(item.sources),
-        "titles": [round(value, 3) for value in item.titles],
-    }
-    row |= {"reasons": list(item.reasons)} if item.reasons else {}
-    row |= {"also": list(item.also)} if item.also else {}
-    row |= {"kind": item.kind} if item.kind != "issue" else {}
-    row |= {"repo": item.repo} if item.repo else {}
-    if item.verdict and item.unjudged is not None:
-        row |= {"verdict": item.verdict, "judged_by": item.judged_by, "unjudged": round(item.unjudged, 4)}
-    return row
+    return _EVIDENCE.validate_json(text)
 
 
 ALSO_MOST = 10
@@ -129,10 +92,18 @@ ALSO_MOST = 10
 
 
 def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]:
-    """The evidence to store: a report's best candidates. Those that the comment lists (`shown`) are marked."""
+    """The evidence to store: a report's best candidates, rounded. Those that the comment lists (`shown`) are marked."""
     shown_keys = {_key(candidate) for candidate in shown}
     return tuple(
-        replace(item, shown=_key(item) in shown_keys, also=item.also[:ALSO_MOST]) for item in report.considered
+        replace(
+            item,
+            shown=_key(item) in shown_keys,
+            also=item.also[:ALSO_MOST],
+            probability=round(item.probability, 4),
+            titles=(round(item.titles[0], 3), round(item.titles[1], 3)),
+            unjudged=None if item.unjudged is None else round(item.unjudged, 4),
+        )
+        for item in report.considered
     )
 
 

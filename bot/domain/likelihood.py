@@ -49,17 +49,15 @@ def likelihood(probability: float, likely: float = LIKELY) -> Likelihood:
     return Likelihood.POSSIBLY if probability >= POSSIBLY else Likelihood.UNLIKELY
 
 
-LEVEL = 0.95
-"""The confidence level of all intervals."""
-
 Interval = tuple[float, float]
 
-# A share of LEVEL of a normal distribution lies within this many standard deviations of its mean.
+# The confidence level of all intervals is 95 %: that share of a normal distribution lies within this many standard
+# deviations of its mean.
 _Z = 1.96
 
 
 def wilson(share: float, count: float) -> Interval:
-    """The confidence interval of a `share` in [0, 1] of `count` trials, at LEVEL (Wilson 1927).
+    """The confidence interval of a `share` in [0, 1] of `count` trials (Wilson 1927).
 
     It also holds for few trials, and for shares of 0 or 1. `count` may be a sum of weights. Another success never
     lowers a bound, and another failure never raises a bound.

@@ -1,6 +1,6 @@
-"""Notices that somebody has replaced the database, by restoring a backup beside a running bot, against the manual.
+"""Notices that somebody has replaced a SQLite file, by restoring a backup beside a running bot, against the manual.
 
-Writes to a replaced SQLite file are lost, so connections stop using the old file. They use the new file only when it
+Writes to a replaced file are lost, so connections stop using the old file. They use the new file only when it
 has stopped changing, because it may be an unfinished copy. A worker has indexes of the old database in memory, and the
 new database may lack tables, so the worker ends and the next worker starts afresh.
 """
@@ -95,19 +95,8 @@ class DatabaseFile:
         return None if self._file is None else _stat(self._file)
 
 
-# Each table: the database's oid, the table's name, the primary key's oid (null: no key yet). Restoring a dump makes new
-# primary keys, after all rows. A database that takes over another database's name has another oid itself.
-_TABLES = sa.text(
-    "SELECT pg_database.oid, relname, pg_constraint.oid FROM pg_database, "
-    "pg_class LEFT JOIN pg_constraint ON conrelid = pg_class.oid AND contype = 'p' WHERE datname = current_database() "
-    "AND relkind = 'r' AND relnamespace = to_regnamespace(current_schema())"
-)
-# Every release has these tables, one of the store and one of the queue.
-_REQUIRED = frozenset({"store_version", "jobs"})
-
-
 class SqliteDatabases:
-    """The existing files of some SQLite databases, as they were when this object was made."""
+    """The existing files of some databases, as they were when this object was made; none for PostgreSQL."""
 
     def __init__(self, urls: Sequence[str]) -> None:
         self._begun = {url: found[0] for url in urls if (found := file_state(url)) is not None}
@@ -123,34 +112,3 @@ class SqliteDatabases:
         unchanged, self._before = found == self._before, found
         self._lost |= any(file is None or file[0] != self._begun[url] for url, file in found.items())
         return self._lost and unchanged and None not in found.values()
-
-
-class PostgresDatabase:
-    """The tables of store and queue in a PostgreSQL database, as they were when this object was made."""
-
-    def __init__(self, engine: sa.Engine) -> None:
-        self._engine = engine
-        self._begun = self._before = self._look()
-
-    def replaced(self) -> bool:
-        """Whether complete new tables have taken the place of all old ones, and have not changed since the last call.
-
-        The new tables may be of an older release. An upgrade keeps the old tables. Raises the database's errors.
-        """
-        found = self._look()
-        unchanged, self._before = found == self._before, found
-        (begun, _, keyless), (keys, names, without) = self._begun, found
-        return unchanged and names >= _REQUIRED and without <= keyless and keys.isdisjoint(begun)
-
-    def _look(self) -> tuple[frozenset[tuple[int, int]], frozenset[str], int]:
-        """The tables' primary keys, each with its database; the names of those tables; how many tables have no key."""
-        with self._engine.connect() as connection:
-            rows = connection.execute(_TABLES).all()
-        keyed = [row for row in rows if row[2] is not None]
-        keys = frozenset((database, key) for database, _, key in keyed)
-        return keys, frozenset(name for _, name, _ in keyed), len(rows) - len(keyed)
-
-
-def open_databases(urls: Sequence[str], engine: sa.Engine) -> SqliteDatabases | PostgresDatabase:
-    """The databases at these URLs, as they are now. `engine` is for any of them; on PostgreSQL they are the same."""
-    return SqliteDatabases(urls) if engine.dialect.name == "sqlite" else PostgresDatabase(engine)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -39,7 +40,7 @@ def test_c7_each_look_is_kept_with_its_evidence_and_without_any_text(doppel: Dop
     assert best.sources["full-text"] == 1
     assert set(best.sources) <= {"full-text", "vectors", "github-hybrid"}
     assert best.reasons
-    stored = json.dumps(decision.to_json())
+    stored = json.dumps(asdict(decision))
     assert not [word for word in ("Crash", "PDF", "PdfRenderError", "exporting") if word.lower() in stored.lower()]
 
 

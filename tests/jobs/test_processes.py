@@ -26,7 +26,7 @@ from bot.storage import replaced as files
 from bot.storage.engine import write
 from tests.conftest import KINDS
 from tests.jobs import worker_process
-from tests.jobs.conftest import event, give_name_to
+from tests.jobs.conftest import event
 from tests.waiting import LONGEST, stays, wait_until
 
 pytestmark = pytest.mark.processes
@@ -150,26 +150,22 @@ def test_a_living_worker_takes_over_from_a_killed_one(workers: Workers) -> None:
     wait_until(lambda: workers.beating() == 1)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_worker_whose_database_was_replaced_ends_and_the_next_goes_on_with_what_is_there(
-    kind: str, new_store: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would work on a lost file for as long as it lives, or on PostgreSQL go on with what it knows of another."""
-    url = f"sqlite:///{tmp_path / 'doppel.db'}" if kind == "sqlite" else new_store(kind)
+    """It would work on a lost file for as long as it lives."""
+    url = f"sqlite:///{tmp_path / 'doppel.db'}"
     inbox = Inbox(Settings(home=tmp_path, database_url=url))
     workers = Workers(url, tmp_path, inbox, [])
     first = workers.start()
     workers.put("one", 1)
     wait_until(lambda: len(workers.log("end")) == 1)
-    if kind == "sqlite":
-        queue, backup = tmp_path / "doppel-queue.db", tmp_path / "b"
-        with closing(sqlite3.connect(queue)) as there, closing(sqlite3.connect(backup)) as copy:
-            there.backup(copy)
-        for file in tmp_path.glob("doppel-queue.db*"):
-            file.unlink()
-        backup.rename(queue)
-    else:
-        give_name_to(new_store(kind), url)
+    queue, backup = tmp_path / "doppel-queue.db", tmp_path / "b"
+    with closing(sqlite3.connect(queue)) as there, closing(sqlite3.connect(backup)) as copy:
+        there.backup(copy)
+    for file in tmp_path.glob("doppel-queue.db*"):
+        file.unlink()
+    backup.rename(queue)
     assert ended(first) == OVERDUE
     second = workers.start()
     monkeypatch.setattr(files, "SETTLED", 0.0)
