@@ -2,8 +2,8 @@
 
 While a host upgrades, processes of two releases run side by side on the newer schema. So a step only ever adds: tables,
 indexes, columns that may be NULL or have a server default. A later release drops what the previous release stopped
-using (docs/operations.md). Step 0003 alone drops tables, since no release has had them. The process that upgrades
-holds a lock, which both databases free when the process dies.
+using (docs/operations.md). Steps 0003 and 0005 drop what no release has had. The process that upgrades holds a lock,
+which both databases free when the process dies.
 """
 
 from __future__ import annotations

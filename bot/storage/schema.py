@@ -208,19 +208,6 @@ evaluations = _table(
     *times("made_at", nullable=True),
 )
 
-# Failed deliveries by GUID: the last attempt, and how often we asked for another attempt.
-missed = _table(
-    "missed",
-    *text_keys("guid"),
-    *numbers("delivery_id"),
-    *times("failed_at"),
-    *numbers("status_code", "asked"),
-    *times("asked_at"),
-)
-
-# How far GitHub's growing lists have been read, by name.
-marks = _table("marks", *text_keys("name"), *times("at"))
-
 # The scan's `candidates` for one issue, as JSON. `sequence` is the index's at that time; `model` names the weights and
 # vectors that scored them.
 scan_answers = _table("scan_answers", *keys("repo_id", "number"), *numbers("sequence"), *strings("model", "candidates"))

@@ -13,7 +13,6 @@ from bot.storage.commands import HandledCommands, MutedIssues, Usage
 from bot.storage.comments import Comments
 from bot.storage.decisions import Decisions, Judgements, LabelledIssues
 from bot.storage.engine import PATIENCE, make_engine, write
-from bot.storage.failed_deliveries import FailedDeliveries
 from bot.storage.feedback import Calibrations, Signals, Verdicts, WatchedComments
 from bot.storage.migrate import migrate
 from bot.storage.repositories import (
@@ -41,7 +40,6 @@ class Store:
         self.repositories = Repositories(engine)
         self.backfills = Backfills(engine)
         self.cached_files = CachedFiles(engine)
-        self.failed_deliveries = FailedDeliveries(engine)
         self.comments = Comments(engine)
         self.scan_issues = OwnIssues(engine, OwnIssueKind.SCAN)
         self.digest_issues = OwnIssues(engine, OwnIssueKind.DIGEST)

@@ -10,11 +10,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 
 from bot.domain.errors import Invalid, NotFound
 from bot.domain.formats import counted
 from bot.github.app import REFUSED_SIGNATURE, DeliveryAttempt
-from bot.storage.failed_deliveries import FailedDelivery
 from handlers.services import Services
 
 logger = logging.getLogger(__name__)
@@ -38,37 +38,27 @@ _DAY = 86_400.0
 _OVERLAP = 600.0
 
 
-@dataclass(frozen=True, slots=True)
-class SortedAttempts:
-    """Deliveries by GUID: the `failed` ones with their last attempt, and the `taken` ones with a successful attempt.
+@dataclass(slots=True)
+class FailedDelivery:
+    """A failed delivery. `attempt` is its last attempt, `failed_at` the time of the first (seconds since 1970).
 
-    `lost` are the failed deliveries whose first attempt is in the list. Of other failed deliveries the list has only
-    redeliveries.
+    `status_code` is 0 if nobody answered. `asked` counts the requests for another attempt, the last at `asked_at`, and
+    `redeliveries` those that GitHub lists. GitHub no longer has a delivery that is `gone`.
     """
 
-    failed: dict[str, DeliveryAttempt]
-    lost: frozenset[str]
-    taken: frozenset[str]
+    guid: str
+    attempt: int
+    failed_at: float
+    status_code: int
+    asked: int = 0
+    asked_at: float = 0.0
+    redeliveries: int = 0
+    gone: bool = False
 
 
-def sort_attempts(attempts: Iterable[DeliveryAttempt]) -> SortedAttempts:
-    """Sort attempts, which come newest first, as GitHub lists them. Pure."""
-    failed: dict[str, DeliveryAttempt] = {}
-    lost, taken = set(), set()
-    for attempt in attempts:
-        if attempt.taken:
-            taken.add(attempt.guid)
-        else:
-            failed.setdefault(attempt.guid, attempt)
-            if not attempt.redelivery:
-                lost.add(attempt.guid)
-    failed = {guid: attempt for guid, attempt in failed.items() if guid not in taken}
-    return SortedAttempts(failed, frozenset(lost & failed.keys()), frozenset(taken))
-
-
-def due(missed: Iterable[FailedDelivery], now: float) -> list[FailedDelivery]:
+def due(failed: Iterable[FailedDelivery], now: float) -> list[FailedDelivery]:
     """The deliveries to ask for now, oldest first. Pure; `now` is in seconds since 1970."""
-    due_now = (delivery for delivery in missed if _is_due(delivery, now))
+    due_now = (delivery for delivery in failed if not delivery.gone and _is_due(delivery, now))
     return sorted(due_now, key=lambda delivery: (delivery.failed_at, delivery.guid))
 
 
@@ -88,32 +78,47 @@ def retention_seconds(enterprise: bool) -> float:
     return (7 if enterprise else 3) * _DAY
 
 
-def recover(services: Services) -> None:
-    """Ask GitHub to redeliver failed deliveries. Raises RateLimited, Unavailable and Forbidden."""
-    app, missed, now = services.github.app(), services.store.failed_deliveries, services.now()
-    oldest = now - retention_seconds(services.settings.enterprise)
-    since = max(oldest, (missed.read_until() or 0.0) - _OVERLAP)
-    attempts: list[DeliveryAttempt] = []
-    for attempt in app.deliveries(most=MOST_READ):
-        if attempt.delivered_at.timestamp() < since:
-            break
-        attempts.append(attempt)
-    sorted_attempts = sort_attempts(attempts)
-    failed = [
-        FailedDelivery(guid, attempt.id, attempt.delivered_at.timestamp(), attempt.status_code)
-        for guid, attempt in sorted_attempts.failed.items()
-    ]
-    read_until = attempts[0].delivered_at.timestamp() if attempts else None
-    missed.note(failed, sorted_attempts.lost, sorted_attempts.taken, read_until=read_until, oldest=oldest)
-    asked = 0
-    for delivery in due(missed.all(), now)[:MOST_ASKED]:
-        try:
-            app.redeliver(delivery.delivery_id)
-        except (NotFound, Invalid) as refusal:
-            logger.warning("delivery %s cannot be had again: %s", delivery.guid, refusal)
-            missed.remove(delivery.guid)
-            continue
-        missed.asked(delivery.guid, services.now())
-        asked += 1
-    if asked:
-        logger.info("asked GitHub for %s once more", counted(asked, "delivery", "deliveries"))
+class FailedDeliveries:
+    """The failed deliveries on GitHub's list, as one worker knows them. A new worker reads the whole list."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._read_until = 0.0
+        self.failed: dict[str, FailedDelivery] = {}
+
+    def recover(self) -> None:
+        """Ask GitHub to redeliver failed deliveries. Raises RateLimited, Unavailable and Forbidden."""
+        app, now = self._services.github.app(), self._services.now()
+        oldest = now - retention_seconds(self._services.settings.enterprise)
+        since = max(oldest, self._read_until - _OVERLAP)
+        listed = app.deliveries(most=MOST_READ)
+        attempts = list(takewhile(lambda attempt: attempt.delivered_at.timestamp() >= since, listed))
+        for attempt in reversed(attempts):
+            self._note(attempt)
+        if attempts:
+            self._read_until = attempts[0].delivered_at.timestamp()
+        self.failed = {guid: delivery for guid, delivery in self.failed.items() if delivery.failed_at >= oldest}
+        asked = 0
+        for delivery in due(self.failed.values(), now)[:MOST_ASKED]:
+            try:
+                app.redeliver(delivery.attempt)
+            except (NotFound, Invalid) as refusal:
+                logger.warning("delivery %s cannot be had again: %s", delivery.guid, refusal)
+                delivery.gone = True
+                continue
+            asked, delivery.asked, delivery.asked_at = asked + 1, delivery.asked + 1, self._services.now()
+        if asked:
+            logger.info("asked GitHub for %s once more", counted(asked, "delivery", "deliveries"))
+
+    def _note(self, attempt: DeliveryAttempt) -> None:
+        """Note an attempt; GitHub lists an attempt after those before it, but may list it twice."""
+        guid, at, known = attempt.guid, attempt.delivered_at.timestamp(), self.failed.get(attempt.guid)
+        if attempt.taken:
+            self.failed.pop(guid, None)
+        elif known is None and not attempt.redelivery:
+            self.failed[guid] = FailedDelivery(guid, attempt.id, at, attempt.status_code)
+        elif known is not None and attempt.id > known.attempt:
+            known.attempt, known.status_code = attempt.id, attempt.status_code
+            # Another worker, or a person, may have asked for it.
+            known.redeliveries += 1
+            known.asked, known.asked_at = max(known.asked, known.redeliveries), max(known.asked_at, at)

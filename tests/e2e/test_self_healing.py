@@ -16,8 +16,7 @@ import pytest
 from bot.domain.entities import Comment, RepoRef
 from bot.github.repository import RepoClient
 from bot.simulator.deliveries import Answer
-from bot.storage.failed_deliveries import FailedDeliveries
-from handlers.scheduled.redelivery import FIRST_WAIT, MAX_TRIES_IF_REFUSED, recover
+from handlers.scheduled.redelivery import FIRST_WAIT, MAX_TRIES_IF_REFUSED, FailedDeliveries
 from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST
 
@@ -30,19 +29,19 @@ def missed(doppel: Doppel) -> FailedDeliveries:
     """Of this test alone, whichever came before it: what others left undelivered is asked for here, and seen to be
     taken; what was refused more than once would be asked for only after a longer wait, and is forgotten.
     """
-    missed = doppel.services.store.failed_deliveries
-    heal(doppel)
-    if missed.all():
+    missed = FailedDeliveries(doppel.services)
+    heal(doppel, missed)
+    if missed.failed:
         doppel.sim.clock.advance(FIRST_WAIT)
-        heal(doppel)
-    for left in missed.all():
-        missed.remove(left.guid)
+        heal(doppel, missed)
+    for left in missed.failed.values():
+        left.gone = True
     return missed
 
 
-def heal(doppel: Doppel) -> None:
+def heal(doppel: Doppel, missed: FailedDeliveries) -> None:
     """One turn of the chore, and all that follows from it."""
-    recover(doppel.services)
+    missed.recover()
     doppel.settle()
 
 
@@ -84,16 +83,15 @@ def test_a_delivery_that_failed_is_worked_on_once(doppel: Doppel, missed: Failed
     with answering(doppel, status):
         doppel.open(*AGAIN)
     assert doppel.said(2) == []
-    assert len(missed.all()) == 0, "nobody has looked yet"
-    heal(doppel)
+    heal(doppel, missed)
     assert "Crash while exporting to PDF" in doppel.advice(2)
     before = attempts(doppel, 2)
     assert before[-1] == "OK"
     assert len(before) == 2
     doppel.sim.clock.advance(FIRST_WAIT)
-    heal(doppel)
+    heal(doppel, missed)
     assert attempts(doppel, 2) == before, "what was taken is not asked for again"
-    assert missed.all() == []
+    assert not missed.failed
 
 
 def test_a_delivery_that_github_has_no_more_keeps_no_other_from_coming(
@@ -103,9 +101,12 @@ def test_a_delivery_that_github_has_no_more_keeps_no_other_from_coming(
         doppel.open(*FIRST, author="ann")
         doppel.open("Dark mode for the settings page")
     doppel.sim.faults.add("POST /app/hook/deliveries/*/attempts", 404)
-    heal(doppel)
-    assert sorted(attempts(doppel, number)[-1] for number in (1, 2)) == ["Invalid HTTP Response: 503", "OK"]
-    assert len(missed.all()) == 1, "what cannot be had is not asked for again and again"
+    heal(doppel, missed)
+    outcomes = [attempts(doppel, number) for number in (1, 2)]
+    assert sorted(one[-1] for one in outcomes) == ["Invalid HTTP Response: 503", "OK"]
+    doppel.sim.clock.advance(FIRST_WAIT)
+    heal(doppel, missed)
+    assert [attempts(doppel, number) for number in (1, 2)] == outcomes, "what cannot be had is asked for once"
 
 
 def test_an_answer_that_got_lost_makes_no_second_job(doppel: Doppel, missed: FailedDeliveries) -> None:
@@ -114,7 +115,7 @@ def test_an_answer_that_got_lost_makes_no_second_job(doppel: Doppel, missed: Fai
         doppel.open(*AGAIN)
     assert "Crash while exporting to PDF" in doppel.advice(2)
     searches = doppel.searches()
-    heal(doppel)
+    heal(doppel, missed)
     again = [one for one in doppel.sim.webhooks.log if one.redelivery and one.action == "opened"][-1]
     assert '"known"' in again.response_body
     assert doppel.searches() == searches
@@ -133,13 +134,13 @@ def test_a_removal_that_was_missed_erases_nothing_of_what_was_added_again(
     with answering(doppel, 503):
         doppel.sim.remove_from_installation(doppel.repo)
     doppel.do.install(doppel.repo)
-    heal(doppel)
+    heal(doppel, missed)
     assert verdicts.rejected(repo_id, 2) == {1}
     with answering(doppel, 503):
         doppel.sim.remove_from_installation(doppel.repo)
-    heal(doppel)
+    heal(doppel, missed)
     doppel.sim.clock.advance(FIRST_WAIT)
-    heal(doppel)
+    heal(doppel, missed)
     assert doppel.services.store.repositories.get(repo_id) is None
     assert verdicts.rejected(repo_id, 2) == set()
 
@@ -149,7 +150,7 @@ def test_what_somebody_has_redelivered_is_left_alone(doppel: Doppel, missed: Fai
         doppel.open(*FIRST, author="ann")
     doppel.sim.webhooks.redeliver(doppel.sim.webhooks.log[-1])
     doppel.settle()
-    heal(doppel)
+    heal(doppel, missed)
     assert attempts(doppel, 1) == ["Invalid HTTP Response: 502", "OK"]
 
 
@@ -160,11 +161,11 @@ def test_while_the_receiver_stays_away_it_is_asked_for_ever_more_seldom(
         doppel.open(*FIRST, author="ann")
         for wait in (0.0, FIRST_WAIT / 2, FIRST_WAIT / 2, 2 * FIRST_WAIT, 2 * FIRST_WAIT):
             doppel.sim.clock.advance(wait)
-            heal(doppel)
+            heal(doppel, missed)
     assert len(attempts(doppel, 1)) == 1 + 3
     doppel.sim.clock.advance(3 * DAY)
-    heal(doppel)
-    assert missed.all() == [], "GitHub itself has forgotten it"
+    heal(doppel, missed)
+    assert not missed.failed, "GitHub itself has forgotten it"
     assert len(attempts(doppel, 1)) == 1 + 3
 
 
@@ -179,17 +180,17 @@ def test_g_an_enterprise_server_is_asked_for_what_it_keeps_longer(
     with answering(doppel, 503):
         doppel.open(*FIRST, author="ann")
     doppel.sim.clock.advance(5 * DAY)
-    recover(services)
-    doppel.settle()
+    heal(doppel, FailedDeliveries(services))
     assert attempts(doppel, 1)[1:] == (["OK"] if enterprise else [])
 
 
 def test_a_payload_that_is_refused_is_not_asked_for_without_end(doppel: Doppel, missed: FailedDeliveries) -> None:
     with answering(doppel, 400):
         doppel.open(*FIRST, author="ann")
-        for _ in range(6):
+        for turn in range(6):
             doppel.sim.clock.advance(DAY / 4)
-            heal(doppel)
+            # A worker that has just started reads on GitHub's list what others have asked for.
+            heal(doppel, missed if turn < 3 else FailedDeliveries(doppel.services))
     assert len(attempts(doppel, 1)) == 1 + MAX_TRIES_IF_REFUSED
 
 
@@ -203,12 +204,12 @@ def test_what_was_refused_for_a_wrong_secret_is_taken_when_the_secret_is_mended(
     doppel.do.open_issue(doppel.repo, "bob", *AGAIN)
     for _ in range(4):
         doppel.sim.clock.advance(DAY / 4)
-        heal(doppel)
+        heal(doppel, missed)
     assert set(attempts(doppel, 2)) == {"Invalid HTTP Response: 401"}
     assert len(attempts(doppel, 2)) <= 1 + 4
     doppel.sim.app.hook.secret = right
     doppel.sim.clock.advance(DAY / 4)
-    heal(doppel)
+    heal(doppel, missed)
     assert attempts(doppel, 2)[-1] == "OK"
     assert "Crash while exporting to PDF" in doppel.advice(2)
 
@@ -220,7 +221,7 @@ def test_a_long_outage_is_read_page_by_page(doppel: Doppel, missed: FailedDelive
         for number in range(105):
             # What bots write needs no work, so that this is about delivering alone.
             doppel.sim.comment(doppel.repo, 1, "other[bot]", f"Thought number {number}")
-    heal(doppel)
+    heal(doppel, missed)
     outcomes: dict[str, list[str]] = {}
     for one in doppel.sim.webhooks.log[began:]:
         outcomes.setdefault(one.guid, []).append(one.status)
@@ -238,7 +239,7 @@ def test_c2_after_a_longer_outage_the_index_has_everything_and_nobody_is_answere
         doppel.open(*AGAIN, author="bob")
         doppel.sim.edit_issue(doppel.repo, 1, title="Dark mode everywhere")
     doppel.sim.clock.advance(3 * DAY + 3600)
-    heal(doppel)
+    heal(doppel, missed)
     assert len(attempts(doppel, 2)) == 1
     doppel.look_again()
     doppel.settle()

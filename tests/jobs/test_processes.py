@@ -24,7 +24,6 @@ from bot.deliveries.queue import POISON
 from bot.platform.settings import Settings
 from bot.storage import replaced as files
 from bot.storage.engine import write
-from tests.conftest import KINDS
 from tests.jobs import worker_process
 from tests.jobs.conftest import event
 from tests.waiting import LONGEST, stays, wait_until

@@ -32,7 +32,7 @@ from handlers import ROUTES
 from handlers.installations import RECONCILE_EVERY, reconcile
 from handlers.repositories import erased_if_ended
 from handlers.router import Router
-from handlers.scheduled.redelivery import RECOVER_EVERY, recover
+from handlers.scheduled.redelivery import RECOVER_EVERY, FailedDeliveries
 from handlers.scheduled.repository_tasks import (
     DIGEST_EVERY,
     DIGEST_LATE,
@@ -93,7 +93,7 @@ def scheduled_tasks(services: Services) -> tuple[ScheduledTask, ...]:
     return (
         ScheduledTask("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
         ScheduledTask("look again", LOOK_EVERY, services.indexing.look_again),
-        ScheduledTask("recover", RECOVER_EVERY, partial(recover, services), at_start=True),
+        ScheduledTask("recover", RECOVER_EVERY, FailedDeliveries(services).recover, at_start=True),
         ScheduledTask("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
         ScheduledTask("tidy", TIDY_EVERY, partial(tidy, services)),
         ScheduledTask("erase", ERASE_EVERY, partial(erase_old, services)),
