@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import secrets
-import threading
 import time
 from bisect import bisect
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
@@ -34,12 +33,11 @@ from bot.search.judge.prompt import (
     estimated_tokens,
     pair_key,
     read_answer,
-    sample_question,
 )
 
 log = logging.getLogger(__name__)
 
-#: Seconds until the first probe of a failed endpoint, and the most between two probes; each failure doubles them.
+#: Seconds in which a failed endpoint is not asked: at first, and at most.
 PAUSE, LONGEST = 30.0, 600.0
 #: Tokens to reserve for an answer, and the highest token count to believe.
 _ANSWER_TOKENS, _MOST_TOKENS = 250, 1_000_000
@@ -87,46 +85,28 @@ class InMemoryRecord:
 class Breaker:
     """Keeps issues from waiting for an endpoint that failed. A process that judges many issues has one.
 
-    A failure opens the breaker; from then on, no issue asks. After a pause, a thread asks a made-up question, again and
-    again, until the endpoint answers in time; that closes the breaker.
+    After a failure no issue asks, until a pause is over. Each further failure doubles the pause.
     """
 
-    def __init__(self, endpoint: Endpoint, seconds: float, pause: float = PAUSE) -> None:
-        self.is_open = False
-        self._endpoint, self._seconds, self._shortest = endpoint, seconds, pause
-        self._pause = pause
-        self._lock = threading.Lock()
+    def __init__(self, pause: float = PAUSE, clock: Callable[[], float] = time.monotonic) -> None:
+        self._shortest = self._pause = pause
+        self._clock = clock
+        self._until = -math.inf
+
+    @property
+    def is_open(self) -> bool:
+        return self._clock() < self._until
 
     def reset(self) -> None:
-        """An issue's own question was answered in time: the next failure begins with the shortest pause again."""
+        """The endpoint answered in time: the next failure begins with the shortest pause again."""
         self._pause = self._shortest
 
     def trip(self, after: float | None) -> None:
         """Open the breaker. `after` is the pause in seconds that the endpoint asked for, if any."""
-        with self._lock:
-            if self.is_open:
-                return
-            self.is_open = True
-        threading.Thread(target=self._probe, args=(after,), name="judge-probe", daemon=True).start()
-
-    def _probe(self, after: float | None) -> None:
-        try:
-            while self.is_open:
-                time.sleep(max(self._pause, after or 0.0))
-                # Not reset by a probe: a slow model may answer its few lines in time, but never an issue's question.
-                self._pause = min(2 * self._pause, LONGEST)
-                try:
-                    # Even an unusable answer shows that the endpoint answers.
-                    with suppress(UnusableAnswer):
-                        self._endpoint.ask(sample_question(), self._seconds)
-                except EndpointError as failure:
-                    after = failure.after
-                else:
-                    return
-        finally:
-            # Even if the probe itself is faulty, issues ask again.
-            self.is_open = False
-            log.info("the judge is asked again")
+        # Questions that were asked at the same time fail together.
+        if not self.is_open:
+            self._until = self._clock() + max(self._pause, after or 0.0)
+            self._pause = min(2 * self._pause, LONGEST)
 
 
 @dataclass(frozen=True, slots=True)
