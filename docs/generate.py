@@ -13,8 +13,7 @@ from pathlib import Path
 import click
 
 from bot.app.cli import COMMANDS, EXIT_CODES, cli
-from bot.conversation.messages.catalogue import Messages, english
-from bot.conversation.messages.message import Message, declared
+from bot.conversation.messages.catalogue import Message, declared, english
 from bot.conversation.render.escape import code
 from bot.conversation.render.phrases import commands_list
 from bot.platform.settings import VARIABLES
@@ -62,7 +61,7 @@ def config_table() -> str:
 def words_tables() -> str:
     """Every text by where it stands, with its variables and its English words."""
     places: dict[str, list[Message]] = {}
-    for one in declared(Messages).values():
+    for one in declared().values():
         places.setdefault(one.place, []).append(one)
     return "\n\n".join(
         f"### {place}\n\n| text | variables | what it is for |\n|---|---|---|\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -25,8 +24,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from bot.conversation.config.yaml_tree import Quote, Wording, YamlNode, nearest, printable, scalar
-from bot.conversation.messages.catalogue import Messages, english
-from bot.conversation.messages.message import Message, declared
+from bot.conversation.messages.catalogue import Message, Messages, declared, english
 from bot.conversation.messages.template import GAPS_MAX, TEMPLATE_MAX, MalformedTemplate, Template, forbidden_part
 from bot.domain.entities import PLACE
 from bot.domain.likelihood import HIGHEST
@@ -42,9 +40,9 @@ SWITCH = [
 
 @dataclass(frozen=True)
 class ItemName:
-    """The name of a text, or of the items of a list, in messages."""
+    """The message that names a text, or the items of a list."""
 
-    wording: Callable[[Messages], str]
+    message: str
 
 
 @dataclass(frozen=True)
@@ -90,12 +88,12 @@ MAXIMUM_FOR_EDITORS = Field(json_schema_extra={"maximum": HIGHEST})
 Login = Annotated[
     str,
     Field(min_length=1, max_length=60),
-    ItemName(Messages.a_login),
+    ItemName("a_login"),
     # People also write a login as a mention.
     AfterValidator(lambda login: login.removeprefix("@")),
 ]
-Label = Annotated[str, Field(min_length=1, max_length=50), ItemName(Messages.a_label)]
-Glob = Annotated[str, Field(min_length=1, max_length=200), ItemName(Messages.a_glob)]
+Label = Annotated[str, Field(min_length=1, max_length=50), ItemName("a_label")]
+Glob = Annotated[str, Field(min_length=1, max_length=200), ItemName("a_glob")]
 ASSOCIATIONS = ("OWNER", "MEMBER", "COLLABORATOR", "CONTRIBUTOR", "FIRST_TIME_CONTRIBUTOR", "FIRST_TIMER", "NONE")
 """The relations of an author to a repository (https://docs.github.com/graphql/reference/enums#commentauthorassociation)."""
 
@@ -115,7 +113,7 @@ Association = Annotated[
     ),
     WithJsonSchema({"enum": list(ASSOCIATIONS)}),
 ]
-IssueType = Annotated[str, Field(min_length=1, max_length=50), ItemName(Messages.a_type)]
+IssueType = Annotated[str, Field(min_length=1, max_length=50), ItemName("a_type")]
 RepositoryName = Annotated[
     str,
     AfterValidator(_repository),
@@ -136,9 +134,9 @@ def accepted_values(field: FieldInfo, say: Messages, code: Quote) -> str:
         *first, last = map(code, get_args(kind) or ("on", "off"))
         return say.either(first=say.comma().join(first), last=last)
     if get_origin(kind) is tuple:
-        return say.wants_list(most=metadata[MaxLen].max_length, what=metadata[ItemName].wording(say))
+        return say.wants_list(most=metadata[MaxLen].max_length, what=say.fill(metadata[ItemName].message, {}))
     if kind is str:
-        return say.wants_text(what=metadata[ItemName].wording(say), most=metadata[MaxLen].max_length)
+        return say.wants_text(what=say.fill(metadata[ItemName].message, {}), most=metadata[MaxLen].max_length)
     if issubclass(kind, BaseModel):
         return accepted_keys(kind.model_fields, say, code)
     least, most = str(metadata[Ge].ge), str(metadata[Le].le)
@@ -189,17 +187,12 @@ TRANSLATABLE = "translatable"
 """The type of a validation error whose context holds a `_Problem`."""
 
 
-@cache
-def texts() -> dict[str, Message]:
-    return declared(Messages)
-
-
 def _check_templates(templates: Any) -> Any:
     """The templates, if all are valid. Values that are not texts are left to the type's own validation."""
     errors = []
     for name, template in templates.items() if isinstance(templates, dict) else ():
         place: tuple[str, ...] = (name,)
-        if text := texts().get(name):
+        if text := declared().get(name):
             problem = _template_problem(text, template) if isinstance(template, str) and template else None
         else:
             place, problem = (name, "[key]"), _unknown_text(name)
@@ -213,7 +206,7 @@ def _check_templates(templates: Any) -> Any:
 
 
 def _unknown_text(name: str) -> _Problem:
-    return lambda say, quote: say.unknown_text(name=say.quoted(value=quote(printable(name)))), nearest(name, texts())
+    return lambda say, quote: say.unknown_text(name=say.quoted(value=quote(printable(name)))), nearest(name, declared())
 
 
 def _template_problem(text: Message, template: str) -> _Problem | None:
@@ -241,12 +234,12 @@ def _template_problem(text: Message, template: str) -> _Problem | None:
 def _list_texts(schema: dict[str, Any]) -> None:
     """List every text in the schema, so that editors can complete it."""
     template = schema.pop("additionalProperties")
-    schema["properties"] = {text.name: {"description": text.purpose, **template} for text in texts().values()}
+    schema["properties"] = {text.name: {"description": text.purpose, **template} for text in declared().values()}
     schema["additionalProperties"] = False
 
 
 Templates = Annotated[
-    dict[str, Annotated[str, Field(min_length=1, max_length=TEMPLATE_MAX), ItemName(Messages.a_text)]],
+    dict[str, Annotated[str, Field(min_length=1, max_length=TEMPLATE_MAX), ItemName("a_text")]],
     BeforeValidator(_check_templates),
     Accepts(lambda say, _: say.wants_texts()),
     Field(json_schema_extra=_list_texts),

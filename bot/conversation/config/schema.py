@@ -31,7 +31,6 @@ from bot.conversation.config.field_types import (
     is_switch,
     normalize_off,
 )
-from bot.conversation.messages.catalogue import Messages
 from bot.domain.entities import NUMBER_MAX, Issue
 from bot.domain.likelihood import LIKELY
 
@@ -142,17 +141,17 @@ class JudgeConfig(_SwitchableSection):
 class IgnoreConfig(_Section):
     """Which issues are left alone. Logins and labels are compared without case; titles are globs."""
 
-    authors: Annotated[tuple[Login, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.logins)] = ()
+    authors: Annotated[tuple[Login, ...], MaxLen(100), AsTuple, Unique, ItemName("logins")] = ()
     """Issues of these people and Apps are left alone."""
-    labels: Annotated[tuple[Label, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.labels)] = ()
+    labels: Annotated[tuple[Label, ...], MaxLen(100), AsTuple, Unique, ItemName("labels")] = ()
     """Issues with one of these labels are left alone."""
-    titles: Annotated[tuple[Glob, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.globs)] = ()
+    titles: Annotated[tuple[Glob, ...], MaxLen(100), AsTuple, Unique, ItemName("globs")] = ()
     """Issues whose title matches one of these are left alone. `*` is any text, `?` any character; case does not
     matter."""
-    associations: Annotated[tuple[Association, ...], MaxLen(10), AsTuple, Unique, ItemName(Messages.associations)] = ()
+    associations: Annotated[tuple[Association, ...], MaxLen(10), AsTuple, Unique, ItemName("associations")] = ()
     """Issues of people who are this to the repository are left alone: `OWNER`, `MEMBER` (of the organization),
     `COLLABORATOR`, `CONTRIBUTOR`, `NONE` and so on, as GitHub shows it beside their name."""
-    types: Annotated[tuple[IssueType, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.types)] = ()
+    types: Annotated[tuple[IssueType, ...], MaxLen(100), AsTuple, Unique, ItemName("types")] = ()
     """Issues of one of these types are left alone."""
 
 
@@ -220,10 +219,10 @@ class RepoConfig(_Section):
     """Whether and how a language model judges the likeliest candidates, where the host has one."""
     ignore: IgnoreConfig = IgnoreConfig()
     """Which issues are left alone."""
-    only_labels: Annotated[tuple[Label, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.labels)] = ()
+    only_labels: Annotated[tuple[Label, ...], MaxLen(100), AsTuple, Unique, ItemName("labels")] = ()
     """Only issues with one of these labels are looked at: when they are opened, or when a person puts the label on
     them; a label that a bot puts on later counts where `bots` is on."""
-    only_types: Annotated[tuple[IssueType, ...], MaxLen(100), AsTuple, Unique, ItemName(Messages.types)] = ()
+    only_types: Annotated[tuple[IssueType, ...], MaxLen(100), AsTuple, Unique, ItemName("types")] = ()
     """Only issues of one of these types are looked at."""
     bots: Switch = False
     """Whether issues that Apps open, edit or label are looked at. They are found as earlier issues either way."""
@@ -234,11 +233,11 @@ class RepoConfig(_Section):
         MaxLen(100),
         AsTuple,
         Unique,
-        ItemName(Messages.issue_numbers),
+        ItemName("issue_numbers"),
     ] = ()
     """Issues that are often reported again. They are always considered, whatever the searches find. So is what three
     issues or more were closed as duplicates of, without being named here."""
-    siblings: Annotated[tuple[RepositoryName, ...], MaxLen(20), AsTuple, Unique, ItemName(Messages.repositories)] = ()
+    siblings: Annotated[tuple[RepositoryName, ...], MaxLen(20), AsTuple, Unique, ItemName("repositories")] = ()
     """Public repositories of the same owner that are searched as well; the host may allow others (`DOPPEL_SIBLINGS`).
     Private ones are never searched."""
     label: Literal["suggest", "add", "off"] = "off"

@@ -175,7 +175,7 @@ class _Reader:
             if isinstance(event, events.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise _refused_at(event, Messages.several_documents)
+                    raise _refused_at(event, lambda say: say.several_documents())
             elif isinstance(event, events.MappingStartEvent):
                 self.check(event)
                 self.mapping(1, self.root)
@@ -183,12 +183,12 @@ class _Reader:
                 # The file holds only comments, or nothing follows its `---`.
                 self.check(event)
             elif isinstance(event, (events.ScalarEvent, events.SequenceStartEvent, events.AliasEvent)):
-                raise _refused_at(event, Messages.no_mapping)
+                raise _refused_at(event, lambda say: say.no_mapping())
 
     def node(self, event: Any, depth: int) -> YamlNode:
         self.check(event)
         if depth > _DEPTH_MAX:
-            raise _refused_at(event, Messages.too_deep)
+            raise _refused_at(event, lambda say: say.too_deep())
         node = YamlNode(event.start_mark.line + 1, event.start_mark.column + 1, None)
         if isinstance(event, events.ScalarEvent):
             # An escape can produce a lone surrogate, which databases and requests reject.
@@ -208,7 +208,7 @@ class _Reader:
         while not isinstance(event := next(self.events), events.MappingEndEvent):
             key = self.node(event, depth + 1)
             if isinstance(key.value, (list, dict)):
-                raise _refused_at(event, Messages.key_no_word)
+                raise _refused_at(event, lambda say: say.key_no_word())
             value = self.node(next(self.events), depth + 1)
             if value.value is None and not value.text:
                 # The parser places a missing value at the next token, perhaps lines below. Place it after its key.
@@ -221,6 +221,6 @@ class _Reader:
     def check(self, event: Any) -> None:
         """Refuse anchors, aliases and tags."""
         if self.strict and (isinstance(event, events.AliasEvent) or event.anchor is not None):
-            raise _refused_at(event, Messages.anchors)
+            raise _refused_at(event, lambda say: say.anchors())
         if self.strict and event.tag is not None:
-            raise _refused_at(event, Messages.tags)
+            raise _refused_at(event, lambda say: say.tags())

@@ -1,39 +1,52 @@
-"""Reads the messages of each language from the `.toml` files, and compares them with the declarations."""
+"""The bot's messages: `purposes.toml` names each and says what it is for, and a file for each language has its text.
+
+The gaps of the English text are a message's variables. Callers call a message like a method, with the variables as
+keywords: `say.results(count=2)`. Tests compare the files with each other and with the calls.
+"""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from bot.conversation.messages.command_messages import AnswerTexts, HelpTexts, MistakeTexts, SettingsTexts
-from bot.conversation.messages.comment_messages import (
-    CandidateTexts,
-    CommentTexts,
-    DigestTexts,
-    LabelTexts,
-    ScanTexts,
-    SearchTexts,
-)
-from bot.conversation.messages.message import COUNT, Forms, Locale, declared
+from bot.conversation.messages.locale import Locale
 from bot.conversation.messages.template import Template
 
+COUNT = "count"
+"""The variable that chooses the plural form: "1 result", "2 results"."""
 
-class Messages(
-    DigestTexts,
-    SettingsTexts,
-    LabelTexts,
-    ScanTexts,
-    AnswerTexts,
-    MistakeTexts,
-    HelpTexts,
-    SearchTexts,
-    CandidateTexts,
-    CommentTexts,
-):
-    """All messages of the bot, in one language."""
+Forms = Mapping[str, Template]
+"""The forms of a message by CLDR's plural categories; `other` always exists."""
+
+
+class Messages:
+    """All messages in one language, perhaps with a repository's templates; `plain` has none of these. Immutable."""
+
+    def __init__(self, locale: Locale, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
+        self.locale = locale
+        self._forms = forms
+        self.plain: Self = plain or self
+
+    def __getattr__(self, name: str) -> Callable[..., str]:
+        if name.startswith("_") or name not in self._forms:
+            raise AttributeError(f"there is no message {name!r}")
+        return lambda **values: self.fill(name, values)
+
+    def variables(self, name: str) -> tuple[str, ...]:
+        forms = self._forms[name]
+        gaps = [gap for form in forms.values() for gap in form.variables]
+        # A form such as "one result" has no gap for the number.
+        return tuple(dict.fromkeys([*gaps, COUNT] if len(forms) > 1 else gaps))
+
+    def fill(self, name: str, values: Mapping[str, object]) -> str:
+        """Fill a message by its name with values: Markdown, numbers, shares (`float`), days and moments."""
+        forms = self._forms[name]
+        count = values.get(COUNT)
+        form = self.locale.form(count) if isinstance(count, int) and len(forms) > 1 else "other"
+        return forms.get(form, forms["other"]).fill({key: self.locale.shown(value) for key, value in values.items()})
 
     def with_own(self, own: Mapping[str, Template]) -> Self:
         """Replace some messages by templates. A template replaces all plural forms. Unknown names have no effect."""
@@ -42,6 +55,21 @@ class Messages(
             own = {"people_decide_still": own["people_decide"], **own}
         forms = {name: {"other": template} for name, template in own.items() if name in self._forms}
         return type(self)(self.locale, {**self._forms, **forms}, self)
+
+
+class Message(NamedTuple):
+    """A message's name and purpose; `place` is the part of the bot's texts to which it belongs."""
+
+    name: str
+    purpose: str
+    place: str
+
+
+@cache
+def declared() -> dict[str, Message]:
+    """All messages by name, in the order of docs/words.md."""
+    places = _read("purposes").items()
+    return {name: Message(name, purpose, place) for place, texts in places for name, purpose in texts.items()}
 
 
 LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")
@@ -53,24 +81,20 @@ PLAIN = frozenset(("digest_title", "scan_title", "label_rationale"))
 _ADJACENT = frozenset(("comma", "settings_hint"))
 """Messages that stand directly beside another text, perhaps a stranger's."""
 
-_NUMBER_OPTIONAL = frozenset(("found", "related"))
-"""Messages whose plural forms may omit the number."""
-
-_CATEGORIES = frozenset(("zero", "one", "two", "few", "many", "other"))
-
-
-class CatalogueError(Exception):
-    """A catalogue does not match the declarations, because of an error in the program."""
-
 
 @cache
 def messages(language: str) -> Messages:
-    """The messages in one language. Raises CatalogueError if the catalogue does not match the declarations."""
-    data = tomllib.loads(
-        resources.files("bot.conversation.messages").joinpath(f"{language}.toml").read_text(encoding="utf-8")
-    )
+    """The messages in one language."""
+    data = _read(language)
     locale = Locale(language, data.pop("days"))
-    return Messages(locale, read(language, data))
+    forms = {name: {"other": entry} if isinstance(entry, str) else entry for name, entry in data.items()}
+    parsed = {name: {form: Template.parse(text) for form, text in texts.items()} for name, texts in forms.items()}
+    return Messages(locale, parsed)
+
+
+def _read(name: str) -> dict[str, Any]:
+    file = resources.files("bot.conversation.messages").joinpath(f"{name}.toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def english() -> Messages:
@@ -87,25 +111,3 @@ def messages_for(language: str, own: Mapping[str, str]) -> Messages:
 def _own_template(name: str, text: str) -> Template:
     template = Template.parse(" ".join(text.split()))
     return template if name in PLAIN else template.harmless(between=name in _ADJACENT)
-
-
-def read(language: str, data: Mapping[str, Any]) -> dict[str, Forms]:
-    """Read a catalogue's messages. Raises CatalogueError, which says how the catalogue and the declarations differ."""
-    if unmatched := set(declared(Messages)) ^ set(data):
-        raise CatalogueError(f"{language}: declared or written, and not both: {', '.join(sorted(unmatched))}")
-    catalogue: dict[str, Forms] = {}
-    for name, entry in data.items():
-        forms = {"other": entry} if isinstance(entry, str) else entry
-        catalogue[name] = {form: Template.parse(text) for form, text in forms.items()}
-    for name, forms in catalogue.items() if language != "en" else ():
-        variables = set(english().variables(name))
-        if "other" not in forms or not set(forms) <= (_CATEGORIES if COUNT in variables else {"other"}):
-            raise CatalogueError(f"{language}: {name} has the forms {', '.join(forms)}")
-        for form, template in forms.items():
-            used = set(template.variables)
-            optional = {COUNT} if form != "other" or name in _NUMBER_OPTIONAL else set()
-            if not used <= variables or variables - used - optional:
-                raise CatalogueError(
-                    f"{language}: {name} ({form}) has the variables {sorted(used)}, not {sorted(variables)}"
-                )
-    return catalogue

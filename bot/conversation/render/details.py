@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from bot.conversation.commands.table import COMMANDS_BY_NAME, CommandName, Requirement
 from bot.conversation.config.yaml_tree import ConfigError
-from bot.conversation.messages.catalogue import Messages
+from bot.conversation.messages.catalogue import Messages, declared
 from bot.conversation.render.escape import code, escape
 from bot.conversation.render.phrases import command_words, remark_words, who_words
 from bot.domain.errors import RemarkCode, SourceProblem
@@ -44,7 +44,7 @@ def sentence(text: str) -> str:
 def source_name(source: str, say: Messages) -> str:
     """A source in words, or by its own name if this version does not know the source."""
     name = f"source_{source.replace('-', '_')}"
-    return say.fill(name, {}) if hasattr(Messages, name) else code(source, 60)
+    return say.fill(name, {}) if name in declared() else code(source, 60)
 
 
 def queries_block(report: Report, say: Messages) -> str:

@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 
 from bot.conversation.commands.table import COMMANDS, COMMANDS_LIMIT, LIMIT_SECONDS, OPTIONS, CommandName, Requirement
-from bot.conversation.messages.catalogue import Messages
-from bot.conversation.messages.message import COUNT
+from bot.conversation.messages.catalogue import COUNT, Messages
 from bot.conversation.render.escape import code, escape
 from bot.domain.errors import Remark, RemarkCode
 from bot.domain.report import Candidate, Reason, ReasonCode

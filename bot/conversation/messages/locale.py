@@ -1,0 +1,59 @@
+"""Formats numbers, shares and days for a language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+
+import babel
+from babel.dates import format_date
+from babel.numbers import format_decimal, format_percent
+
+
+@lru_cache(maxsize=1_000, typed=True)
+def _decimal(number: float, language: str) -> str:
+    """Cached, since Babel is slow, and a hostile settings file can have thousands of errors."""
+    return str(format_decimal(number, locale=language))
+
+
+@dataclass(frozen=True)
+class Locale:
+    """One language, with its pattern for days in CLDR's letters (`yyyy-MM-dd`)."""
+
+    language: str
+    days: str
+
+    def form(self, count: int) -> str:
+        """The plural category of a number: `one`, `many`, `other` …"""
+        return str(babel.Locale.parse(self.language).plural_form(count))
+
+    def number(self, number: float) -> str:
+        """`1,200` or `2.5` in the language's notation, with up to three decimals."""
+        return _decimal(number, self.language)
+
+    def percent(self, share: float) -> str:
+        """A share in percent. Only exactly 0 and 1 become 0% and 100%: other shares are rounded to 1% to 99%."""
+        rounded = round(share * 100)
+        if rounded == 100 and share < 1:
+            rounded = 99
+        return str(format_percent((rounded if rounded or share <= 0 else 1) / 100, locale=self.language))
+
+    def day(self, day: date) -> str:
+        return str(format_date(day, self.days, locale=self.language))
+
+    def moment(self, moment: datetime) -> str:
+        return f"{self.day(moment)} {moment.strftime('%H:%M %Z')}".strip()
+
+    def shown(self, value: object) -> str:
+        """Format numbers, shares (`float`), days and moments. Strings are Markdown already."""
+        match value:
+            case int():
+                return self.number(value)
+            case float():
+                return self.percent(value)
+            case datetime():
+                return self.moment(value)
+            case date():
+                return self.day(value)
+        return str(value)
