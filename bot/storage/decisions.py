@@ -144,13 +144,15 @@ class StoredJudgement:
 
 
 class Judgements(TableGateway):
-    """Implements `bot.search.judge.judge.JudgeRecord`. Budgets cover the last 24 hours, and for authors an hour."""
+    """The judge's verdicts, and the calls to it. Budgets cover the last 24 hours, and for authors an hour."""
 
     def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
+        """The stored verdicts, by the key of the pair."""
         query = sa.select(judgements).where(judgements.c.repo_id == repo_id, judgements.c.key.in_(keys))
         return {row.key: _judged_pair(row) for row in self._all(query)}
 
     def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
+        """Store verdicts about issue `number`. `said` maps a pair's key to the other issue's number and the verdict."""
         with write(self._engine) as connection:
             for key, (other, judged) in said.items():
                 values = {
@@ -166,6 +168,7 @@ class Judgements(TableGateway):
                 connection.execute(self._upsert(judgements, {"repo_id": repo_id, "key": key}, values))
 
     def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
+        """Count a call in advance, and return its id; None if a limit forbids the call."""
         login, table = name_key(author), judge_calls
         with write(self._engine) as connection:
             # SQLite has one writer. Without this lock, two calls at once on PostgreSQL could both pass as the last one.
@@ -198,6 +201,7 @@ class Judgements(TableGateway):
             return int(connection.execute(row.returning(table.c.id)).scalar_one())
 
     def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
+        """Replace the estimates of a call by its real tokens, cost and duration."""
         values = {"tokens_in": tokens_in, "tokens_out": tokens_out, "cost": cost, "seconds": seconds}
         self._change(sa.update(judge_calls).where(judge_calls.c.id == call).values(**values))
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from bot.domain.judge_protocol import JudgedPair, JudgeLimits, JudgeVerdict
-from bot.search.judge.judge import InMemoryRecord
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.conversation.config.schema import JudgeConfig
+from bot.domain.judge_protocol import JudgedPair, JudgeIssue, JudgeLimits, JudgeQuestion, JudgeVerdict
+from bot.search.judge.judge import HostJudge
+from bot.search.judge.prompt import Completion, Price, Prompt
 from bot.storage import Store
 from bot.storage.decisions import DAY, KEPT_DAYS, JudgeUsage
 
@@ -45,12 +52,30 @@ def test_j_what_is_old_enough_is_erased(store: Store) -> None:
     assert store.judgements.prune(KEPT_DAYS * DAY + 1) == 2
 
 
-def test_j6_calls_about_a_repository_whose_answers_are_not_kept_count_as_well(store: Store) -> None:
-    record = InMemoryRecord(store.judgements)
-    record.keep(9, 5, {"a": (3, SAID)}, "reader", 1_000.0)
-    first = record.begin(9, 5, "ann", 100, LIMITS, 1_000.0)
-    assert first is not None and record.begin(9, 5, "ann", 100, LIMITS, 1_000.0) is not None
-    assert record.begin(9, 5, "bea", 100, LIMITS, 1_000.0) is None, "a day for a repository"
-    record.end(first, 80, 20, 0.5, 1.5)
-    assert store.judgements.spent(9, 0.0, 2_000.0) == JudgeUsage(2, 180, 20, 0.5)
-    assert store.judgements.kept(9, ["a"]) == {}
+class Answering:
+    """A model that calls the candidate, and the copy, the same."""
+
+    model = "reader-1"
+
+    def ask(self, question: Prompt, seconds: float) -> Completion:
+        numbers = (*question.numbers, question.copy, question.other)
+        rows = [
+            {"number": number, "verdict": "different" if number == question.other else "same"} for number in numbers
+        ]
+        return Completion(json.dumps({"candidates": rows}), 80, 20, self.model)
+
+
+@pytest.mark.parametrize("stores", [True, False])
+def test_j6_calls_about_a_repository_whose_answers_are_not_kept_count_as_well(store: Store, stores: bool) -> None:
+    calls, verdicts = store.judgements, store.judgements if stores else None
+    host = HostJudge(
+        Answering(), calls, verdicts, JudgeLimits(9, 99_999, 9, 99_999, 9), Price(1e6), 5.0, lambda: 1_000.0
+    )
+    judge = host.of(9, JudgeConfig(), private=False)
+    assert judge is not None
+    day = datetime(2026, 1, 1, tzinfo=UTC)
+    new, old = (JudgeIssue(number, "It crashes", "At once.", "open", day) for number in (5, 3))
+    for _ in range(2):
+        assert judge.opinion(JudgeQuestion(new, (old,)), "ann").said[3].verdict is JudgeVerdict.SAME
+    assert calls.spent(9, 0.0, 2_000.0) == JudgeUsage(1, 80, 20, 80.0)
+    assert len(calls.of_issue(9, 5)[0]) == (1 if stores else 0)

@@ -82,12 +82,13 @@ def build_judge(
     if endpoint is None:
         return None
     from bot.domain.judge_protocol import JudgeLimits
-    from bot.search.judge.judge import Breaker, HostJudge, InMemoryRecord
+    from bot.search.judge.judge import Breaker, HostJudge
     from bot.search.judge.prompt import Price
 
     return HostJudge(
         endpoint,
-        store.judgements if store and keep else InMemoryRecord(store.judgements if store else None),
+        store.judgements if store else None,
+        store.judgements if store and keep else None,
         JudgeLimits(
             settings.judge_calls,
             settings.judge_tokens,

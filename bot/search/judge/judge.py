@@ -8,11 +8,10 @@ import math
 import secrets
 import time
 from bisect import bisect
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
-from typing import Protocol
 
 from bot.conversation.config.schema import JudgeConfig
 from bot.domain.errors import Remark, RemarkCode
@@ -34,6 +33,7 @@ from bot.search.judge.prompt import (
     pair_key,
     read_answer,
 )
+from bot.storage.decisions import Judgements
 
 log = logging.getLogger(__name__)
 
@@ -43,43 +43,6 @@ PAUSE, LONGEST = 30.0, 600.0
 _ANSWER_TOKENS, _MOST_TOKENS = 250, 1_000_000
 #: No question is asked with fewer seconds left.
 _LEAST_SECONDS = 0.5
-
-
-class JudgeRecord(Protocol):
-    """Stores verdicts and calls: `bot.storage.decisions.Judgements`."""
-
-    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
-        """The stored verdicts, by the key of the pair."""
-
-    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
-        """Store verdicts about issue `number`. `said` maps a pair's key to the other issue's number and the verdict."""
-
-    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
-        """Count a call in advance, and return its id; None if a limit forbids the call."""
-
-    def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
-        """Replace the estimates of a call by its real tokens, cost and duration."""
-
-
-class InMemoryRecord:
-    """Keeps verdicts for one search, if the host stores none. `counted` counts the calls, if there is a store."""
-
-    def __init__(self, counted: JudgeRecord | None) -> None:
-        self._counted = counted
-        self._verdicts: dict[str, JudgedPair] = {}
-
-    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
-        return {key: self._verdicts[key] for key in keys if key in self._verdicts}
-
-    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
-        self._verdicts |= {key: one for key, (_, one) in said.items()}
-
-    def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
-        return self._counted.begin(repo_id, number, author, tokens, limits, now) if self._counted else 0
-
-    def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
-        if self._counted:
-            self._counted.end(call, tokens_in, tokens_out, cost, seconds)
 
 
 class Breaker:
@@ -113,18 +76,23 @@ class Breaker:
 class HostJudge:
     """The host's judge. A search waits `seconds` for an answer. `now` returns the store's time (seconds since 1970).
 
+    `calls` counts the calls, and `verdicts` stores the answers; a process without a store has neither. `answered` has
+    the answers that are not stored, for a second search in this process.
+
     With `private_too`, the judge may read private repositories whose settings allow this. Without a `breaker`, every
     issue waits for an endpoint that failed.
     """
 
     endpoint: Endpoint
-    record: JudgeRecord
+    calls: Judgements | None
+    verdicts: Judgements | None
     limits: JudgeLimits
     price: Price
     seconds: float
     now: Callable[[], float]
     private_too: bool = False
     breaker: Breaker | None = None
+    answered: dict[str, JudgedPair] = field(default_factory=dict)
 
     def of(self, repo_id: int, config: JudgeConfig, *, private: bool) -> RepositoryJudge | None:
         """The judge for a repository; None if the repository has none, or its texts must not leave the host (C6a)."""
@@ -154,7 +122,8 @@ class RepositoryJudge:
 
     def opinion(self, question: JudgeQuestion, author: str) -> JudgeAnswer:
         judge, keys = self.judge, {pair_key(question.target, one, self.by): one for one in question.candidates}
-        kept = judge.record.kept(self.repo_id, keys)
+        kept = judge.verdicts.kept(self.repo_id, keys) if judge.verdicts else judge.answered
+        kept = {key: kept[key] for key in keys if key in kept}
         known = {keys[key].number: verdict for key, verdict in kept.items()}
         new = tuple(one for key, one in keys.items() if key not in kept)
         verdicts, problem = dict[int, JudgedPair](), None
@@ -163,7 +132,10 @@ class RepositoryJudge:
                 verdicts, problem = self._ask(replace(question, candidates=new), author)
                 traced.set_attribute("problem", str(problem or ""))
             fresh = {key: (one.number, verdicts[one.number]) for key, one in keys.items() if one.number in verdicts}
-            judge.record.keep(self.repo_id, question.target.number, fresh, self.by, judge.now())
+            if judge.verdicts:
+                judge.verdicts.keep(self.repo_id, question.target.number, fresh, self.by, judge.now())
+            else:
+                judge.answered.update({key: one for key, (_, one) in fresh.items()})
         else:
             JUDGE_CALLS.labels("kept").inc()
         return JudgeAnswer(self._without_unwanted_causes(known | verdicts), self.by, problem)
@@ -196,8 +168,10 @@ class RepositoryJudge:
             JUDGE_CALLS.labels("unreached").inc()
             return {}, RemarkCode.JUDGE_UNREACHED.of()
         estimate = estimated_tokens(asked.system) + estimated_tokens(asked.user)
-        call = judge.record.begin(self.repo_id, number, author, estimate + _ANSWER_TOKENS, judge.limits, judge.now())
-        if call is None:
+        most, call = estimate + _ANSWER_TOKENS, None
+        if judge.calls:
+            call = judge.calls.begin(self.repo_id, number, author, most, judge.limits, judge.now())
+        if judge.calls and call is None:
             JUDGE_CALLS.labels("budget").inc()
             return {}, RemarkCode.JUDGE_BUDGET.of()
         used, problem = (estimate, 0), None
@@ -220,7 +194,8 @@ class RepositoryJudge:
                 judge.breaker.trip(failure.after)
             log.warning("the judge: %s", failure)
         took, cost = time.monotonic() - began, judge.price.of(*used)
-        judge.record.end(call, *used, cost, took)
+        if judge.calls and call is not None:
+            judge.calls.end(call, *used, cost, took)
         JUDGE_CALLS.labels(result).inc()
         JUDGE_SECONDS.observe(took)
         JUDGE_TOKENS.labels("in").inc(used[0])
