@@ -2,9 +2,6 @@
 
 The bot opens an issue once, and then edits it. It recognises its issue by the row in the store, or else by the hidden
 marker, which counts only in issues of this App.
-
-A machine can freeze just before it opens the issue, until its claim has expired and another machine has opened one. The
-bot then closes the later issue, at once or at the next attempt, since people may already use the first.
 """
 
 from __future__ import annotations
@@ -81,15 +78,8 @@ def keep_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: flo
         raise
     except Unavailable as unanswered:
         raise Retryable(str(unanswered), after=max(LEASE, unanswered.after or 0)) from unanswered
-    stored_number = store.opened(repo_id, number, now)
-    if stored_number != number:
-        try:
-            github.close(repo, number, "not_planned")
-        except (GitHubError, Retryable):
-            # The next attempt finds both issues by their markers, and closes this one.
-            store.set(repo_id, None, now)
-            raise
-    return stored_number
+    store.set(repo_id, number, now)
+    return number
 
 
 def _edit(github: RepoClient, draft: IssueDraft, issue: Issue, reopen: bool) -> int:

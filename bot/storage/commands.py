@@ -8,7 +8,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from bot.domain.entities import name_key
-from bot.storage.engine import TableGateway, write
+from bot.storage.engine import TableGateway, lock, write
 from bot.storage.schema import heeded, muted, repositories, usage
 
 
@@ -81,10 +81,8 @@ class Usage(TableGateway):
         with write(self._engine) as connection:
             mine = sa.select(repositories.c.installation).where(repositories.c.repo_id == repo_id)
             installation = connection.execute(mine).scalar()
-            # SQLite has one writer. Without this lock, two uses at once on PostgreSQL could both pass as the last one.
-            if connection.dialect.name == "postgresql":
-                lock = sa.func.pg_advisory_xact_lock(sa.func.hashtext(f"usage/{installation or repo_id}"))
-                connection.execute(sa.select(lock))
+            # Otherwise two uses at once could both pass as the last one.
+            lock(connection, f"usage/{installation or repo_id}")
             siblings = sa.select(repositories.c.repo_id).where(repositories.c.installation == installation)
             of_installation = sa.or_(usage.c.repo_id == repo_id, usage.c.repo_id.in_(siblings))
             # A row far ahead of this clock was written before somebody set the clock back.

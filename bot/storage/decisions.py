@@ -12,7 +12,7 @@ from bot.domain.decisions import Decision, DecisionOutcome, dump, load
 from bot.domain.entities import name_key
 from bot.domain.formats import batches
 from bot.domain.judge_protocol import JudgedPair, JudgeLimits, JudgeVerdict
-from bot.storage.engine import TableGateway, write
+from bot.storage.engine import TableGateway, lock, write
 from bot.storage.schema import decisions, judge_calls, judgements, labelled
 
 KEPT_DAYS = 400
@@ -171,9 +171,8 @@ class Judgements(TableGateway):
         """Count a call in advance, and return its id; None if a limit forbids the call."""
         login, table = name_key(author), judge_calls
         with write(self._engine) as connection:
-            # SQLite has one writer. Without this lock, two calls at once on PostgreSQL could both pass as the last one.
-            if connection.dialect.name == "postgresql":
-                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtext("judge"))))
+            # Otherwise two calls at once could both pass as the last one.
+            lock(connection, "judge")
 
             def spent(seconds: float, *among: sa.ColumnElement[bool]) -> JudgeUsage:
                 return _sum(connection, table.c.at > now - seconds, *among)

@@ -83,6 +83,12 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
         yield connection
 
 
+def lock(connection: sa.Connection, name: str) -> None:
+    """On PostgreSQL, let no other transaction pass this lock until this one ends. SQLite has one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0))))
+
+
 def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:
     """The database's time in seconds since 1970; the clocks of several machines can differ."""
     if engine.dialect.name == "sqlite":

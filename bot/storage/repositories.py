@@ -115,15 +115,6 @@ class OwnIssues(TableGateway):
         values = {"number": number, "updated_at": now}
         self._change(self._upsert(self._table, {"repo_id": repo_id}, values))
 
-    def opened(self, repo_id: int, number: int, now: float) -> int:
-        """Record a new issue, unless another was recorded meanwhile; returns the recorded number."""
-        values = {"number": number, "updated_at": now}
-        unknown = self._table.c.number.is_(None)
-        if self._write(self._upsert(self._table, {"repo_id": repo_id}, values, unknown)):
-            return number
-        kept = self.get(repo_id)
-        return number if kept is None or kept.number is None else kept.number
-
     def drop(self, repo_id: int) -> None:
         self._change(sa.delete(self._table).where(self._table.c.repo_id == repo_id))
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from bot.storage.engine import lock
+
 metadata = sa.MetaData()
 
 # SQLite numbers rows by itself only if the primary key's type is exactly INTEGER.
@@ -219,10 +221,8 @@ INDEX = {"index": True}
 
 
 def lock_index(connection: sa.Connection, repo_id: int) -> None:
-    """Let nobody else change a repository's index until the transaction ends."""
-    if connection.dialect.name == "postgresql":
-        # SQLite's write transactions exclude each other anyway. A lock on the row would not do: it may not exist yet.
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(f"index/{repo_id}", 0))))
+    """Let nobody else change a repository's index until the transaction ends; its row may not exist yet."""
+    lock(connection, f"index/{repo_id}")
 
 
 def _index_table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from bot.conversation.messages.catalogue import english
-from bot.conversation.own_issues import IssueDraft, keep_issue
 from bot.deliveries.events import ScanEvent
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import Unavailable
@@ -122,42 +121,6 @@ def test_d8_an_unanswered_opening_is_looked_for_before_another(filled: Host, mon
     filled.queue.back(*taken)
     filled.work()
     assert len(shown(filled)) == 1
-    kept = filled.services.store.scan_issues.get(filled.repo_id)
-    assert kept is not None
-    assert kept.number == 9
-
-
-@pytest.mark.slow
-@on_one_database
-@pytest.mark.parametrize("refused", [False, True])
-def test_a_worker_that_stood_still_before_it_opened_the_issue_closes_what_came_too_late(
-    filled: Host, monkeypatch: pytest.MonkeyPatch, refused: bool
-) -> None:
-    create = RepoClient.create_issue
-
-    def stand_still(client: RepoClient, repo: RepoRef, title: str, body: str) -> Issue:
-        monkeypatch.setattr(RepoClient, "create_issue", create)
-        # Another worker comes to the same end meanwhile, and cannot know that this one will go on.
-        filled.sim.clock.advance(60)
-        keep_issue(client, filled.services.store.scan_issues, wanted(title, body), filled.services.now())
-        return client.create_issue(repo, title, body)
-
-    def wanted(title: str, body: str) -> IssueDraft:
-        return IssueDraft(filled.repo_id, RepoRef.parse(REPO), "doppel[bot]", title, lambda _: body)
-
-    monkeypatch.setattr(RepoClient, "create_issue", stand_still)
-    ask(filled)
-    if refused:
-        filled.sim.faults.add("PATCH */issues/10", 403)
-    filled.work()
-    if refused:
-        # It is closed the next time that somebody asks.
-        assert [one.state for one in filled.sim.issues_of(filled.sim.repository(REPO))][-2:] == ["open", "open"]
-        filled.sim.clock.advance(60)
-        ask(filled)
-        filled.work()
-    issues = [one for one in filled.sim.issues_of(filled.sim.repository(REPO)) if one.author.login.endswith("[bot]")]
-    assert [(one.number, one.state) for one in issues] == [(9, "open"), (10, "closed")]
     kept = filled.services.store.scan_issues.get(filled.repo_id)
     assert kept is not None
     assert kept.number == 9

@@ -7,6 +7,7 @@ request again in parts, and cuts a refused single text in half.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ import requests
 from numpy.typing import NDArray
 
 from bot.domain.formats import batches
+from bot.github.limits import retry_after
 from bot.search.embedding import EmbeddingError, all_invalid, unit
 
 _BATCH = 64
@@ -91,7 +93,8 @@ class RemoteModel:
             status = failure.response.status_code
             error = _RequestRefused if status in _REFUSED else EmbeddingError
             message, public = f"{self._url}: HTTP {status}", f"{_ENDPOINT} answered {status}"
-            raise error(message, after=_retry_after(failure.response), public_message=public) from None
+            after = retry_after(failure.response.headers, time.time())
+            raise error(message, after, public_message=public) from None
         except requests.RequestException as failure:
             public = f"{_ENDPOINT} did not answer"
             raise EmbeddingError(f"{self._url}: {type(failure).__name__}", public_message=public) from None
@@ -109,8 +112,3 @@ def _vectors(answer: Any, expected: int) -> NDArray[np.float32]:
     if vectors.ndim != 2 or not vectors.size or [item["index"] for item in items] != list(range(expected)):
         raise ValueError
     return vectors
-
-
-def _retry_after(response: requests.Response) -> float | None:
-    value = response.headers.get("retry-after", "")
-    return float(value) if value.isascii() and value.isdigit() else None

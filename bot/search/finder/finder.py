@@ -24,7 +24,7 @@ from bot.search.finder.unindexed import TemporaryIndexes, UnindexedScorer, issue
 from bot.search.index.analysis import FormLines
 from bot.search.matching import Matcher, SearchSession
 from bot.search.ranking.query import has_usable_words
-from bot.search.ranking.relevance import DEFAULT_RELEVANCE, CountedWords, Relevance, WordStats, relevances
+from bot.search.ranking.relevance import DEFAULT_RELEVANCE, CountedWords, Relevance, relevances
 from bot.search.ranking.similarity import dice_sorensen
 from bot.search.sources import GitHubReads, Hit, Source, collapse_discussions
 from bot.search.sources.federated import (
@@ -61,7 +61,7 @@ class Finder:
         self,
         github: GitHubReads,
         *,
-        words: WordStats | None = None,
+        words: CountedWords | None = None,
         issues: int | None = None,
         settings: FinderSettings | None = None,
         default: RepoRef | None = None,

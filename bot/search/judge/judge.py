@@ -39,6 +39,8 @@ log = logging.getLogger(__name__)
 
 #: Seconds in which a failed endpoint is not asked: at first, and at most.
 PAUSE, LONGEST = 30.0, 600.0
+#: An endpoint that asks for a longer pause gets this many seconds.
+LONGEST_ASKED = 3_600.0
 #: Tokens to reserve for an answer, and the highest token count to believe.
 _ANSWER_TOKENS, _MOST_TOKENS = 250, 1_000_000
 #: No question is asked with fewer seconds left.
@@ -68,7 +70,7 @@ class Breaker:
         """Open the breaker. `after` is the pause in seconds that the endpoint asked for, if any."""
         # Questions that were asked at the same time fail together.
         if not self.is_open:
-            self._until = self._clock() + max(self._pause, after or 0.0)
+            self._until = self._clock() + max(self._pause, min(after or 0.0, LONGEST_ASKED))
             self._pause = min(2 * self._pause, LONGEST)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import logging
-import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from bot.domain.errors import SettingsError
+from bot.github.limits import retry_after
 from bot.platform.local import pip_install
 from bot.search.judge.prompt import SCHEMA, Completion, Endpoint, EndpointError, Prompt, UnusableAnswer
 
@@ -27,8 +27,6 @@ log = logging.getLogger(__name__)
 MOST_TOKENS = 4_000
 #: How many questions a process can ask at the same time. A hanging question keeps its thread until its client closes.
 _MOST_THREADS = 8
-#: A longer `retry-after` is cut to this many seconds.
-LONGEST_PAUSE = 3_600.0
 
 _REFUSED = (400, 404, 422)
 _TEMPORARY = (408, 409, 429)
@@ -124,7 +122,7 @@ class _Client:
                 raise _RefusedError(f"HTTP {status}") from None
             kind = _TemporaryError if status in _TEMPORARY or status >= 500 else EndpointError
             kind = _CrashedError if status == _CRASHED else kind
-            raise kind(f"{self._url}: HTTP {status}", _pause(failure.response.headers)) from None
+            raise kind(f"{self._url}: HTTP {status}", retry_after(failure.response.headers, time.time())) from None
         except library.APIResponseValidationError:
             raise UnusableAnswer("what came is no message of a model") from None
         except library.APITimeoutError:
@@ -250,12 +248,3 @@ def _imported(name: str) -> Any:
             f"DOPPEL_JUDGE_URL: the judge needs the package {name}, which is not installed: {pip_install(name)}, or "
             "take DOPPEL_JUDGE_URL away."
         ) from None
-
-
-def _pause(headers: Any) -> float | None:
-    """The seconds of the header `retry-after`; None if it is missing or a date."""
-    try:
-        seconds = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return min(seconds, LONGEST_PAUSE) if math.isfinite(seconds) and seconds >= 0 else None

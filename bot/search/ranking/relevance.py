@@ -17,24 +17,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from bot.domain.entities import Issue
 from bot.search.ranking.similarity import dice_sorensen
 from bot.text.terms import TITLE_READ, read, terms, without_noise
-
-
-class WordStats(Protocol):
-    """In how many issues of one repository each word was seen."""
-
-    def total(self) -> int:
-        """How many issues were counted."""
-
-    def counts(self, words: Collection[str]) -> Mapping[str, int]:
-        """In how many issues each word occurs. Words that occur in no issue may be missing."""
-
-    def add(self, issues: Mapping[int, Collection[str]]) -> None:
-        """Count the words of issues, given by number. Implementations may skip issues that were counted before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +31,7 @@ class WordRarity:
     counts: Mapping[str, int]
 
     @classmethod
-    def of(cls, stats: WordStats, words: Collection[str]) -> WordRarity:
+    def of(cls, stats: CountedWords, words: Collection[str]) -> WordRarity:
         """Look up the counts of `words`."""
         return cls(stats.total(), stats.counts(words))
 
@@ -63,19 +49,22 @@ class WordRarity:
 
 
 class CountedWords:
-    """WordStats in memory."""
+    """In how many issues of one repository each word was seen."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
         self._issues: set[int] = set()
 
     def total(self) -> int:
+        """How many issues were counted."""
         return len(self._issues)
 
     def counts(self, words: Collection[str]) -> Mapping[str, int]:
+        """In how many issues each word occurs. Words that occur in no issue are missing."""
         return {word: self._counts[word] for word in words if word in self._counts}
 
     def add(self, issues: Mapping[int, Collection[str]]) -> None:
+        """Count the words of issues, given by number, unless they were counted before."""
         for number, words in issues.items():
             if number not in self._issues:
                 self._issues.add(number)
@@ -182,7 +171,7 @@ _BY_WORDS: dict[Relevance, Callable[[Mapping[str, float], Sequence[FieldCounts]]
 
 
 def relevances(
-    by: Relevance, target: Issue, candidates: Sequence[Issue], confidences: Sequence[float], stats: WordStats
+    by: Relevance, target: Issue, candidates: Sequence[Issue], confidences: Sequence[float], stats: CountedWords
 ) -> list[float]:
     """How relevant each candidate is to the target, in [0, 1].
 

@@ -13,7 +13,7 @@ from bot.domain.errors import GitHubError, Retryable
 from bot.domain.report import INDEX
 from bot.github.transport import time_limit
 from bot.search.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
-from bot.search.ranking.relevance import WordRarity, WordStats
+from bot.search.ranking.relevance import CountedWords, WordRarity
 from bot.search.sources import (
     GitHubReads,
     Hit,
@@ -73,12 +73,12 @@ class RecentIssuesCache:
         return list(cached[:limit])
 
 
-def count_words(stats: WordStats, issues: Iterable[Issue]) -> None:
+def count_words(stats: CountedWords, issues: Iterable[Issue]) -> None:
     """Add issues to the statistics."""
     stats.add({issue.number: read(issue.title, issue.body).counted() for issue in issues})
 
 
-def ensure_word_stats(recent: RecentIssuesCache, stats: WordStats, repo: RepoRef) -> bool:
+def ensure_word_stats(recent: RecentIssuesCache, stats: CountedWords, repo: RepoRef) -> bool:
     """Count the words of a repository on first contact. Returns whether there are statistics now.
 
     If GitHub fails, all words count alike for now, and the find goes on.
@@ -165,7 +165,7 @@ class FederatedSearch:
 
     github: GitHubReads
     further: Sequence[Source]
-    stats: WordStats
+    stats: CountedWords
     recent: RecentIssuesCache
     settings: FinderSettings
     indexed: bool
