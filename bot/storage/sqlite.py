@@ -34,9 +34,6 @@ _FILE = "doppel_file"
 # Bytes that must be free on the disk, or a delivery may not fit.
 _ROOM = 1 << 20
 
-# The first six letters of a statement that writes.
-_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})
-
 
 def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -> sa.Engine:
     """An engine for a `sqlite:///PATH` URL; the arguments are those of `make_engine`."""
@@ -86,7 +83,6 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
         connection.execute("PRAGMA secure_delete=ON")
         connection.execute("PRAGMA journal_size_limit=0")
 
-    sa.event.listen(engine, "before_cursor_execute", _wait_fairly)
     return engine
 
 
@@ -105,14 +101,6 @@ def memory_engine() -> sa.Engine:
         connection.execute("PRAGMA journal_mode=OFF")
 
     return engine
-
-
-def _wait_fairly(connection: sa.Connection, cursor: sqlite3.Cursor, statement: str, *_: Any) -> None:
-    # Outside of `write`, the driver begins a transaction at the first statement that writes, with SQLite's own wait.
-    # Without this hook, it would starve beside transactions of `write`.
-    if statement.lstrip()[:6].upper() in _WRITES and not cursor.connection.in_transaction:
-        with write_slot(connection.engine):
-            take_write_lock(connection)
 
 
 @contextmanager
