@@ -75,12 +75,8 @@ def state_words(candidate: Candidate, say: Messages) -> str:
         return say.discussion_answered() if candidate.state_reason == "answered" else say.discussion_open()
     if candidate.state == "open":
         return say.state_open()
-    by_reason = {
-        "completed": say.state_completed(),
-        "not_planned": say.state_not_planned(),
-        "duplicate": say.state_duplicate(),
-    }
-    return by_reason.get(candidate.state_reason or "", say.state_closed())
+    known = candidate.state_reason in ("completed", "not_planned", "duplicate")
+    return say.fill(f"state_{candidate.state_reason}", {}) if known else say.state_closed()
 
 
 def closed_words(candidate: Candidate, place: RepoLinks, say: Messages, closer: Closer | None = None) -> str:
@@ -102,15 +98,7 @@ def may_be_back(candidate: Candidate) -> bool:
 
 def confidence_words(confidence: float, say: Messages, likely: float = LIKELY) -> str:
     """The learned probability: in words, then as a percentage (P4)."""
-    match likelihood(confidence, likely):
-        case Likelihood.VERY_LIKELY:
-            return say.very_likely(percent=confidence)
-        case Likelihood.LIKELY:
-            return say.likely(percent=confidence)
-        case Likelihood.POSSIBLY:
-            return say.possibly(percent=confidence)
-        case Likelihood.UNLIKELY:
-            return say.unlikely(percent=confidence)
+    return say.fill(likelihood(confidence, likely).name.lower(), {"percent": confidence})
 
 
 def explain(

@@ -79,26 +79,12 @@ def reasons_in(reasons: Sequence[Reason], say: Messages) -> list[str]:
 
 def _reason_text(reason: Reason, quoted: Sequence[str], say: Messages) -> str:
     quote = ", ".join(quoted)
-    match reason.shared:
-        case ReasonCode.COPY:
-            return say.reason_copy()
-        case ReasonCode.GITHUB:
-            return say.reason_github()
-        case ReasonCode.SURFACE:
-            mine, theirs = quoted
-            return say.reason_surface(mine=mine, theirs=theirs)
-        case _ if not quote:
-            return ""
-        case ReasonCode.CAUSE:
-            return say.reason_cause(cause=quote)
-        case ReasonCode.MESSAGE:
-            return say.reason_message(message=quote)
-        case ReasonCode.IDENTIFIERS:
-            return say.reason_identifiers(names=quote)
-        case ReasonCode.TITLES:
-            return say.reason_titles(words=quote)
-        case ReasonCode.WORDS:
-            return say.reason_words(words=quote)
+    if not quote and reason.shared not in (ReasonCode.COPY, ReasonCode.GITHUB):
+        return ""
+    # Each text has one of these variables, or the two surfaces.
+    values = dict.fromkeys(("cause", "message", "names", "words"), quote)
+    values |= dict(zip(("mine", "theirs"), quoted, strict=False))
+    return say.fill(f"reason_{reason.shared.name.lower()}", values)
 
 
 def remark_words(remark: Remark, say: Messages) -> str:

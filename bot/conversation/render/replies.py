@@ -18,6 +18,12 @@ from bot.conversation.render.escape import RepoLinks, break_phrase, code, escape
 from bot.conversation.render.phrases import duration, who_words
 from bot.domain.entities import BODY_MAX
 
+_MOST = {
+    CommandProblem.WORDS_TOO_LONG: WORDS_MAX,
+    CommandProblem.OPTION_VALUE: LIMIT_MAX,
+    CommandProblem.TOO_MANY: COMMANDS_MAX,
+}
+
 
 def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
     """The reply to a comment. It quotes each command if the comment has several; `partial`: it has more than these."""
@@ -44,25 +50,13 @@ class Replies:
         return self.say.misspelt(word=word, suggestion=code(found.suggestion))
 
     def invalid(self, found: InvalidCommand) -> str:
-        say, value, syntax = self.say, code(found.value, 60), code(found.spec.syntax)
-        match found.problem:
-            case CommandProblem.NUMBER_MISSING:
-                return say.number_missing(syntax=syntax)
-            case CommandProblem.NUMBER_UNREADABLE:
-                return say.number_unreadable(value=value, syntax=syntax)
-            case CommandProblem.OTHER_REPOSITORY:
-                return say.other_repository(value=value)
-            case CommandProblem.WORDS_MISSING:
-                return say.words_missing(syntax=syntax)
-            case CommandProblem.WORDS_TOO_LONG:
-                return say.words_too_long(most=WORDS_MAX)
-            case CommandProblem.OPTION_VALUE:
-                examples = " ".join(code(option) for option in OPTIONS if "=" in option)
-                return say.option_value(value=value, most=LIMIT_MAX, examples=examples)
-            case CommandProblem.TOO_MUCH:
-                return say.too_much(value=value, syntax=syntax)
-            case CommandProblem.TOO_MANY:
-                return say.too_many(most=COMMANDS_MAX)
+        values = {
+            "value": code(found.value, 60),
+            "syntax": code(found.spec.syntax),
+            "most": _MOST.get(found.problem, 0),
+            "examples": " ".join(code(option) for option in OPTIONS if "=" in option),
+        }
+        return self.say.fill(found.problem.name.lower(), values)
 
     def forbidden(self, spec: CommandSpec) -> str:
         return self.say.forbidden(command=code(spec.syntax), who=who_words(spec.who, self.say))
