@@ -11,13 +11,14 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import core_schema
 
-from bot.conversation.config.field_types import OFF_SPELLINGS, accepted_values
+from bot.conversation.config.field_types import accepted_values
 from bot.conversation.config.schema import MIN_CONFIDENCE, SOURCES, RepoConfig, Source
 from bot.conversation.messages.catalogue import english
 
 JSON = dict[str, Any]
 
 SCHEMA_NAME = "doppel.schema.json"
+OFF_SPELLINGS = {"type": "string", "pattern": "^(?:Off|OFF)$"}
 
 
 class _Schema(GenerateJsonSchema):

@@ -32,7 +32,6 @@ class CommandRequest:
         self.login = event.sender.login
         # Not `cached_property`, for the reason in `IssueContext.issue`.
         self._permission: Permission | None = None
-        self._say: Messages | None = None
 
     @property
     def issue(self) -> Issue:
@@ -48,9 +47,7 @@ class CommandRequest:
     @property
     def say(self) -> Messages:
         """The messages in the issue's language and the repository's own words."""
-        if self._say is None:
-            self._say = self.context.messages
-        return self._say
+        return self.context.messages
 
     @property
     def replies(self) -> Replies:

@@ -29,7 +29,6 @@ from bot.conversation.messages.template import GAPS_MAX, TEMPLATE_MAX, Malformed
 from bot.domain.entities import PLACE
 from bot.domain.likelihood import HIGHEST
 
-OFF_SPELLINGS = {"type": "string", "pattern": "^(?:Off|OFF)$"}
 SWITCH = [
     {"enum": [True, False, "on", "off", "yes", "no"]},
     # Kept separate from the enum, so that editors suggest only the lower-case words.

@@ -73,10 +73,8 @@ class RemoteModel:
         if len(texts) == 1:
             yield from self._parts([texts[0][: len(texts[0]) // 2]])
             return
-        # Many endpoints accept half a batch. With fewer texts, quarters lead to the refused text sooner.
-        size = len(texts) // 2 if len(texts) > _BATCH // 2 else -(-len(texts) // 4)
-        for piece in batches(texts, size):
-            yield from self._parts(piece)
+        for half in batches(texts, (len(texts) + 1) // 2):
+            yield from self._parts(half)
 
     def _ask(self, texts: Sequence[str]) -> NDArray[np.float32]:
         # Endpoints refuse empty texts: send a space instead, and set the vector to zero below.

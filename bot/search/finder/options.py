@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Protocol, get_args
+from typing import get_args
 
 from bot.conversation.config.schema import RepoConfig
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import InvalidArgument
 from bot.domain.judge_protocol import JudgeVerdict
 from bot.domain.report import Candidate
+from bot.github.repository import RepoClient
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.search.sources import Source
-from bot.search.sources.configured import RepositoryReader, Siblings
+from bot.search.sources.configured import Siblings
 from bot.search.sources.federated import SOURCE_NAMES, FinderSettings
-from bot.search.sources.github import Discussions, DiscussionSearcher
+from bot.search.sources.github import Discussions
 from bot.text.github_urls import named_by
 
 
@@ -116,10 +117,6 @@ def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-class FurtherReads(DiscussionSearcher, RepositoryReader, Protocol):
-    """The client methods that the further sources call. `RepoClient` and its view for a thread implement them."""
-
-
 def finder_settings(
     config: RepoConfig, *, headings: tuple[str, ...] = (), workflow_field: str | None = None
 ) -> FinderSettings:
@@ -135,7 +132,7 @@ def finder_settings(
     )
 
 
-def further_sources(config: RepoConfig, github: FurtherReads, allowed: Iterable[str]) -> list[Source]:
+def further_sources(config: RepoConfig, github: RepoClient, allowed: Iterable[str]) -> list[Source]:
     """Discussions and sibling repositories. Siblings of other owners must be in the host's list `allowed` (H6)."""
     further: list[Source] = [Discussions(github)]
     if config.siblings:

@@ -104,9 +104,6 @@ class IndexCache:
         self._max_bytes = most_bytes
         self._lock, self._large_read_lock = threading.Lock(), threading.Lock()
         self._repositories: OrderedDict[int, RepositoryCache] = OrderedDict()
-        # The size of each repository after its last use; measuring all for every search would take too long.
-        self._sizes: dict[int, int] = {}
-        self._size = 0
 
     @contextmanager
     def using(self, repo_id: int) -> Iterator[RepositoryCache]:
@@ -118,26 +115,18 @@ class IndexCache:
         try:
             yield cache
         finally:
-            self._update_size(repo_id)
+            self._bound_size()
 
     def forget(self, repo_id: int) -> None:
         with self._lock:
-            self._drop(repo_id)
+            self._repositories.pop(repo_id, None)
 
-    def _update_size(self, repo_id: int) -> None:
-        """Measure a repository again, and drop the least recently used repositories while the total is too large."""
+    def _bound_size(self) -> None:
+        """Drop the least recently used repositories while all together are too large."""
         with self._lock:
-            if repo_id not in self._repositories:
-                return
-            size = self._repositories[repo_id].size
-            self._size += size - self._sizes.get(repo_id, 0)
-            self._sizes[repo_id] = size
-            while self._size > self._max_bytes and len(self._repositories) > 1:
-                self._drop(next(iter(self._repositories)))
-
-    def _drop(self, repo_id: int) -> None:
-        self._repositories.pop(repo_id, None)
-        self._size -= self._sizes.pop(repo_id, 0)
+            size = sum(cache.size for cache in self._repositories.values())
+            while size > self._max_bytes and len(self._repositories) > 1:
+                size -= self._repositories.popitem(last=False)[1].size
 
 
 def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int) -> NDArray[np.int32]:

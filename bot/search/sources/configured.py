@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
-from bot.domain.entities import Issue, RepoRef, Repository, name_key, same_login
+from bot.domain.entities import Issue, RepoRef, name_key, same_login
 from bot.domain.errors import Forbidden, GitHubError, NotFound, Remark, RemarkCode, Retryable, SourceProblem
 from bot.domain.formats import batches
 from bot.domain.report import QueryRun
+from bot.github.repository import RepoClient
 from bot.search.ranking.plan import any_that_fit
 from bot.search.ranking.query import MAX_OPERATORS, build_query
 from bot.search.sources import GitHubReads, SearchRequest, SourceResult, failed_query
@@ -74,18 +74,12 @@ TOGETHER = 3
 """How many repositories one query names. GitHub allows five operators, and the words need some of these operators."""
 
 
-class RepositoryReader(GitHubReads, Protocol):
-    """A `GitHubReads` that also reads the current state of a repository, as `RepoClient` does."""
-
-    def repository(self, repo: RepoRef) -> Repository: ...
-
-
 class Siblings:
     """Searches the repositories that the settings name, if they have the same owner or the host has `allowed` them."""
 
     name = SIBLINGS
 
-    def __init__(self, github: RepositoryReader, named: Iterable[RepoRef], allowed: Iterable[str]) -> None:
+    def __init__(self, github: RepoClient, named: Iterable[RepoRef], allowed: Iterable[str]) -> None:
         self._github = github
         self._named = tuple(named)
         self._allowed = frozenset(name_key(one) for one in allowed)

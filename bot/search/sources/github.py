@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Protocol
 
-from bot.domain.entities import RepoRef
 from bot.domain.errors import GitHubError, Invalid, RemarkCode, Retryable, SourceProblem, remark_from
 from bot.domain.report import QueryRun
-from bot.github.search import FoundDiscussions
+from bot.github.repository import RepoClient
 from bot.search.ranking.plan import any_that_fit
 from bot.search.ranking.query import build_query
 from bot.search.sources import PER_PAGE, GitHubReads, SearchRequest, SourceResult, failed_query
@@ -146,16 +144,12 @@ DISCUSSIONS = "discussions"
 _PAIRED = 3
 
 
-class DiscussionSearcher(Protocol):
-    def discussions(self, repo: RepoRef, texts: Sequence[str]) -> FoundDiscussions: ...
-
-
 class Discussions:
     """Searches discussions with the optional permission `discussions: read`, and reports a missing permission."""
 
     name = DISCUSSIONS
 
-    def __init__(self, github: DiscussionSearcher) -> None:
+    def __init__(self, github: RepoClient) -> None:
         self._github = github
 
     def ask(self, question: SearchRequest) -> SourceResult:
