@@ -83,10 +83,11 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
         yield connection
 
 
-def lock(connection: sa.Connection, name: str) -> None:
+def lock(connection: sa.Connection, name: str | int) -> None:
     """On PostgreSQL, let no other transaction pass this lock until this one ends. SQLite has one writer anyway."""
     if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(name, 0))))
+        number = sa.func.hashtextextended(name, 0) if isinstance(name, str) else name
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(number)))
 
 
 def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:

@@ -23,13 +23,16 @@ _SQLITE = {
 # Codes of failures that pass by themselves; 7 is out of memory. Wrong SQL has the code 1.
 _SQLITE_PASSES = {5, 6, 7, 8, 10, 13, 14}
 
+# PostgreSQL's code for a lock that was not free in time.
+_LOCK_TIMEOUT = "55P03"
+
 # PostgreSQL's codes ("PostgreSQL Error Codes" in its manual).
 _POSTGRES = {
     "25006": "it is read-only",
     "42501": "this role lacks a right",
     "53100": "the server's disk is full",
     "53300": "the server has too many connections",
-    "55P03": "another process keeps it locked",
+    _LOCK_TIMEOUT: "another process keeps it locked",
     "57P01": "the server has been stopped",
     "57P02": "the server has crashed",
     "57P03": "the server is starting or stopping",
@@ -91,9 +94,10 @@ def passes(error: BaseException) -> bool:
 
 
 def is_locked(error: BaseException | None) -> bool:
-    """Whether SQLite gave up waiting for another process's lock. Pure."""
+    """Whether the database gave up waiting for another process's lock. Pure."""
     cause = getattr(error, "orig", None) or error
-    return isinstance(cause, sqlite3.Error) and _code(cause) == sqlite3.SQLITE_BUSY
+    busy = isinstance(cause, sqlite3.Error) and _code(cause) == sqlite3.SQLITE_BUSY
+    return busy or getattr(cause, "sqlstate", None) == _LOCK_TIMEOUT
 
 
 def _code(error: sqlite3.Error) -> int:

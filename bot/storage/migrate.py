@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from bot.storage.engine import write
+from bot.storage.engine import lock, write
 from bot.storage.failures import is_locked
 from bot.storage.schema import metadata
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-# Seconds between two tries to take PostgreSQL's lock, before the first log line about the wait, and between further
-# lines. On SQLite each try lasts as long as the engine's patience.
+# Seconds between two tries to take the lock, before the first log line about the wait, and between further lines. A try
+# can last as long as the engine's patience.
 PAUSE, FIRST_LOGGED, LOGGED_EVERY = 0.1, 5.0, 15.0
 
 
@@ -86,35 +86,29 @@ def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
     pause = waiting("the store")
     while _reached(engine) < newest():
         try:
-            if _upgrade(engine, wait):
-                break
+            _upgrade(engine)
         except sa.exc.OperationalError as problem:
             if not (wait and is_locked(problem)):
                 raise
-        pause()
+            pause()
 
 
-def _upgrade(engine: sa.Engine, wait: bool) -> bool:
-    """Apply the missing steps; False if another process has the lock, so that the caller must try again."""
+def _upgrade(engine: sa.Engine) -> None:
     # Imported here, because alembic takes a tenth of a second to load and most processes do not need it.
     from alembic import command
 
     config = _config()
     with write(engine) as connection:
-        if connection.dialect.name == "postgresql":
-            take = sa.func.pg_try_advisory_xact_lock if wait else sa.func.pg_advisory_xact_lock
-            if connection.execute(sa.select(take(_LOCK))).scalar() is False:
-                return False
+        lock(connection, _LOCK)
         # Alembic refuses revisions that it does not know.
         reached = _revision(connection)
         if reached < newest():
             config.attributes["connection"] = connection
-            if not reached:
+            if reached:
+                command.upgrade(config, "head")
+            else:
                 metadata.create_all(connection)
                 command.stamp(config, "head")
-                return True
-            command.upgrade(config, "head")
-    return True
 
 
 def is_current(engine: sa.Engine) -> bool:

@@ -29,13 +29,8 @@ def sqlite_file(url: sa.URL | str) -> Path | None:
     return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
 
 
-def file_state(url: sa.URL | str) -> tuple[int, int, int] | None:
-    """The inode, size and time of a SQLite database's file; None without a file. An open file keeps its inode."""
-    file = sqlite_file(url)
-    return None if file is None else _stat(str(file))
-
-
 def _stat(file: str) -> tuple[int, int, int] | None:
+    """The inode, size and time of a file; None if it is missing. An open file keeps its inode."""
     try:
         found = os.stat(file)  # noqa: PTH116 - it is done for each transaction, and a Path takes three times as long
     except OSError:
@@ -99,8 +94,9 @@ class SqliteDatabases:
     """The existing files of some databases, as they were when this object was made; none for PostgreSQL."""
 
     def __init__(self, urls: Sequence[str]) -> None:
-        self._begun = {url: found[0] for url in urls if (found := file_state(url)) is not None}
-        self._before = {url: file_state(url) for url in self._begun}
+        files = [str(file) for url in urls if (file := sqlite_file(url)) is not None]
+        self._begun = {file: found[0] for file in files if (found := _stat(file)) is not None}
+        self._before = {file: _stat(file) for file in self._begun}
         self._lost = False
 
     def replaced(self) -> bool:
@@ -108,7 +104,7 @@ class SqliteDatabases:
 
         A file that still changes may be an unfinished copy.
         """
-        found = {url: file_state(url) for url in self._begun}
+        found = {file: _stat(file) for file in self._begun}
         unchanged, self._before = found == self._before, found
-        self._lost |= any(file is None or file[0] != self._begun[url] for url, file in found.items())
+        self._lost |= any(state is None or state[0] != self._begun[file] for file, state in found.items())
         return self._lost and unchanged and None not in found.values()

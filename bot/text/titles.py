@@ -69,11 +69,6 @@ _NUMBER = re.compile(r"(?:\((?:part )?(\d{1,3})\)|#(\d{1,3})|\bpart (\d{1,3}))\s
 _BACKPORT = re.compile(r"\b(?:back-?port|cherry-?pick)\b", re.IGNORECASE)
 
 
-def says_another(title: str) -> bool:
-    """Whether a second title exists for which `is_another(title, second)` is true: a quick check before comparing."""
-    return _asks_for_backport(title) or bool(_split_number(title)[1])
-
-
 def is_another(title: str, other: str) -> bool:
     """Whether `title` asks for a backport, or differs from `other` only in a number, like "Crash (2)" and "Crash #3".
 

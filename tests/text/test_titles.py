@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.text.terms import read
-from bot.text.titles import LEAST_SAME, is_another, is_unfilled, plain, says_another, siblings, subject
+from bot.text.titles import LEAST_SAME, is_another, is_unfilled, plain, siblings, subject
 from bot.text.words import split_words
 from tests.effort import costs_at_most
 
@@ -133,7 +133,6 @@ def test_other_titles_say_no_such_thing(title: str, other: str) -> None:
     ],
 )
 def test_a_backport_tells_of_another_one(title: str) -> None:
-    assert says_another(title)
     assert is_another(title, "List does not scroll")
 
 
@@ -141,7 +140,6 @@ def test_a_backport_tells_of_another_one(title: str) -> None:
     "title", ["List in the backport of 2.x does not scroll", "Backports page is empty", "[[[[" * 500]
 )
 def test_what_is_about_backports_is_none(title: str) -> None:
-    assert not says_another(title)
     assert not is_another(title, title)
 
 

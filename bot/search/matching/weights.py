@@ -23,7 +23,7 @@ from bot.search.index.arrays import Floats, Integers
 from bot.search.matching import features, probability
 from bot.search.matching.features import SMALL
 from bot.search.matching.probability import CALIBRATION, SMALLNESS, TextSimilarity
-from bot.text.titles import is_another, is_unfilled, says_another, siblings
+from bot.text.titles import is_another, is_unfilled, siblings
 
 ANOTHER_CONFIDENCE = 0.1
 """The upper bound if the titles differ only in a number, or only in one word: the author means another issue."""
@@ -145,10 +145,8 @@ def _has_another_title(pool: Comparison) -> Booleans:
     A copy of the text by another author is no other issue, even if the title says so: its author has seen the first
     issue, or both authors have copied the text from one place.
     """
-    another = np.array(siblings(pool.title, pool.titles), dtype=np.bool_) & ~(copies(pool.values) & pool.others)
-    if says_another(pool.title):
-        another |= np.array([is_another(pool.title, title) for title in pool.titles], dtype=np.bool_)
-    return another
+    one_word = np.array(siblings(pool.title, pool.titles), dtype=np.bool_) & ~(copies(pool.values) & pool.others)
+    return one_word | np.array([is_another(pool.title, title) for title in pool.titles], dtype=np.bool_)
 
 
 # A ValueError names at most this many features, because a file of another kind lacks all of them.
