@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partialmethod
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -38,23 +38,14 @@ class Api:
             headers.setdefault("Authorization", f"Bearer {self.token}")
         if self.version:
             headers.setdefault("X-GitHub-Api-Version", self.version)
-        options.setdefault("allow_redirects", False)
-        return self.session.request(method, self.url + path, json=body, headers=headers, timeout=60, **options)
+        options = {"allow_redirects": False, "timeout": 60, **options}
+        return self.session.request(method, self.url + path, json=body, headers=headers, **options)
 
-    def get(self, path: str, **options: Any) -> requests.Response:
-        return self.call("GET", path, **options)
-
-    def post(self, path: str, body: Any = None, **options: Any) -> requests.Response:
-        return self.call("POST", path, body, **options)
-
-    def patch(self, path: str, body: Any = None, **options: Any) -> requests.Response:
-        return self.call("PATCH", path, body, **options)
-
-    def put(self, path: str, body: Any = None, **options: Any) -> requests.Response:
-        return self.call("PUT", path, body, **options)
-
-    def delete(self, path: str, **options: Any) -> requests.Response:
-        return self.call("DELETE", path, **options)
+    get = partialmethod(call, "GET")
+    post = partialmethod(call, "POST")
+    patch = partialmethod(call, "PATCH")
+    put = partialmethod(call, "PUT")
+    delete = partialmethod(call, "DELETE")
 
     def graphql(self, query: str, **variables: Any) -> dict[str, Any]:
         answer = self.post("/graphql", {"query": query, "variables": variables})

@@ -81,4 +81,5 @@ def test_the_root_is_found_by_the_name_that_the_repository_had(sim: Simulator, p
     sim.rename_repository("acme/app", "renamed")
     answer = mae.get("/repos/acme/app/contents/", allow_redirects=True)
     assert [entry["name"] for entry in answer.json()] == ["README.md"]
+    assert mae.get("/repos/acme/renamed/contents/missing").status_code == 404
     assert sim.unknown_requests == []

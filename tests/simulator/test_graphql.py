@@ -11,12 +11,8 @@ from graphql import build_schema
 
 from bot.simulator import Simulator
 from bot.simulator.graphql import endpoint
-from bot.simulator.state.accounts import Installation
 from tests.simulator.conftest import Api
 
-STATUS = """query($number: Int!, $field: String!) { repository(owner: "acme", name: "app") { issue(number: $number) {
-    title projectItems(first: 10) { totalCount nodes { project { title }
-      fieldValueByName(name: $field) { ... on ProjectV2ItemFieldSingleSelectValue { name } } } } } } }"""
 SEARCH = """query($q: String!, $type: SearchType!, $after: String) { search(query: $q, type: $type, first: 2,
     after: $after) { issueCount pageInfo { hasNextPage endCursor } nodes { __typename ... on Issue { number } } } }"""
 
@@ -28,54 +24,6 @@ def issues(sim: Simulator) -> None:
 
 
 NODE = "query($id: ID!) { node(id: $id) { __typename id } }"
-
-
-@pytest.fixture
-def board(sim: Simulator) -> None:
-    project = sim.add_project("acme", "Board", {"Status": ["Todo", "Done"], "Workflow State": ["Blocked"]})
-    sim.set_status(project, "acme/app", 1, "Done")
-    sim.set_status(project, "acme/app", 1, "Blocked", "Workflow State")
-
-
-def test_f7_the_status_of_a_project_item(
-    sim: Simulator, person: Callable[..., Api], board: None, installation: Installation, app: Api
-) -> None:
-    for api in (person("ada"), _with_projects(sim, app, installation)):
-        for field, value in (("Status", "Done"), ("Workflow State", "Blocked")):
-            issue = api.graphql(STATUS, number=1, field=field)["data"]["repository"]["issue"]
-            assert issue["projectItems"]["nodes"] == [
-                {"project": {"title": "Board"}, "fieldValueByName": {"name": value}}
-            ]
-        issue = api.graphql(STATUS, number=1, field="Size")["data"]["repository"]["issue"]
-        assert issue["projectItems"]["nodes"][0]["fieldValueByName"] is None
-        assert (
-            api.graphql(STATUS, number=2, field="Status")["data"]["repository"]["issue"]["projectItems"]["nodes"] == []
-        )
-
-
-def test_f7_projects_need_a_permission_of_their_own(sim: Simulator, bot: Api, board: None) -> None:
-    sim.set_permissions("acme", {"metadata": "read", "issues": "write"})
-    body = bot.graphql(STATUS, number=1, field="Status")
-    assert body["data"]["repository"]["issue"] == {
-        "title": "It crashes, part 1",
-        "projectItems": {"totalCount": 1, "nodes": [None]},
-    }
-    (error,) = body["errors"]
-    assert (error["type"], error["message"]) == ("FORBIDDEN", "Resource not accessible by integration")
-    assert error["path"] == ["repository", "issue", "projectItems", "nodes", 0]
-
-
-def test_f2_a_search_comes_in_pages(bot: Api) -> None:
-    seen: list[int] = []
-    after = None
-    while True:
-        found = bot.graphql(SEARCH, q="repo:acme/app is:issue crashes", type="ISSUE", after=after)["data"]["search"]
-        assert found["issueCount"] == 5
-        seen += [node["number"] for node in found["nodes"]]
-        if not found["pageInfo"]["hasNextPage"]:
-            break
-        after = found["pageInfo"]["endCursor"]
-    assert sorted(seen) == [1, 2, 3, 4, 5]
 
 
 def test_a_cursor_may_point_into_a_page(bot: Api) -> None:
@@ -157,33 +105,24 @@ def test_nodes_by_their_ids(sim: Simulator, bot: Api) -> None:
     assert body["errors"][0]["path"] == ["nodes", 1]
 
 
+HERE = 'repository(owner: "acme", name: "app")'
+
+
 @pytest.mark.parametrize(
     ("query", "kind", "message"),
     [
-        ('{ repository(owner: "acme", name: "no") { id } }', "NOT_FOUND", "with the name 'acme/no'"),
-        ('{ repository(owner: "zed", name: "secret") { id } }', "NOT_FOUND", "with the name 'zed/secret'"),
-        ('{ repository(owner: "acme", name: "app") { issue(number: 99) { id } } }', "NOT_FOUND", "number of 99"),
-        (
-            '{ repository(owner: "acme", name: "app") { issues { totalCount } } }',
-            "MISSING_PAGINATION_BOUNDARIES",
-            "first",
-        ),
-        (
-            '{ repository(owner: "acme", name: "app") { issues(first: 101) { totalCount } } }',
-            "EXCESSIVE_PAGINATION",
-            "101",
-        ),
-        (
-            '{ search(query: "repo:acme/no x", type: ISSUE, first: 1) { issueCount } }',
-            "UNPROCESSABLE",
-            "Validation Failed",
-        ),
-        ('{ user(login: "nobody") { id } }', "NOT_FOUND", "'nobody'"),
+        ('repository(owner: "acme", name: "no") { id }', "NOT_FOUND", "with the name 'acme/no'"),
+        ('repository(owner: "zed", name: "secret") { id }', "NOT_FOUND", "with the name 'zed/secret'"),
+        (f"{HERE} {{ issue(number: 99) {{ id }} }}", "NOT_FOUND", "number of 99"),
+        (f"{HERE} {{ issues {{ totalCount }} }}", "MISSING_PAGINATION_BOUNDARIES", "first"),
+        (f"{HERE} {{ issues(first: 101) {{ totalCount }} }}", "EXCESSIVE_PAGINATION", "101"),
+        ('search(query: "repo:a/no x", type: ISSUE, first: 1) { issueCount }', "UNPROCESSABLE", "Validation Failed"),
+        ('user(login: "nobody") { id }', "NOT_FOUND", "'nobody'"),
     ],
 )
 def test_errors_have_a_type_and_a_path(sim: Simulator, bot: Api, query: str, kind: str, message: str) -> None:
     sim.add_repository("zed/secret", private=True)
-    (error,) = bot.graphql(query)["errors"]
+    (error,) = bot.graphql(f"{{ {query} }}")["errors"]
     assert error["type"] == kind
     assert message in error["message"]
     assert error["path"]
@@ -235,33 +174,6 @@ def test_reading_needs_the_permission(sim: Simulator, bot: Api) -> None:
     assert body["errors"][0]["type"] == "FORBIDDEN"
 
 
-def test_minimizing_a_comment(sim: Simulator, bot: Api) -> None:
-    comment = sim.comment("acme/app", 1, sim.app.bot, "Seen before")
-    hide = """mutation($id: ID!) { minimizeComment(input: {
-        subjectId: $id, classifier: OUTDATED, clientMutationId: "7"}) {
-        clientMutationId minimizedComment { isMinimized minimizedReason } } }"""
-    assert bot.graphql(hide, id=comment.node_id)["data"]["minimizeComment"] == {
-        "clientMutationId": "7",
-        "minimizedComment": {"isMinimized": True, "minimizedReason": "outdated"},
-    }
-    assert bot.get(f"/repos/acme/app/issues/comments/{comment.id}").json()["minimized"]["reason"] == "outdated"
-    show = "mutation($id: ID!) { unminimizeComment(input: {subjectId: $id}) { unminimizedComment { isMinimized } } }"
-    bot.graphql(show, id=comment.node_id)
-    assert comment.minimized is None
-
-
-def test_closing_as_a_duplicate_and_reopening(sim: Simulator, bot: Api, person: Callable[..., Api]) -> None:
-    original, issue = sim.issue("acme/app", 1), sim.issue("acme/app", 2)
-    close = """mutation($id: ID!, $of: ID!) { closeIssue(input: {issueId: $id, stateReason: DUPLICATE,
-        duplicateIssueId: $of}) { issue { state duplicateOf { number } } } }"""
-    refused = person("eve").graphql(close, id=issue.node_id, of=original.node_id)
-    assert refused["errors"][0]["type"] == "FORBIDDEN"
-    done = bot.graphql(close, id=issue.node_id, of=original.node_id)["data"]["closeIssue"]["issue"]
-    assert done == {"state": "CLOSED", "duplicateOf": {"number": 1}}
-    bot.graphql("mutation($id: ID!) { reopenIssue(input: {issueId: $id}) { issue { state } } }", id=issue.node_id)
-    assert (issue.state, issue.duplicate_of) == ("open", None)
-
-
 def test_an_original_may_be_archived_but_is_another_issue(sim: Simulator, bot: Api) -> None:
     close = """mutation($issue: ID!, $original: ID!, $reason: IssueClosedStateReason!) { closeIssue(input: {
       issueId: $issue, stateReason: $reason, duplicateIssueId: $original}) { issue { duplicateOf { title } } } }"""
@@ -290,11 +202,6 @@ def test_commenting(sim: Simulator, bot: Api) -> None:
 def test_the_schema_is_valid_and_all_its_records_resolve() -> None:
     text = Path(endpoint.__file__).with_name("schema.graphql").read_text(encoding="utf-8")
     assert set(build_schema(text).type_map) == set(endpoint.schema().type_map)
-
-
-def _with_projects(sim: Simulator, app: Api, installation: Installation) -> Api:
-    sim.set_permissions("acme", {"metadata": "read", "issues": "read", "organization_projects": "read"})
-    return Api(app.url, sim.make_installation_token(installation).token)
 
 
 DISCUSSIONS = """query($q: String!) { repository(owner: "acme", name: "app") { discussions(first: 1) { totalCount } }

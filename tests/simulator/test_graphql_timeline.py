@@ -70,18 +70,6 @@ def test_marks_and_comments_in_the_order_in_which_they_happened(sim: Simulator, 
     assert len(timeline(bot, since=(START + timedelta(seconds=90)).isoformat())["nodes"]) == 2
 
 
-@pytest.mark.slow
-def test_who_closed_an_issue_and_when(sim: Simulator, bot: Api) -> None:
-    sim.set_permission("acme/app", "rita", "write")
-    sim.close_issue("acme/app", 2, "ada")
-    sim.reopen_issue("acme/app", 2, "ada")
-    sim.clock.advance(60)
-    sim.close_issue("acme/app", 2, "rita")
-    found = timeline(bot, ["CLOSED_EVENT"])["nodes"]
-    assert [node["actor"]["login"] for node in found] == ["ada", "rita"]
-    assert found[1]["createdAt"] == (START + timedelta(seconds=60)).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def test_an_original_out_of_sight_is_not_shown(sim: Simulator, bot: Api) -> None:
     sim.add_repository("zed/secret", private=True)
     hidden = sim.open_issue("zed/secret", "ada", "It crashes")
@@ -131,19 +119,3 @@ def test_issues_since_a_time_and_of_one_author(sim: Simulator, bot: Api) -> None
     assert numbers(since=(START + timedelta(seconds=60)).isoformat()) == [2, 4]
     assert numbers(createdBy="Bea") == [4]
     assert numbers(states=["CLOSED"]) == []
-
-
-def test_loaded_duplicates_are_marked(sim: Simulator, bot: Api) -> None:
-    moment = "2024-01-0{}T00:00:00Z"
-    rows = [
-        {"id": "A", "title": "Fonts are blurred", "created_at": moment.format(1)},
-        {"id": "B", "title": "Blurred fonts", "created_at": moment.format(2), "closed_at": moment.format(3)}
-        | {"duplicate_of": "A", "closed_by": "rita"},
-    ]
-    sim.load_issues(rows, "acme/fonts")
-    body = bot.graphql(TIMELINE.replace('name: "app"', 'name: "fonts"'), types=ALL, since=None)
-    (mark,) = body["data"]["repository"]["issue"]["timelineItems"]["nodes"]
-    assert (mark["canonical"], mark["duplicate"]) == ({"number": 1}, {"number": 2})
-    body = bot.graphql(TIMELINE.replace('name: "app"', 'name: "fonts"'), types=["CLOSED_EVENT"], since=None)
-    (closed,) = body["data"]["repository"]["issue"]["timelineItems"]["nodes"]
-    assert (closed["actor"]["login"], closed["createdAt"]) == ("rita", moment.format(3))

@@ -12,20 +12,6 @@ from tests.simulator.conftest import Api
 ISSUES = "/repos/acme/app/issues"
 
 
-def test_an_issue_from_opening_to_closing(sim: Simulator, bot: Api) -> None:
-    made = bot.post(ISSUES, {"title": "It crashes", "body": "At start", "labels": ["bug"]})
-    assert made.status_code == 201
-    issue = made.json()
-    assert (issue["number"], issue["state"], issue["user"]["login"]) == (1, "open", "doppel[bot]")
-    assert issue["performed_via_github_app"]["id"] == sim.app.id
-    assert issue["id"] != issue["number"]
-    closed = bot.patch(f"{ISSUES}/1", {"state": "closed", "state_reason": "not_planned"}).json()
-    assert (closed["state"], closed["state_reason"]) == ("closed", "not_planned")
-    assert closed["closed_by"]["login"] == "doppel[bot]"
-    again = bot.patch(f"{ISSUES}/1", {"state": "open"}).json()
-    assert (again["state"], again["state_reason"], again["closed_at"]) == ("open", "reopened", None)
-
-
 def test_g_a_duplicate_is_named_by_its_originals_database_id(sim: Simulator, bot: Api) -> None:
     original = sim.open_issue("acme/app", "ada", "One")
     sim.open_issue("acme/app", "bea", "Two")
@@ -209,16 +195,6 @@ def test_g_a_label_can_be_a_suggestion(sim: Simulator, bot: Api, person: Callabl
     assert echo[0]["ignored_reason"] == "already_applied"
 
 
-def test_g_without_the_feature_a_suggestion_is_a_label_like_any_other(sim: Simulator, bot: Api) -> None:
-    sim.add_repository("acme/plain", suggestions=False)
-    sim.install("acme/plain")
-    sim.open_issue("acme/plain", "ada", "One")
-    proposal = {"name": "duplicate", "suggest": True}
-    labels = bot.post("/repos/acme/plain/issues/1/labels", {"labels": [proposal]}).json()
-    assert [label["name"] for label in labels] == ["duplicate"]
-    assert bot.get("/repos/acme/plain/issues/1/suggestions").status_code == 404
-
-
 def test_comments(sim: Simulator, bot: Api) -> None:
     sim.open_issue("acme/app", "ada", "One")
     made = bot.post(f"{ISSUES}/1/comments", {"body": "Hello"}).json()
@@ -251,24 +227,6 @@ def test_reacting_twice_is_once(sim: Simulator, bot: Api) -> None:
         assert bot.get(path).json() == []
 
 
-def test_the_timeline_has_events_and_comments_in_order(sim: Simulator, bot: Api) -> None:
-    sim.open_issue("acme/app", "ada", "One")
-    for step in (
-        lambda: sim.edit_issue("acme/app", 1, title="First"),
-        lambda: sim.add_labels("acme/app", 1, "bug", actor="tri"),
-        lambda: sim.comment("acme/app", 1, "bea", "Me too"),
-        lambda: sim.lock_issue("acme/app", 1, "tri", "resolved"),
-        lambda: sim.unlock_issue("acme/app", 1, "tri"),
-        lambda: sim.close_issue("acme/app", 1, "tri"),
-    ):
-        sim.clock.advance(1)
-        step()
-    entries = bot.get(f"{ISSUES}/1/timeline").json()
-    assert [entry["event"] for entry in entries] == ["renamed", "labeled", "commented", "locked", "unlocked", "closed"]
-    assert entries[0]["rename"] == {"from": "One", "to": "First"}
-    assert "commented" not in [entry["event"] for entry in bot.get(f"{ISSUES}/1/events").json()]
-
-
 def test_what_is_gone_or_moved_says_so(sim: Simulator, bot: Api) -> None:
     for title in ("One", "Two", "Three"):
         sim.open_issue("acme/app", "ada", title)
@@ -292,17 +250,6 @@ def test_what_is_gone_or_moved_says_so(sim: Simulator, bot: Api) -> None:
         assert bot.get(f"{ISSUES}/2/{belonging}").status_code == 404, "as GitHub has it"
 
 
-def test_a_renamed_repository_redirects(sim: Simulator, bot: Api) -> None:
-    sim.open_issue("acme/app", "ada", "One")
-    sim.rename_repository("acme/app", "tool")
-    answer = bot.get(f"{ISSUES}/1", params={"x": 1})
-    assert answer.status_code == 301
-    followed = bot.get(f"{ISSUES}/1", allow_redirects=True).json()
-    assert followed["repository_url"].endswith("/repos/acme/tool")
-    assert bot.get("/repos/ACME/Tool").status_code == 200
-    assert bot.get("/repositories/1/issues/1").status_code == 404
-
-
 def test_a_redirect_loses_neither_the_question_nor_the_write(sim: Simulator, bot: Api) -> None:
     for title in ("One", "Two", "Three"):
         sim.open_issue("acme/app", "ada", title)
@@ -323,39 +270,6 @@ def test_a_redirect_loses_neither_the_question_nor_the_write(sim: Simulator, bot
     assert moved.state == "closed"
 
 
-def test_a_new_repository_may_take_a_name_that_redirects(sim: Simulator, bot: Api) -> None:
-    sim.rename_repository("acme/app", "tool")
-    taken = sim.add_repository("acme/app")
-    assert bot.get("/repos/acme/app").json()["id"] == taken.id
-    assert bot.get("/repos/acme/tool").status_code == 200
-
-
 def test_issues_can_be_switched_off(sim: Simulator, bot: Api) -> None:
     sim.repository("acme/app").has_issues = False
     assert bot.post(ISSUES, {"title": "x"}).status_code == 410
-
-
-def test_pull_requests_are_issues_with_a_pull_request(sim: Simulator, bot: Api) -> None:
-    sim.open_issue("acme/app", "ada", "A fix", is_pull_request=True)
-    assert "pull_request" in bot.get(f"{ISSUES}/1").json()
-
-
-def test_contents(sim: Simulator, bot: Api) -> None:
-    sim.write_file("acme/app", ".github/ISSUE_TEMPLATE/bug.yml", "name: Bug\n")
-    sim.write_file("acme/app", ".github/doppel.yml", "mode: off\n")
-    base = "/repos/acme/app/contents"
-    file = bot.get(f"{base}/.github/doppel.yml").json()
-    assert (file["type"], file["encoding"], file["size"]) == ("file", "base64", 10)
-    # Git's own answer: printf 'mode: off\n' | git hash-object --stdin
-    assert file["sha"] == "9a03a5c20e1360372c96d3deeb979ff06eca4f86"
-    raw = bot.get(f"{base}/.github/doppel.yml", headers={"Accept": "application/vnd.github.raw+json"})
-    assert raw.content == b"mode: off\n"
-    listing = bot.get(f"{base}/.github").json()
-    assert [(entry["name"], entry["type"]) for entry in listing] == [("ISSUE_TEMPLATE", "dir"), ("doppel.yml", "file")]
-    tree = bot.get(f"{base}/.github", headers={"Accept": "application/vnd.github.object+json"}).json()
-    assert [entry["name"] for entry in tree["entries"]] == ["ISSUE_TEMPLATE", "doppel.yml"]
-    assert [entry["name"] for entry in bot.get(f"{base}/").json()] == [".github"]
-    assert bot.get(f"{base}/missing").status_code == 404
-    assert bot.get(f"{base}/.github/doppel.yml", params={"ref": "elsewhere"}).status_code == 404
-    sim.write_file("acme/app", ".github/doppel.yml", None)
-    assert bot.get(f"{base}/.github/doppel.yml").status_code == 404

@@ -188,13 +188,6 @@ def test_e3_half_a_character_is_shown_as_a_missing_one(tmp_path: Path) -> None:
     assert (issue.title, issue.body) == ("half \ufffd", "\ufffd and \U0001f986")
 
 
-def test_loading_tells_nobody(tmp_path: Path) -> None:
-    sim = Simulator(webhook_url="http://127.0.0.1:9/never")
-    sim.add_repository("acme/app")
-    sim.load_issues(ROWS, "acme/app")
-    assert sim.webhooks.log == []
-
-
 @pytest.mark.slow
 def test_thousands_cost_little_to_load() -> None:
     draw = random.Random(1)

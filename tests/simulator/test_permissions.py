@@ -59,22 +59,6 @@ def test_a_token_cannot_be_wider_than_the_installation(app: Api, sim: Simulator,
     assert app.post(path, {"repositories": ["other"]}).status_code == 422
 
 
-def test_a_token_for_one_repository_reaches_no_other(app: Api, sim: Simulator, installation: Installation) -> None:
-    secret = sim.add_repository("acme/secret", private=True)
-    sim.install("acme/secret")
-    one = narrowed(app, installation, repositories=["app"])
-    assert one.get("/repos/acme/secret").status_code == 404
-    assert [repo["name"] for repo in one.get("/installation/repositories").json()["repositories"]] == ["app"]
-    both = narrowed(app, installation, repository_ids=[secret.id, sim.repository("acme/app").id])
-    assert both.get("/repos/acme/secret").status_code == 200
-
-
-def test_taking_a_permission_back_holds_for_tokens_that_are_out(sim: Simulator, bot: Api) -> None:
-    sim.open_issue("acme/app", "ada", "One")
-    sim.set_permissions("acme", {"metadata": "read", "issues": "read"})
-    assert bot.post("/repos/acme/app/issues/1/comments", {"body": "x"}).status_code == 403
-
-
 def test_the_app_reads_public_repositories_elsewhere_but_does_not_write_there(sim: Simulator, bot: Api) -> None:
     sim.add_repository("zed/open")
     sim.add_repository("zed/closed", private=True)
@@ -185,26 +169,6 @@ def test_nobody_reads_public_things_and_writes_nothing(server: Server, sim: Simu
     assert nobody.get("/repos/acme/app/issues/1").status_code == 200
     answer = nobody.post("/repos/acme/app/issues/1/comments", {"body": "x"})
     assert (answer.status_code, answer.json()["message"]) == (401, "Requires authentication")
-
-
-@pytest.mark.parametrize(
-    ("role", "word", "can"),
-    [
-        ("none", "read", {"pull"}),
-        ("read", "read", {"pull"}),
-        ("triage", "read", {"pull", "triage"}),
-        ("write", "write", {"pull", "triage", "push"}),
-        ("maintain", "write", {"pull", "triage", "push", "maintain"}),
-        ("admin", "admin", {"pull", "triage", "push", "maintain", "admin"}),
-    ],
-)
-def test_c5_the_word_hides_triage_and_maintain_and_the_booleans_show_them(
-    sim: Simulator, bot: Api, role: str, word: str, can: set[str]
-) -> None:
-    sim.set_permission("acme/app", "ada", role)  # type: ignore[arg-type]
-    body = bot.get("/repos/acme/app/collaborators/ada/permission").json()
-    assert body["permission"] == word
-    assert {name for name, value in body["user"]["permissions"].items() if value} == can
 
 
 def test_bots_and_strangers_have_no_permission_to_show(sim: Simulator, bot: Api) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
@@ -53,16 +52,3 @@ def test_f8a_scripts_switch_it_as_they_switch_faults(sim: Simulator, bot: Api) -
     for wrong in ({"answers": "often"}, {"answers": ["ranked"]}, {}):
         assert bot.post("/_sim/similarity", {"repository": "acme/app", **wrong}, **keyed).status_code == 422
     assert bot.post("/_sim/similarity", {"repository": "acme/app", "answers": 404}).status_code == 403
-
-
-def test_a_slow_answer_comes_when_it_is_let_go(sim: Simulator, bot: Api) -> None:
-    sim.set_similarity("acme/app", "ranked")
-    fault = sim.faults.add("*/semantically_similar", "slow")
-    answers: list[int] = []
-    asking = threading.Thread(target=lambda: answers.append(bot.get(PATH).status_code))
-    asking.start()
-    asking.join(0.1)
-    assert answers == []
-    sim.faults.clear()
-    asking.join()
-    assert (answers, fault.hits) == ([200], 1)

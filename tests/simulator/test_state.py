@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -110,33 +109,6 @@ def test_ids_are_never_numbers(sim: Simulator) -> None:
     ids = {issue.id, said.id, issue.repository.id, issue.author.id, sim.app.id}
     assert len(ids) == 5
     assert min(ids) > 1_000_000
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda sim: sim.issue("acme/app", 1),
-        lambda sim: sim.repository("acme/nowhere"),
-        lambda sim: sim.uninstall("nobody"),
-        lambda sim: sim.comments("acme/app", 9),
-    ],
-)
-def test_what_is_not_there_is_a_key_error_that_says_so(sim: Simulator, call: Any) -> None:
-    with pytest.raises(KeyError, match=r"acme|nobody"):
-        call(sim)
-
-
-def test_names_are_taken_once(sim: Simulator) -> None:
-    sim.add_repository("acme/other")
-    for attempt in (
-        lambda: sim.add_repository("ACME/App"),
-        lambda: sim.rename_repository("acme/other", "app"),
-    ):
-        with pytest.raises(ValueError, match="exists already"):
-            attempt()
-    sim.add_repository("zed/app")
-    with pytest.raises(ValueError, match="exists already"):
-        sim.transfer_repository("zed/app", "acme")
 
 
 def test_many_threads_get_many_numbers(sim: Simulator) -> None:

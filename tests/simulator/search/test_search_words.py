@@ -1,4 +1,4 @@
-"""Issue 2, item 9: the search ANDs words, stems, and knows quotes and operators."""
+"""Issue 2, item 9: what the properties of the search leave open about words, scripts, quotes and operators."""
 
 from __future__ import annotations
 
@@ -20,20 +20,11 @@ INDEX = index_of(
 @pytest.mark.parametrize(
     ("q", "expected"),
     [
-        pytest.param("login crash", [1, 2], id="words are ANDed"),
-        pytest.param("login session", [1], id="over title and body"),
-        pytest.param("LOGIN Crashing", [1, 2], id="case and word form do not matter"),
-        pytest.param("login nowhere", [], id="an unknown word finds nothing"),
+        pytest.param("LOGIN Crashing", [1, 2], id="words are ANDed; case and word form do not matter"),
         pytest.param("the", [1], id="there are no stop words"),
         pytest.param("with-proxy", [2, 3], id="a compound's parts need not be neighbours"),
         pytest.param('"with-proxy"', [2], id="quoted they must be"),
-        pytest.param('"crash at login"', [2], id="phrase"),
-        pytest.param('"crashes at login"', [2], id="phrases are stemmed too"),
-        pytest.param('"login crash at"', [], id="phrases have an order"),
-        pytest.param('"crashed login"', [], id="a phrase does not cross the border of two comments"),
-        pytest.param('"start the"', [], id="nor that of title and body"),
-        pytest.param("proxy_host", [3], id="an underscore is part of the word"),
-        pytest.param("net.proxy_host", [3], id="a dot is not"),
+        pytest.param("net.proxy_host", [3], id="an underscore is part of a word, a dot is not"),
         pytest.param("日本", [4], id="characters without spaces are found as a run"),
         pytest.param("本日", [], id="and not in another order"),
         pytest.param("ログイン 入力", [4], id="two runs"),
@@ -54,13 +45,8 @@ def test_words_and_phrases(q: str, expected: list[int]) -> None:
 @pytest.mark.parametrize(
     ("q", "expected"),
     [
-        ("session OR proxy", [1, 2, 3]),
-        ("login NOT session", [2]),
-        ('login NOT "crash at"', [1]),
-        ("NOT login", [3, 4, 5]),
         ("login AND crash", [1, 2]),
         ("session OR login proxy", [1, 2]),
-        ("(session OR login) proxy", [2]),
         ("(session OR settings) NOT (login AND crash)", [3]),
         ("login and crash", []),
         ('"OR" login', []),
@@ -81,10 +67,6 @@ def test_operators_and_parentheses(q: str, expected: list[int]) -> None:
 @pytest.mark.parametrize(
     ("q", "expected"),
     [
-        ("in:title login", [1, 2]),
-        ("in:title session", []),
-        ("in:body proxy", [2]),
-        ("in:comments login", [2]),
         ("in:comment login", [2]),
         ("login session in:title,body", [1]),
         ("crash first in:title in:comments", [2]),
