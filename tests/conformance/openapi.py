@@ -88,7 +88,8 @@ class Description:
         if "requestBody" not in operation:
             yield "the request has a body"
             return
-        yield from self._errors((*pointer, "requestBody", "content", "application/json", "schema"), request, "request")
+        schema = self._at((*pointer, "requestBody", "content", "application/json", "schema"))
+        yield from self._instance_errors(schema, request, "request")
 
     def _answer(self, operation: Mapping[str, Any], pointer: tuple[str, ...], exchange: Exchange) -> Iterator[str]:
         responses = operation["responses"]
@@ -105,9 +106,6 @@ class Description:
             return
         schema = content["schema"]
         yield from self._instance_errors(schema, exchange.answer, "answer")
-
-    def _errors(self, pointer: tuple[str, ...], data: bytes, what: str) -> Iterator[str]:
-        yield from self._instance_errors(self._at(pointer), data, what)
 
     def _instance_errors(self, schema: Mapping[str, Any], data: bytes, what: str) -> Iterator[str]:
         for error in self._validator(schema).iter_errors(json.loads(data)):

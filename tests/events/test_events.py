@@ -164,11 +164,6 @@ def test_c1_a_push_counts_when_it_touches_the_settings_on_the_default_branch() -
     assert "another branch" in ignored("push", push("refs/heads/next", ".github/doppel.yml"))
 
 
-def test_unknown_events_are_ignored_and_say_so() -> None:
-    event = parse("sponsorship", {"action": "created"})
-    assert event == Ignored("no handler for event 'sponsorship'")
-
-
 @pytest.mark.parametrize(
     ("payload", "named"),
     [

@@ -128,18 +128,6 @@ def test_a_full_disk_is_told_before_a_delivery_is_refused_for_it(
     inbox.close()
 
 
-def test_a_locked_database_is_unavailable_and_recovers(new_database: Callable[[str], str], tmp_path: Path) -> None:
-    settings = settings_for(new_database("sqlite"), tmp_path)
-    inbox = Inbox(settings, patience=0.3)
-    inbox.check()
-    other = sqlite3.connect(str(sa.make_url(queue_url(settings)).database), isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    assert_unavailable(inbox)
-    other.execute("ROLLBACK")
-    assert inbox.put("d", PUSH)
-    inbox.close()
-
-
 def test_what_is_taken_goes_into_the_file_that_is_there_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A backup is restored beside a running receiver, against the manual's word. The lost file is still open, and what
     was written to it would be gone with the process, though GitHub was told that it is kept.

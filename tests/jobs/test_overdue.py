@@ -17,8 +17,11 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.slow
 
 
+Idle = tuple[Worker, Held, list[str]]
+
+
 @pytest.fixture
-def idle(settings: Settings, inbox: Inbox) -> Iterator[tuple[Worker, Held, list[str]]]:
+def idle(settings: Settings, inbox: Inbox) -> Iterator[Idle]:
     """A worker that does what the test says, what its one job does, and how often it said that it is overdue."""
     held, told = Held(), list[str]()
     worker = Worker(settings, held, on_overdue=lambda: told.append("overdue"))
@@ -44,24 +47,7 @@ def renew(worker: Worker, now: float, stood: float) -> None:
     worker._renew(now)
 
 
-def test_a_job_that_does_not_end_has_failed_and_its_worker_ends(
-    idle: tuple[Worker, Held, list[str]], engine: sa.Engine
-) -> None:
-    worker, _, told = idle
-    end = hangs_at(worker)
-    renew(worker, end - 1, 5.0)
-    assert (told, row(engine, "hangs").state) == ([], "running")
-    for _ in range(2):
-        renew(worker, end + 1, 5.0)
-    assert told == ["overdue"]
-    hung = row(engine, "hangs")
-    assert (hung.state, hung.attempts, hung.crashes) == ("waiting", 1, 0)
-    assert "it did not end" in hung.last_error and "conftest.py" in hung.last_error, "it says where"
-
-
-def test_what_stood_still_with_its_whole_process_is_not_overdue(
-    idle: tuple[Worker, Held, list[str]], engine: sa.Engine
-) -> None:
+def test_what_stood_still_with_its_whole_process_is_not_overdue(idle: Idle, engine: sa.Engine) -> None:
     """As in a container that is paused for a backup: each job would count as failed, and some be given up for good."""
     worker, _, told = idle
     end = hangs_at(worker) + 10 * LONGEST
@@ -72,9 +58,7 @@ def test_what_stood_still_with_its_whole_process_is_not_overdue(
     assert told == ["overdue"]
 
 
-def test_while_the_database_is_away_time_goes_on(
-    idle: tuple[Worker, Held, list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_while_the_database_is_away_time_goes_on(idle: Idle, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is no process that stood still: each round without the database would put off the end by all before it."""
     worker, _, _ = idle
     end = hangs_at(worker)
@@ -90,9 +74,7 @@ def test_while_the_database_is_away_time_goes_on(
     assert hangs_at(worker) == end
 
 
-def test_the_chores_of_one_that_ends_and_the_jobs_that_it_leaves_are_anybodys(
-    idle: tuple[Worker, Held, list[str]], engine: sa.Engine
-) -> None:
+def test_the_chores_of_one_that_ends_and_the_jobs_that_it_leaves_are_anybodys(idle: Idle, engine: sa.Engine) -> None:
     worker, held, _ = idle
     assert worker.stop(0.0) is False
     left = row(engine, "hangs")
@@ -103,7 +85,7 @@ def test_the_chores_of_one_that_ends_and_the_jobs_that_it_leaves_are_anybodys(
 
 
 def test_while_the_database_is_away_a_worker_asks_again_and_says_so_once(
-    idle: tuple[Worker, Held, list[str]], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    idle: Idle, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("bot.deliveries.worker.RETRY_AFTER", 0.0)
     away: list[Exception] = [sa.exc.OperationalError("", {}, Exception("Connection refused")) for _ in range(50)]

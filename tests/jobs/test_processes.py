@@ -119,19 +119,15 @@ def workers(store_url: str, tmp_path: Path) -> Iterator[Workers]:
         process.join()
 
 
-def test_a_worker_ends_also_where_a_thread_does_not(tmp_path: Path) -> None:
+@on_one_database
+def test_a_worker_ends_also_where_a_thread_does_not(workers: Workers) -> None:
     """As those of the queue's driver while their database is away."""
-    url = f"sqlite:///{tmp_path / 'doppel.db'}"
-    workers = Workers(url, tmp_path, Inbox(Settings(home=tmp_path, database_url=url)), [])
-    process = _forks.Process(target=worker_process.beside_a_thread, args=(url, tmp_path))
+    process = _forks.Process(target=worker_process.beside_a_thread, args=(workers.database_url, workers.home))
     process.start()
+    workers.started.append(process)
     wait_until(lambda: workers.beating() == 1)
     process.terminate()
-    process.join(LONGEST)
-    code = process.exitcode
-    process.kill()
-    workers.inbox.close()
-    assert code == 0
+    assert ended(process) == 0
 
 
 def test_a_living_worker_takes_over_from_a_killed_one(workers: Workers) -> None:
@@ -172,7 +168,6 @@ def test_a_worker_whose_database_was_replaced_ends_and_the_next_goes_on_with_wha
     wait_until(lambda: "two" in [line[0] for line in workers.log("end")])
     second.terminate()
     assert ended(second) == 0
-    inbox.close()
 
 
 def test_who_stood_still_leaves_alone_what_another_has_taken_over(workers: Workers) -> None:

@@ -26,8 +26,11 @@ def fail(job: Job) -> None:
     raise ValueError("private text of the issue")
 
 
+Counted = Callable[[str], float]
+
+
 @pytest.fixture
-def counted() -> Callable[[str], float]:
+def counted() -> Counted:
     """How many runs were counted with an outcome since the beginning of the test, or just before."""
 
     def total(outcome: str) -> float:
@@ -37,28 +40,7 @@ def counted() -> Callable[[str], float]:
     return lambda outcome: total(outcome) - before[outcome]
 
 
-def test_each_issue_in_order_of_arrival_and_several_at_a_time(bench: Bench) -> None:
-    together = threading.Barrier(3)
-
-    def meet(job: Job) -> None:
-        together.wait(AT_LAST)
-
-    deliveries = {issue: [f"order-{issue}-{place}" for place in range(8)] for issue in (-1, -2, -3)}
-    for ids in deliveries.values():
-        bench.reactions[ids[0]] = meet
-    for place in range(8):
-        for issue, ids in deliveries.items():
-            assert bench.inbox.put(ids[place], event(issue))
-    everything = [delivery for ids in deliveries.values() for delivery in ids]
-    wait_until(lambda: len(bench.calls(*everything)) == 24)
-    for ids in deliveries.values():
-        assert [delivery for delivery, _ in bench.calls(*ids)] == ids
-    assert not together.broken, "three issues were not worked on at the same time"
-
-
-def test_a_redelivery_is_a_no_op_before_and_after_it_was_handled(
-    bench: Bench, number: int, counted: Callable[[str], float]
-) -> None:
+def test_a_redelivery_is_a_no_op_before_and_after_it_was_handled(bench: Bench, number: int, counted: Counted) -> None:
     assert bench.inbox.put("again", event(number))
     assert not bench.inbox.put("again", event(number))
     wait_until(lambda: bench.states("again") == ["done"])
@@ -69,9 +51,7 @@ def test_a_redelivery_is_a_no_op_before_and_after_it_was_handled(
     wait_until(lambda: counted("done") >= 2)
 
 
-def test_retryable_waits_as_told_and_keeps_the_order_of_its_issue(
-    bench: Bench, number: int, counted: Callable[[str], float]
-) -> None:
+def test_retryable_waits_as_told_and_keeps_the_order_of_its_issue(bench: Bench, number: int, counted: Counted) -> None:
     def limited_once(job: Job) -> None:
         if job.attempt == 1:
             raise RateLimited("search is used up", after=60)
@@ -113,7 +93,7 @@ def test_an_edit_that_waits_for_the_next_holds_what_comes_after_it(bench: Bench,
 
 
 def test_a_poisonous_job_ends_as_a_dead_letter_that_can_be_retried(
-    bench: Bench, number: int, caplog: pytest.LogCaptureFixture, counted: Callable[[str], float]
+    bench: Bench, number: int, caplog: pytest.LogCaptureFixture, counted: Counted
 ) -> None:
     bench.reactions["poison"], before = fail, time.time() - 0.1
     bench.inbox.put("poison", event(number))
@@ -140,7 +120,7 @@ def test_a_poisonous_job_ends_as_a_dead_letter_that_can_be_retried(
     assert not bench.dead_letters.retry("unknown")
 
 
-def test_a_user_error_ends_the_job(bench: Bench, number: int, counted: Callable[[str], float]) -> None:
+def test_a_user_error_ends_the_job(bench: Bench, number: int, counted: Counted) -> None:
     def refuse(job: Job) -> None:
         raise InvalidArgument("limit", "must be at least 1")
 
@@ -193,7 +173,7 @@ def test_c6a_erasing_a_repository_takes_what_waits_and_its_dead_letters(bench: B
 
 
 def test_what_is_lost_and_fails_afterwards_is_tried_again_by_its_new_owner_alone(
-    bench: Bench, number: int, counted: Callable[[str], float]
+    bench: Bench, number: int, counted: Counted
 ) -> None:
     """Connections are cut while a machine stands still, so that the run which has lost its job fails as a rule."""
     goes_on = threading.Event()
@@ -217,9 +197,7 @@ def test_what_is_lost_and_fails_afterwards_is_tried_again_by_its_new_owner_alone
     assert bench.states("lost-and-failed") == ["done"]
 
 
-def test_what_another_has_taken_over_writes_nothing_more(
-    bench: Bench, number: int, counted: Callable[[str], float]
-) -> None:
+def test_what_another_has_taken_over_writes_nothing_more(bench: Bench, number: int, counted: Counted) -> None:
     """This machine stood still in the middle of it; two would comment."""
     written, goes_on = list[str](), threading.Event()
 

@@ -32,6 +32,7 @@ pytestmark = pytest.mark.processes
 ROOT = Path(__file__).parents[2]
 SECRET = "secret"
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
+COMMAND = [sys.executable, "-m", "gunicorn", "-c", "python:bot.gunicorn_conf", "bot.web:create_app()"]
 
 
 def headers(body: bytes, delivery: str) -> dict[str, str]:
@@ -75,10 +76,9 @@ class Server:
         }
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "gunicorn", "-c", "python:bot.gunicorn_conf", "bot.web:create_app()"]
         environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **self.environ}
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(command, cwd=self.home, env=environ, start_new_session=True, stderr=log)
+            self.process = subprocess.Popen(COMMAND, cwd=self.home, env=environ, start_new_session=True, stderr=log)
         wait_until(self.is_ready, "becoming ready", every=0.05)
 
     def is_ready(self) -> bool:
@@ -214,11 +214,8 @@ def test_deliveries_wait_for_postgresql_side_by_side(tmp_path: Path, new_databas
 
 
 def test_a_port_that_is_taken_ends_it_at_once(server: Server) -> None:
-    second = Server(server.home / "second", server.port)
-    second.home.mkdir()
-    command = [sys.executable, "-m", "gunicorn", "-c", "python:bot.gunicorn_conf", "bot.web:create_app()"]
-    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **second.environ}
-    ended = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=LONGEST)
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **server.environ}
+    ended = subprocess.run(COMMAND, env=environ, capture_output=True, text=True, check=False, timeout=LONGEST)
     assert ended.returncode == 1
     assert f"cannot listen on 0.0.0.0:{server.port}: another program listens there" in ended.stderr
 

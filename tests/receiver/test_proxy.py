@@ -9,7 +9,6 @@ import logging
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -113,20 +112,12 @@ def channel() -> Iterator[Channel]:
 def receiver(tmp_path: Path) -> Iterator[str]:
     """The real receiver on a port of its own."""
     settings = Settings(home=tmp_path, database_url=f"sqlite:///{tmp_path / 'doppel.db'}", webhook_secrets=(SECRET,))
-    with listening(create_app(settings)) as url:
-        yield f"{url}/webhook"
-
-
-@contextmanager
-def listening(app: Any) -> Iterator[str]:
-    server = make_server("127.0.0.1", 0, app)
+    server = make_server("127.0.0.1", 0, create_app(settings))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
+    yield f"http://127.0.0.1:{server.server_port}/webhook"
+    server.shutdown()
+    thread.join()
 
 
 def waits(most: int) -> tuple[list[float], Callable[[float], None]]:

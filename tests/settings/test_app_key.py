@@ -24,32 +24,21 @@ PEM = pem_of(RSA)
 BODY = "".join(PEM.splitlines()[1:-1])
 
 
+FORMS = {
+    "pem": PEM,
+    "blank lines": "\n\n" + PEM + "\n\n",
+    "written-out newlines": PEM.replace("\n", "\\n"),
+    "quoted": '"' + PEM.replace("\n", "\\n") + '"',
+    "base64": base64.b64encode(PEM.encode()).decode(),
+    "base64 in lines": base64.encodebytes(PEM.encode()).decode(),
+    "windows": PEM.replace("\n", "\r\n"),
+    "windows, written out": PEM.replace("\n", "\\r\\n"),
+    "base64 of written-out newlines": base64.b64encode(PEM.replace("\n", "\\n").encode()).decode(),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "value",
-    [
-        PEM,
-        "\n\n" + PEM + "\n\n",
-        PEM.replace("\n", "\\n"),
-        '"' + PEM.replace("\n", "\\n") + '"',
-        base64.b64encode(PEM.encode()).decode(),
-        base64.encodebytes(PEM.encode()).decode(),
-        PEM.replace("\n", "\r\n"),
-        PEM.replace("\n", "\\r\\n"),
-        base64.b64encode(PEM.replace("\n", "\\n").encode()).decode(),
-    ],
-    ids=[
-        "pem",
-        "blank lines",
-        "written-out newlines",
-        "quoted",
-        "base64",
-        "base64 in lines",
-        "windows",
-        "windows, written out",
-        "base64 of written-out newlines",
-    ],
-)
+@pytest.mark.parametrize("value", FORMS.values(), ids=FORMS.keys())
 def test_e1_private_key_takes_every_usual_form(value: str, tmp_path: Path) -> None:
     path = tmp_path / "key"
     path.write_text(value, newline="")

@@ -8,17 +8,10 @@ import httpx
 import pytest
 
 from bot.domain.errors import Forbidden, NotFound, Unavailable
-from bot.github.client import GitHub
 from bot.github.etag_cache import CachedResponse, ConditionalTransport, ETagCache
 from bot.github.repository import RepoClient
 from bot.simulator import Simulator
 from tests.github.conftest import REPO
-
-
-@pytest.fixture
-def client(connect: Callable[..., GitHub]) -> RepoClient:
-    github = connect()
-    return github.installation(github.app().installation_of(REPO))
 
 
 @pytest.fixture

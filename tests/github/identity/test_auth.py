@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -13,6 +13,7 @@ from bot.github.client import AppCredentials, GitHub, Tokens
 from bot.github.repository import RepoClient
 from bot.github.transport import ServerClock
 from bot.simulator import Clock, Simulator, start_simulator
+from bot.simulator.keys import new_pair
 from tests.github.conftest import REPO, SimulatedTime
 
 
@@ -80,9 +81,9 @@ def test_a_github_that_lives_in_another_year(connect: Callable[..., GitHub]) -> 
         assert tokens_made(past.sim) == 1
 
 
-def test_a_wrong_key_is_refused_with_githubs_words(connect: Callable[..., GitHub], server_of_others: str) -> None:
+def test_a_wrong_key_is_refused_with_githubs_words(connect: Callable[..., GitHub]) -> None:
     with pytest.raises(KeyRefused, match="what the App's private key signed: A JSON web token could not be decoded"):
-        connect(private_key=server_of_others).app().get_app()
+        connect(private_key=new_pair().private).app().get_app()
 
 
 def test_a_wrong_id_is_no_end_of_access(connect: Callable[..., GitHub]) -> None:
@@ -91,18 +92,6 @@ def test_a_wrong_id_is_no_end_of_access(connect: Callable[..., GitHub]) -> None:
         github.app().installation_of(REPO)
     with pytest.raises(KeyRefused, match="no App of this id"):
         github.installation(1).repository(REPO)
-
-
-@pytest.fixture(scope="module")
-def server_of_others() -> Iterator[str]:
-    """The key of some other App."""
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric import rsa
-
-    key = rsa.generate_private_key(65537, 2048)
-    pem, pkcs1, plain = serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, None
-    assert plain is None
-    yield key.private_bytes(pem, pkcs1, serialization.NoEncryption()).decode()
 
 
 def test_access_that_has_ended_is_forbidden_not_something_missing(
@@ -179,8 +168,8 @@ def test_an_outage_while_fetching_a_token_is_survived(client: RepoClient, sim: S
         client.issue(REPO, 1)
 
 
-def test_credentials_show_no_key_when_printed(server_of_others: str) -> None:
-    clock = ServerClock(lambda: 0.0)
-    credentials = AppCredentials(1, server_of_others, clock, Tokens(lambda: 0.0, clock))
-    for shown in (repr(credentials), repr(GitHub(app_id=1, private_key=server_of_others))):
+def test_credentials_show_no_key_when_printed() -> None:
+    key, clock = new_pair().private, ServerClock(lambda: 0.0)
+    credentials = AppCredentials(1, key, clock, Tokens(lambda: 0.0, clock))
+    for shown in (repr(credentials), repr(GitHub(app_id=1, private_key=key))):
         assert "PRIVATE KEY" not in shown

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import strategies as st
 
 from bot.github.repository import RepoClient
 from bot.simulator import Simulator
@@ -67,6 +66,3 @@ def test_f7_the_finding_never_fails_for_it(client: RepoClient, sim: Simulator, f
 @pytest.mark.parametrize("field", ['St"atus', "é\n}{", "x" * 500, "$f0"])
 def test_a_fields_name_cannot_change_the_query(client: RepoClient, field: str) -> None:
     assert client.workflow_states(REPO, [1], field).states == {1: None}
-
-
-node = st.none() | st.fixed_dictionaries({}, optional={"v0": st.none() | st.just({}) | st.just({"name": "A"})})
