@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import re
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -100,8 +100,8 @@ def test_only_the_top_room_knows_the_handlers() -> None:
     assert known_by and all(within(module, "bot.app") for module in known_by)
 
 
-def test_the_pure_core_has_no_effects_and_no_clock() -> None:
-    pure = (
+def test_the_pure_core_and_what_calls_itself_pure_have_no_effects_and_no_clock() -> None:
+    core = (
         "bot.domain",
         "bot.text",
         "bot.search.ranking",
@@ -112,18 +112,13 @@ def test_the_pure_core_has_no_effects_and_no_clock() -> None:
         "bot.deliveries.events",
         "bot.deliveries.payloads",
     )
-    ours = ("bot.github", "bot.storage", "bot.web", "bot.app", "bot.simulator", "bot.interfaces")
-    assert crossings(pure, (*ours, *OUTSIDE, "logging", "os", "random", "time")) == {}
-
-
-def test_what_calls_itself_pure_has_no_effects_and_no_clock() -> None:
-    pure = [name for name, path in MODULES.items() if re.search(r"\bPure\.", ast.get_docstring(parsed(path)) or "")]
-    assert len(pure) > 20
-    effects = ("bot.storage", "bot.web", "bot.app", "bot.github", "logging", "os", "time")
-    assert crossings(tuple(pure), (*effects, *OUTSIDE, "random")) == {}
+    named = [name for name, path in MODULES.items() if re.search(r"\bPure\.", ast.get_docstring(parsed(path)) or "")]
+    assert len(named) > 20
+    effects = ("bot.storage", "bot.web", "bot.app", "bot.github", "bot.simulator", "logging", "os", "random", "time")
+    assert crossings((*core, *named), (*effects, *OUTSIDE)) == {}
     clocks = [
         f"{name}: {ast.unparse(node)}"
-        for name in pure
+        for name in named
         for node in ast.walk(parsed(MODULES[name]))
         if isinstance(node, ast.Attribute) and ast.unparse(node) in ("datetime.now", "datetime.utcnow", "date.today")
     ]
@@ -161,58 +156,27 @@ def room(module: str) -> str:
     return ".".join(module.split(".")[:2]) if within(module, "bot") else "handlers"
 
 
-def test_no_package_leads_back_to_itself() -> None:
-    """So each can be read, and changed, knowing only what is below it; imports for types alone count as well."""
+PACKAGES = {module for module, path in MODULES.items() if path.name == "__init__.py"}
+
+
+@pytest.mark.parametrize(
+    ("place", "left_out"),
+    [(room, {"bot"}), (lambda module: ".".join(module.split(".")[:3]), PACKAGES), (str, PACKAGES)],
+)
+def test_no_package_folder_or_module_leads_back_to_itself(place: Callable[[str], str], left_out: set[str]) -> None:
+    """So each can be read, and changed, knowing only what is below it; imports for types alone count as well.
+
+    A package's `__init__` names what is in it, and importing a file of it runs it first: the last two leave it out.
+    """
     arrows: dict[str, set[str]] = {}
-    for module in MODULES:
-        known = {room(name) for name in imports(module) if name in MODULES and name != "bot"}
-        arrows.setdefault(room(module), set()).update(known - {room(module)})
-    assert circles(arrows) == []
-
-
-def inner_room(module: str) -> str:
-    """The same inside a package of `bot`: its folder, or its single file, that a module is in."""
-    return ".".join(module.split(".")[:3])
-
-
-def test_no_folder_of_a_package_leads_back_to_itself() -> None:
-    """A package's `__init__` is left out: it names what is in it, and importing a file of it runs it first."""
-    packages = {module for module in MODULES if MODULES[module].name == "__init__.py"}
-    arrows: dict[str, set[str]] = {}
-    for module in set(MODULES) - packages:
-        known = {inner_room(name) for name in imports(module) if name in MODULES and name not in packages}
-        arrows.setdefault(inner_room(module), set()).update(known - {inner_room(module)})
-    assert circles(arrows) == []
-
-
-def test_no_module_leads_back_to_itself() -> None:
-    """A package's `__init__` is left out: it names what is in it, and importing a file of it runs it first."""
-    packages = {module for module in MODULES if MODULES[module].name == "__init__.py"}
-    arrows = {module: {name for name in imports(module) if name in MODULES} - packages for module in MODULES}
+    for module in set(MODULES) - left_out:
+        known = {place(name) for name in imports(module) if name in MODULES and name not in left_out}
+        arrows.setdefault(place(module), set()).update(known - {place(module)})
     assert circles(arrows) == []
 
 
 def test_circles_are_seen() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
-
-
-@pytest.mark.slow
-def test_what_is_imported_of_ours_is_there() -> None:
-    """Benchmarks and tests import some of it late, in a function or another process, where nothing else would tell."""
-    missing = []
-    for path in sorted(path for folder in ("bench", "docs", "tests") for path in (ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.module and within(node.module, "bot", "handlers"):
-                module = importlib.import_module(node.module) if node.module in MODULES else None
-                # `bot.api` loads its names when they are asked for.
-                there = {*dir(module), *getattr(module, "__all__", ())}
-                names = [name.name for name in node.names]
-                missing += [
-                    f"{path.relative_to(ROOT)}: {node.module}.{name}"
-                    for name in names
-                    if name not in there and f"{node.module}.{name}" not in MODULES
-                ]
-    assert missing == []
 
 
 IMPORT_ALL = """
@@ -297,47 +261,11 @@ def test_no_test_goes_by_how_fast_the_machine_is() -> None:
     assert {name for name, path in files.items() if clock.search(path.read_text(encoding="utf-8"))} <= mine
 
 
-# Names of the standard library that are documented.
-PUBLIC = {"_current_frames", "_exit", "_replace", "_asdict", "_fields"}
-
-
-def is_private(name: str) -> bool:
-    return name.startswith("_") and not name.startswith("__") and name != "_"
-
-
-def our_names(tree: ast.AST) -> set[str]:
-    """What a file defines: functions, classes, variables, attributes."""
-    named = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    stored = [node for node in ast.walk(tree) if isinstance(getattr(node, "ctx", None), ast.Store)]
-    named |= {node.id for node in stored if isinstance(node, ast.Name)}
-    return named | {node.attr for node in stored if isinstance(node, ast.Attribute)}
-
-
-def private_of_others(tree: ast.AST, ours: set[str]) -> list[str]:
-    """The private names of a file, and those that it looks up, that none of ours defines."""
-    found = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found += [one.name for one in node.names if any(map(is_private, one.name.split(".")))]
-        elif isinstance(node, ast.ImportFrom) and not within(node.module or "", "bot", "handlers"):
-            names = [*(node.module or "").split("."), *(one.name for one in node.names)]
-            found += [name for name in names if is_private(name)]
-        elif isinstance(node, ast.Attribute) and is_private(node.attr) and node.attr not in ours:
-            found.append(node.attr)
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "setattr", "hasattr", "delattr"):
-            asked = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-            found += [name for name in asked if is_private(name) and name not in ours]
-    return found
-
-
-def test_nothing_private_of_a_dependency_is_used() -> None:
-    """It can be gone with any release, and nobody tells."""
-    ours = set[str]().union(*(our_names(parsed(path)) for path in MODULES.values())) | PUBLIC
-    found = {module: private_of_others(parsed(path), ours) for module, path in MODULES.items()}
+def test_nothing_private_of_a_dependency_is_imported() -> None:
+    """It can be gone with any release, and nobody tells. Of attributes ruff tells (SLF001)."""
+    private = re.compile(r"(^|\.)_(?!_)")
+    found = {
+        module: [name for name in imports(module) if private.search(name) and not within(name, "bot", "handlers")]
+        for module in MODULES
+    }
     assert {module: names for module, names in found.items() if names} == {}
-
-
-def test_what_is_private_is_seen() -> None:
-    text = "from a._b import c, _d\nimport _e\nx._f()\nself._g = x._g\ngetattr(x, '_h')"
-    tree = ast.parse(text)
-    assert sorted(private_of_others(tree, our_names(tree))) == ["_b", "_d", "_e", "_f", "_h"]

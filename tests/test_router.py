@@ -9,7 +9,7 @@ import pytest
 
 from bot.deliveries.events import Event, PushEvent
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.errors import Forbidden, Invalid, NotFound, RateLimited, Unavailable
+from bot.domain.errors import Forbidden, NotFound, Unavailable
 from handlers.router import Route, Router
 from handlers.services import Services
 
@@ -49,18 +49,6 @@ def test_what_github_does_not_show_yet_is_tried_again() -> None:
     router(Forbidden("read acme/app", 403, "No"), []).dispatch(PUSH, SERVICES, new=True)
 
 
-@pytest.mark.parametrize("error", [RateLimited("later", 5), Invalid("search", 422, "no"), KeyError("a fault of ours")])
-def test_everything_else_is_for_the_queue(error: Exception) -> None:
-    with pytest.raises(type(error)):
-        router(error, []).dispatch(PUSH, SERVICES)
-
-
 def test_an_event_of_another_version_is_left_aside(caplog: pytest.LogCaptureFixture) -> None:
     Router([]).dispatch(PUSH, SERVICES)
     assert caplog.messages == ["push has no handler here"]
-
-
-def test_two_handlers_for_one_action_are_refused() -> None:
-    route = Route("issues", ("opened",), lambda event, services: None)
-    with pytest.raises(ValueError, match=r"issues\.opened"):
-        Router([route, route])

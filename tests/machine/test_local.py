@@ -5,14 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from bot.platform.local import free_port
-from tests.calling import free_port as port_of_a_test
 
 
 def test_a_port_is_none_that_the_system_gives_to_whoever_asks_for_any() -> None:
     """Between the drawing and the process's own listening it could be given to any other."""
     first, _ = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
     assert max(free_port() for _ in range(100)) < min(first, 32_768)
-
-
-def test_a_port_is_none_of_those_that_tests_draw() -> None:
-    assert max(free_port() for _ in range(100)) < port_of_a_test()
