@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import pytest
 
 from bot.conversation.config.schema import MIN_CONFIDENCE
-from bot.quality.evaluation.figures import others_needed
 from bot.quality.evaluation.wording import threshold
 from tests.calling import call, write_lines
 from tests.evaluation.evaluating import figures
@@ -146,20 +145,3 @@ def test_the_picture_is_one_file_of_escaped_text(tmp_path: Path, replayed: Path)
     for label in ("known duplicates caught", "comments that are marked", "confidence of the first candidate", "100%"):
         assert label in texts
     assert "http" not in picture.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
-
-
-def test_of_the_threshold_that_is_set_is_told_beside_another_that_is_recommended(tmp_path: Path) -> None:
-    given = rows(350)
-    answers = [
-        {"id": row["id"], "candidates": [{"id": row["duplicate_of"], "confidence": 0.55}]}
-        for row in given
-        if "duplicate_of" in row
-    ]
-    file, told = write_lines(tmp_path / "issues.jsonl", given), write_lines(tmp_path / "answers.jsonl", answers)
-    result = call("evaluate", file, "--from", "0", "--answers", told, env={"COLUMNS": "100"})
-    text = " ".join(result.stdout.split())
-    others = sum("duplicate_of" not in row for row in given)
-    as_set = f"At {threshold(MIN_CONFIDENCE)}, which is set, a month with 31 issues, as those of the last year had"
-    assert text.index(as_set) < text.index("Recommended is min_confidence: 0.55, since it catches most where surely")
-    assert text.count(f"At {threshold(MIN_CONFIDENCE)}") == text.count("At .55 it would have commented on") == 1
-    assert others >= others_needed(1), "one comment more would not be too many"

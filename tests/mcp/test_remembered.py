@@ -12,8 +12,6 @@ from bot.simulator import Simulator
 from tests.knowledge.playbooks import entry, playbook
 from tests.mcp.conftest import TRACE, answer, fill_index, run
 
-READING = {"find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook"}
-
 
 @pytest.mark.slow
 def test_t2_a_repeated_call_is_marked_cached(server: Any, sim: Simulator) -> None:

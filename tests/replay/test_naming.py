@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from bot.app.cli.replay import replay as command
 from bot.quality.replay.archive import archive_of
 from bot.quality.replay.replay import REPO, FileIds
+from tests.calling import write_lines
 
 
 @pytest.mark.parametrize(
@@ -45,16 +46,10 @@ def test_h5_a_plain_number_names_nobody_though_other_issues_of_the_file_have_wor
 @pytest.mark.parametrize("sources", ["full-text,vectors", "github-search"])
 def test_h5_a_replay_leaves_out_what_the_text_names(sources: str, tmp_path: Path) -> None:
     rows = [
-        {
-            "id": 70 + n,
-            "title": "The export of charts writes an empty file",
-            "body": body,
-            "created_at": f"2024-01-0{n}",
-        }
+        {"id": 70 + n, "title": "The export writes an empty file", "body": body, "created_at": f"2024-01-0{n}"}
         for n, body in enumerate(["An empty file", "Empty again", "Empty as in #71, but with colours"], 1)
     ]
-    path, out = tmp_path / "issues.jsonl", tmp_path / "answers.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    path, out = write_lines(tmp_path / "issues.jsonl", rows), tmp_path / "answers.jsonl"
     CliRunner().invoke(
         command, [str(path), "--out", str(out), "--from", "0", "--sources", sources], catch_exceptions=False
     )

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 import signal
 import tempfile
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +61,6 @@ def test_a_file_that_is_gzipped_twice_is_told_to_be(tmp_path: Path) -> None:
         read_rows(path)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes that have names")
-def test_a_pipe_may_be_compressed_too(tmp_path: Path) -> None:
-    os.mkfifo(path := tmp_path / "pipe")
-    data = gzip.compress(json.dumps(row(7)).encode())
-    writing = threading.Thread(target=path.write_bytes, args=(data,))
-    writing.start()
-    assert [one.id for one in read_archive(path)] == [7]
-    writing.join()
-
-
 @pytest.mark.parametrize(
     ("line", "says"),
     [
@@ -85,11 +73,9 @@ def test_a_pipe_may_be_compressed_too(tmp_path: Path) -> None:
         ('{"created_at": "2024-01-01"}', "id is missing"),
         ('{"id": 1}', "created_at is missing"),
         ('{"id": 1, "created_at": "x"}', "created_at is 'x'"),
-        ('{"id": 1, "created_at": ""}', "created_at is '', which is not a time like 2024-"),
         ('{"id": 1, "created_at": 1700000000}', "created_at is 1700000000, which is not a time"),
         ('{"id": 1, "created_at": "2024-01-01", "closed_at": "soon"}', "closed_at is 'soon'"),
         ('{"id": 1, "created_at": "0001-01-01T00:00:00+14:00"}', "created_at is '0001-"),
-        ('{"id": 1, "created_at": "9999-12-31T23:59:59-12:00"}', "created_at is '9999-"),
         ('{"id": 1, "created_at": "9999-12-31T23:59:59.999999Z"}', "created_at is '9999-"),
         ('{"id": 1, "created_at": "2024-01-01", "labels": 5}', "labels is not a list"),
         ('{"id": 0, "created_at": "2024-01-01"}', "0 is the id of more than one issue, see .*line 1"),
@@ -116,16 +102,14 @@ def test_the_file_of_issues_is_never_overwritten(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_answers_are_compressed_where_the_name_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "issues.jsonl"
-    path.write_text("".join(json.dumps(row(number)) + "\n" for number in range(4)), encoding="utf-8")
+    path = write_lines(tmp_path / "issues.jsonl", map(row, range(4)))
     for out in ("a.jsonl", "a.jsonl.gz"):
         assert CliRunner().invoke(command, [str(path), "--out", str(tmp_path / out)]).exit_code == 0
     assert gzip.decompress((tmp_path / "a.jsonl.gz").read_bytes()) == (tmp_path / "a.jsonl").read_bytes()
 
 
 def test_a_hyphen_is_no_file_by_accident(tmp_path: Path) -> None:
-    path = tmp_path / "issues.jsonl"
-    path.write_text(json.dumps(row(1)) + "\n", encoding="utf-8")
+    path = write_lines(tmp_path / "issues.jsonl", [row(1)])
     result = CliRunner().invoke(command, [str(path), "--out", "-"])
     assert (result.exit_code, "/dev/stdout" in result.output) == (2, True)
 

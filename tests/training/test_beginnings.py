@@ -11,9 +11,9 @@ import pytest
 from bot.quality.evaluation.trial import labels_of
 from bot.quality.replay.archive import archive_of
 from bot.quality.training.arrivals import BEGINNING, Arrival, beginning
-from bot.quality.training.fitting import Fitted, fit_factor
+from bot.quality.training.fitting import Fitted
 from bot.quality.training.learning import FirstCandidates, fit, fit_orders, smallness_of
-from bot.search.matching import features, probability
+from bot.search.matching import features
 from bot.search.matching.probability import SMALLNESS, log_smallness
 
 
@@ -32,35 +32,6 @@ def test_all_of_the_first_issues_are_looked_at_but_for_the_very_first_and_the_do
     assert set(beginning(issues, labels).values()) == {1.0}
 
 
-@pytest.mark.slow
-def test_a_repository_that_was_small_and_had_no_duplicates_is_believed() -> None:
-    """The likeness of what belongs together in a young repository must not be taken for sameness."""
-    alike = features.NAMES.index("words_shared")
-
-    def arrival(seed: int, earlier: int, same: bool, *, young: bool) -> Arrival:
-        rng = np.random.default_rng(seed)
-        values = rng.random((8, len(features.NAMES))) * 0.3
-        values[0, alike] = 0.9
-        told = np.array([float(same)] + [0.0] * 7)
-        return Arrival(earlier, values, rng.permutation(20)[:8], told, 1.0, young)
-
-    grown = [arrival(n, 5_000, n % 2 == 0, young=False) for n in range(60)]
-    young = [arrival(n, 100, False, young=True) for n in range(100, 400)]
-
-    def odds(arrivals: list[Arrival], total: int) -> float:
-        order = fit_orders(arrivals, 0)
-        fitted = fit(arrivals, order, 0)
-        one = arrival(999, total, False, young=False)
-        scores = order.whole.scores(features.with_pool_ranks(one.values))
-        best = np.argsort(-scores)
-        rows = probability.confidence_rows(one.values[best], scores[best], total)
-        likely = fitted.confidence.scores(rows[:1])
-        return float(fitted.calibration.scores(probability.calibration_rows(likely, total))[0])
-
-    assert odds([*grown, *young], 100) < odds(grown, 100) - math.log(2)
-    assert odds([*grown, *young], 100) < odds([*grown, *young], 5_000)
-
-
 def test_what_was_small_itself_teaches_how_small_ones_are_judged_and_nothing_else() -> None:
     """Weights of large repositories are as good as without it: what small ones are like takes nothing from them."""
     values = np.random.default_rng(0).random((3, len(features.NAMES)))
@@ -75,42 +46,6 @@ def test_what_was_small_itself_teaches_how_small_ones_are_judged_and_nothing_els
     assert before.intercept == after.intercept
     assert {name for name in before.weights if before.weights[name] != after.weights[name]} == {SMALLNESS}
     assert after.weights[SMALLNESS] < before.weights[SMALLNESS]
-
-
-@pytest.mark.slow
-def test_what_was_reported_together_teaches_how_small_ones_are_judged() -> None:
-    """Made smaller by chance a repository loses it; so what nothing is left out of by chance is looked at as well."""
-    alike = features.NAMES.index("words_shared")
-
-    def arrival(seed: int) -> Arrival:
-        rng = np.random.default_rng(seed)
-        values = rng.random((60, len(features.NAMES))) * 0.3
-        # Half of the questions repeat an issue of long ago, and each has relatives among those that came just before.
-        values[:20, alike] = 0.9
-        back = np.concatenate([np.arange(20), rng.integers(100, 3_000, 40)])
-        told = np.zeros(60)
-        if seed % 2:
-            values[50, alike], told[50] = 1.0, 1.0
-        return Arrival(10_000, values, back, told, 1.0)
-
-    arrivals = [arrival(seed) for seed in range(80)]
-    fitted = fit(arrivals, fit_orders(arrivals, 0), 0)
-    assert fitted.calibration.weights[SMALLNESS] < -0.3
-
-
-def test_a_factor_is_learned_from_many_and_weighs_what_it_is_told() -> None:
-    rng = np.random.default_rng(0)
-    column, odds = rng.random(4_000) * 4, rng.normal(-1, 1, 4_000)
-    same = (rng.random(4_000) < 1 / (1 + np.exp(-(odds - 0.5 * column)))).astype(np.float64)
-    even = np.ones(4_000)
-    assert fit_factor(column, odds, same, even, 1.0) == pytest.approx(-0.5, abs=0.1)
-    drawn = fit_factor(column[:5], odds[:5], np.zeros(5), even[:5], 2.0)
-    slope = (column[:5] / (1 + np.exp(-odds[:5] - drawn * column[:5]))).sum()
-    assert drawn == pytest.approx(-slope / 2.0, abs=1e-3), "five say little, and nothing says that it is without end"
-    twice = [np.concatenate([one, one[:2_000]]) for one in (column, odds, same)]
-    weight = np.where(np.arange(4_000) < 2_000, 2.0, 1.0)
-    assert fit_factor(column, odds, same, weight, 1.0) == fit_factor(twice[0], twice[1], twice[2], np.ones(6_000), 1.0)
-    assert fit_factor(column, odds, same, weight, 1.0) != fit_factor(column, odds, same, even, 1.0)
 
 
 def test_small_repositories_are_never_judged_with_less_care_than_large_ones() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.quality.training.arrivals import Arrival
-from bot.quality.training.learning import LATER, LATER_ONLY, SHARES, ordered, orders_of, stretched, thinned
+from bot.quality.training.learning import LATER, SHARES, ordered, orders_of, stretched, thinned
 from bot.search.matching import features
 
 
@@ -28,14 +28,6 @@ def test_what_came_last_stays_together_but_for_chance() -> None:
     assert smaller.back.max() < first
     everything = [thinned(one, 0.01, np.random.default_rng(seed)) for seed in range(200)]
     assert max(int(each.back.max(initial=0)) for each in everything if each is not None) > 0.9 * first
-
-
-def test_where_it_is_told_from_small_ones_alone_nothing_is_left_out_by_chance() -> None:
-    one = arrival(10_000, list(range(0, 10_000, 5)), [0] * 2_000)
-    smaller = thinned(one, 0.01, np.random.default_rng(1), LATER_ONLY)
-    assert smaller is not None
-    assert smaller.earlier == 100
-    assert smaller.back.tolist() == list(range(0, 100, 5))
 
 
 def test_what_it_repeats_is_left_out_with_the_past_and_not_by_chance() -> None:
@@ -66,18 +58,6 @@ def test_its_issues_are_as_far_apart_as_if_they_had_taken_as_long() -> None:
     kept = thinned(one, 4 ** (-1 / LATER), np.random.default_rng(0))
     assert kept is not None
     assert kept.values[0].tolist() == pytest.approx(values[0].tolist())
-
-
-def test_a_whole_day_and_a_whole_week_are_not_within_it() -> None:
-    """As for issues that really are so far apart, whatever the last digits say."""
-    at = features.NAMES.index
-    days = np.array([0.1, 1 / 3, 0.5, 7 / 3, 2.3, 2.5])
-    one = arrival(10_000, [5] * len(days), [1] * len(days))
-    one.values[:, at("days")] = np.log1p(days)
-    one.values[:, at("within_a_day")], one.values[:, at("within_a_week")] = days < 1, days < 7
-    values = stretched(one.values, 3)
-    assert values[:, at("within_a_day")].tolist() == [1, 0, 0, 0, 0, 0]
-    assert values[:, at("within_a_week")].tolist() == [1, 1, 1, 0, 1, 0]
 
 
 @pytest.mark.slow
