@@ -20,7 +20,8 @@ from ruamel.yaml import YAML
 from tests.calling import call
 
 ROOT = Path(__file__).parents[2]
-_TOKEN = re.compile(r"\s*(?:('(?:[^']|'')*')|(\|\||&&|==|!=|[!(),])|([A-Za-z_][\w.-]*))")
+# A text, an operator that Python has too, or a path such as `github.event.sender`; functions stay as they are.
+_TOKEN = re.compile(r"('(?:[^']|'')*')|(\|\||&&|!(?!=))|([A-Za-z_][\w.-]*+)(?!\()")
 _INSIDE = re.compile(r"\$\{\{(.+?)\}\}", re.DOTALL)
 
 
@@ -36,93 +37,44 @@ def guides_workflow(part: str = "workflow") -> str:
 
 
 class Expressions:
-    """Evaluates what stands in `if` and between `${{` and `}}`, in contexts that are nested mappings."""
+    """Evaluates what stands in `if` and between `${{` and `}}`, in contexts that are nested mappings.
+
+    GitHub's operators are Python's by other names, where every value is a text.
+    """
 
     def __init__(self, contexts: Mapping[str, Any], ok: bool) -> None:
         self._contexts, self._ok = contexts, ok
 
     def condition(self, text: str) -> bool:
         """An `if`: without a word on the status, only while all is well."""
-        asked = "always()" in text
-        return (asked or self._ok) and self._truth(self.value(text))
+        return ("always()" in text or self._ok) and bool(self._value(text))
 
     def filled(self, text: str) -> str:
-        return _INSIDE.sub(lambda found: self._text(self.value(found[1])), str(text))
+        return _INSIDE.sub(lambda found: self._value(found[1]), str(text))
 
-    def value(self, text: str) -> Any:
-        whole = _INSIDE.fullmatch(text.strip())
-        rest = (whole[1] if whole else text).strip()
-        self._tokens: list[str] = []
-        while rest:
-            found = _TOKEN.match(rest)
-            assert found, f"no expression: {rest}"
-            self._tokens.append(found[0].strip())
-            rest = rest[found.end() :].strip()
-        value = self._either()
-        assert not self._tokens, self._tokens
-        return value
+    def _value(self, text: str) -> Any:
+        functions = {
+            "at": self._at,
+            "always": lambda: True,
+            "contains": lambda text, part: part.lower() in text.lower(),
+            "endsWith": lambda text, part: text.lower().endswith(part.lower()),
+        }
+        return eval(_TOKEN.sub(self._in_python, text).strip(), functions)
 
-    def _next(self, *wanted: str) -> bool:
-        return bool(self._tokens) and self._tokens[0] in wanted and bool(self._tokens.pop(0))
+    @staticmethod
+    def _in_python(token: re.Match[str]) -> str:
+        text, operator, path = token.groups()
+        if path:
+            return f"at({path!r})"
+        return (
+            {"||": " or ", "&&": " and ", "!": " not "}[operator] if operator else repr(text[1:-1].replace("''", "'"))
+        )
 
-    def _either(self) -> Any:
-        value = self._both()
-        while self._next("||"):
-            other = self._both()
-            value = value if self._truth(value) else other
-        return value
-
-    def _both(self) -> Any:
-        value = self._compared()
-        while self._next("&&"):
-            other = self._compared()
-            value = other if self._truth(value) else value
-        return value
-
-    def _compared(self) -> Any:
-        value = self._single()
-        while self._tokens and self._tokens[0] in ("==", "!="):
-            equal = self._tokens.pop(0) == "=="
-            value = (self._text(value).lower() == self._text(self._single()).lower()) is equal
-        return value
-
-    def _single(self) -> Any:
-        if self._next("!"):
-            return not self._truth(self._single())
-        if self._next("("):
-            value = self._either()
-            assert self._next(")")
-            return value
-        token = self._tokens.pop(0)
-        if token.startswith("'"):
-            return token[1:-1].replace("''", "'")
-        return self._called(token) if self._next("(") else self._looked_up(token)
-
-    def _called(self, name: str) -> Any:
-        given = []
-        while not self._next(")"):
-            given.append(self._text(self._either()).lower())
-            self._next(",")
-        if name == "always":
-            return True
-        text, part = given
-        return {"contains": part in text, "endsWith": text.endswith(part)}[name]
-
-    def _looked_up(self, path: str) -> Any:
+    def _at(self, path: str) -> str:
         value: Any = self._contexts
         for name in path.split("."):
             value = value.get(name) if isinstance(value, Mapping) else None
-        return value
-
-    @staticmethod
-    def _truth(value: Any) -> bool:
-        return value not in (None, "", False, 0)
-
-    @staticmethod
-    def _text(value: Any) -> str:
-        return (
-            {None: "", True: "true", False: "false"}.get(value, str(value)) if not isinstance(value, dict) else "Object"
-        )
+        return str(value or "")
 
 
 @dataclass

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp.client import Client
 from mcp_types import CallToolResult
 
@@ -87,21 +89,28 @@ def fill_index(sim: Simulator, settings: Settings, *, done: bool = True) -> None
         store.backfills.set(repository.id, Progress(done=done))
 
 
-def run(use: Callable[[], Awaitable[None]]) -> None:
-    """A test's coroutine to its end."""
-    anyio.run(use)
+@dataclass
+class Session:
+    """A client whose requests are waited for."""
+
+    portal: BlockingPortal
+    client: Client
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return lambda *given, **named: self.portal.call(partial(getattr(self.client, name), *given, **named))
+
+
+@contextmanager
+def session(client: AbstractAsyncContextManager[Client]) -> Iterator[Session]:
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client) as connected:
+        yield Session(portal, connected)
 
 
 def ask(server: Any, tool: str, mode: str = "auto", **arguments: Any) -> CallToolResult:
     """One call by a client of its own."""
-    results = []
-
-    async def use() -> None:
-        async with Client(server, mode=mode) as client:
-            results.append(await client.call_tool(tool, arguments))
-
-    run(use)
-    return results[0]
+    with session(Client(server, mode=mode)) as client:
+        result: CallToolResult = client.call_tool(tool, arguments)
+        return result
 
 
 def answer(result: CallToolResult) -> dict[str, Any]:

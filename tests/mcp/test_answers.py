@@ -16,7 +16,7 @@ from bot.interfaces.mcp.results import EXCERPT
 from bot.interfaces.mcp.server import build_server
 from bot.platform.settings import Settings
 from bot.simulator import Simulator
-from tests.mcp.conftest import TRACE, answer, ask, fill_index, run
+from tests.mcp.conftest import TRACE, answer, ask, fill_index, session
 
 DRAFT = {"title": "Panic, index out of range, rendering table", "body": TRACE}
 
@@ -93,18 +93,15 @@ def test_p6_a_draft_is_compared_with_closed_issues_and_the_best_five_are_listed(
 def test_f_threshold_is_similarity_of_titles_and_min_confidence_the_probability(
     server: Any, sim: Simulator, settings: Settings
 ) -> None:
-    async def use() -> None:
-        async with Client(server) as client:
-            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            taken = {name: tool.input_schema["properties"] for name, tool in tools.items()}
-            assert {one["threshold"]["description"] for one in taken.values() if "threshold" in one} == {
-                "Least similarity of titles."
-            }
-            with_probability = {name for name, one in taken.items() if "min_confidence" in one}
-            assert with_probability == {"find_duplicates", "check_draft", "scan_backlog"}
-            assert "only open ones with similar titles" in (tools["find_duplicates"].description or "")
-
-    run(use)
+    with session(Client(server)) as client:
+        tools = {tool.name: tool for tool in client.list_tools().tools}
+        taken = {name: tool.input_schema["properties"] for name, tool in tools.items()}
+        assert {one["threshold"]["description"] for one in taken.values() if "threshold" in one} == {
+            "Least similarity of titles."
+        }
+        with_probability = {name for name, one in taken.items() if "min_confidence" in one}
+        assert with_probability == {"find_duplicates", "check_draft", "scan_backlog"}
+        assert "only open ones with similar titles" in (tools["find_duplicates"].description or "")
     fill_index(sim, settings)
     for tool, given in (("check_draft", DRAFT), ("find_duplicates", {"number": 3, "include_closed": True})):
         arguments: dict[str, Any] = {**given, "threshold": 0}
@@ -174,16 +171,14 @@ def test_nothing_is_said_that_says_nothing(server: Any, sim: Simulator, settings
         result = ask(server, tool, **arguments)
         assert list(blanks(answer(result))) == [".note"]
         (part,) = result.content
-        assert part.type == "text"
+        assert part.type == "text" and json.loads(part.text) == answer(result), "for clients that read text only"
         assert len(part.text) == size(answer(result)), "no spaces in it"
 
 
 def test_five_candidates_take_three_kilobytes_at_most(server: Any, sim: Simulator) -> None:
     """Whatever strangers write: long titles, long texts, and much that is shared."""
-    title, body = (
-        f"Index out of range panic {'while rendering a table ' * 9}",
-        f"{TRACE}\n" * 3 + "Ünïcode words. " * 200,
-    )
+    title = f"Index out of range panic {'while rendering a table ' * 9}"
+    body = f"{TRACE}\n" * 3 + "Ünïcode words. " * 200
     for login in ("ann", "ben", "cat", "dan", "eve", "fay"):
         sim.open_issue("acme/app", login, title, body)
     sim.flush_index()
@@ -194,9 +189,6 @@ def test_five_candidates_take_three_kilobytes_at_most(server: Any, sim: Simulato
 
 
 def test_the_list_of_tools_takes_half_the_signs_that_it_took(settings: Settings) -> None:
-    async def use() -> None:
-        async with Client(build_server(agent_tools(settings))) as client:
-            told = (await client.list_tools()).model_dump(mode="json", by_alias=True, exclude_none=True)
-            assert size(told) <= LIST_BEFORE / 2
-
-    run(use)
+    with session(Client(build_server(agent_tools(settings)))) as client:
+        told = client.list_tools().model_dump(mode="json", by_alias=True, exclude_none=True)
+        assert size(told) <= LIST_BEFORE / 2

@@ -15,7 +15,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from bot.interfaces.mcp.server import PATH, BearerToken, application
-from tests.mcp.conftest import answer, run
+from tests.mcp.conftest import answer, session
 from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
@@ -48,24 +48,16 @@ async def connect(url: str, **options: Any) -> AsyncIterator[Client]:
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_sessions_are_told_apart_and_repeated_calls_marked(url: str, mode: str) -> None:
-    async def use() -> None:
-        async with connect(url, mode=mode) as one, connect(url, mode=mode) as other:
-            assert answer(await one.call_tool("find_duplicates", {"number": 3}))["cached"] is False
-            assert answer(await other.call_tool("find_duplicates", {"number": 3}))["cached"] is False
-            assert answer(await one.call_tool("find_duplicates", {"number": 3}))["cached"] is True
-
-    run(use)
+    with session(connect(url, mode=mode)) as one, session(connect(url, mode=mode)) as other:
+        for client, cached in ((one, False), (other, False), (one, True)):
+            assert answer(client.call_tool("find_duplicates", {"number": 3}))["cached"] is cached
 
 
 def test_requests_of_no_session_share_nothing(url: str) -> None:
     """The latest protocol has no sessions; a client that insists on it is served, and nothing is remembered for it."""
-
-    async def use() -> None:
-        async with connect(url, mode="2026-07-28") as client:
-            for _ in range(2):
-                assert answer(await client.call_tool("find_duplicates", {"number": 3}))["cached"] is False
-
-    run(use)
+    with session(connect(url, mode="2026-07-28")) as client:
+        for _ in range(2):
+            assert answer(client.call_tool("find_duplicates", {"number": 3}))["cached"] is False
 
 
 @pytest.mark.parametrize(

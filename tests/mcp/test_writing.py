@@ -12,7 +12,7 @@ from bot.interfaces.mcp.server import build_server
 from bot.platform.call_tracker import ToolCallTracker
 from bot.platform.settings import Settings
 from bot.simulator import Simulator
-from tests.mcp.conftest import READING, answer, ask, error, run
+from tests.mcp.conftest import READING, answer, ask, error, session
 
 
 def test_the_tool_is_not_even_there(server: Any, sim: Simulator) -> None:
@@ -26,42 +26,33 @@ def writing(settings: Settings) -> Any:
 
 
 def test_it_is_offered_as_what_it_is(writing: Any) -> None:
-    async def use() -> None:
-        async with Client(writing) as client:
-            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-            assert set(tools) == READING - {"dedupe_playbook"} | {"close_as_duplicate"}
-            hints = tools["close_as_duplicate"].annotations
-            assert hints is not None
-            assert (hints.read_only_hint, hints.destructive_hint) == (False, True)
-
-    run(use)
+    with session(Client(writing)) as client:
+        tools = {tool.name: tool for tool in client.list_tools().tools}
+        assert set(tools) == READING - {"dedupe_playbook"} | {"close_as_duplicate"}
+        hints = tools["close_as_duplicate"].annotations
+        assert hints is not None
+        assert (hints.read_only_hint, hints.destructive_hint) == (False, True)
 
 
 def test_it_closes_in_favour_of_an_older_one_and_is_never_answered_from_memory(
     writing: Any, sim: Simulator, tracker: ToolCallTracker
 ) -> None:
-    async def use() -> None:
-        async with Client(writing) as client:
-            for _ in range(2):
-                closed = answer(await client.call_tool("close_as_duplicate", {"number": 3, "original": 1}))
-                assert (closed["number"], closed["original"], closed["cached"]) == (3, 1, False)
-
-    run(use)
+    with session(Client(writing)) as client:
+        for _ in range(2):
+            closed = answer(client.call_tool("close_as_duplicate", {"number": 3, "original": 1}))
+            assert (closed["number"], closed["original"], closed["cached"]) == (3, 1, False)
     issue = sim.issue("acme/app", 3)
     assert (issue.state, issue.state_reason) == ("closed", "duplicate")
     assert tracker.get_stats()["total_calls"] == 0
 
 
 def test_what_the_session_was_told_before_is_not_repeated_afterwards(writing: Any) -> None:
-    async def use() -> None:
-        async with Client(writing) as client:
-            before = answer(await client.call_tool("find_duplicates", {"number": 1}))
-            assert [(one["number"], one["state"]) for one in before["candidates"]] == [(3, "open")]
-            answer(await client.call_tool("close_as_duplicate", {"number": 3, "original": 1}))
-            after = answer(await client.call_tool("find_duplicates", {"number": 1}))
-            assert (after["candidates"], after["cached"]) == ([], False)
-
-    run(use)
+    with session(Client(writing)) as client:
+        before = answer(client.call_tool("find_duplicates", {"number": 1}))
+        assert [(one["number"], one["state"]) for one in before["candidates"]] == [(3, "open")]
+        answer(client.call_tool("close_as_duplicate", {"number": 3, "original": 1}))
+        after = answer(client.call_tool("find_duplicates", {"number": 1}))
+        assert (after["candidates"], after["cached"]) == ([], False)
 
 
 @pytest.mark.parametrize(
