@@ -25,14 +25,10 @@ def run(*arguments: str, stdin: str | None = None) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_c6_all_well_is_0(tmp_path: Path) -> None:
+def test_c6_all_well_is_0_and_problems_are_1_and_read_like_a_compilers(tmp_path: Path) -> None:
     file = tmp_path / "doppel.yml"
     file.write_text("mode: shadow\n")
     assert run(str(file)) == (0, f"{file}: all well, mode: shadow\n")
-
-
-def test_c6_problems_are_1_and_read_like_a_compilers(tmp_path: Path) -> None:
-    file = tmp_path / "doppel.yml"
     file.write_text(WRONG)
     expected = f'{file}:2:1: there is no setting called "min_confidance" (did you mean min_confidence?)\n'
     assert run(str(file)) == (1, expected)

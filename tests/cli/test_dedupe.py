@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from bot.app.cli import main
-from tests.knowledge.library import Fake
-from tests.knowledge.playbooks import MISTAKES, PATTERNS, entry, playbook
+from tests.knowledge.playbooks import MISTAKES, PATTERNS, Fake, entry, given, playbook
 
 ALIKE = [
     entry("always use type hints for function parameters", 5, 0),
@@ -80,9 +79,12 @@ def test_the_merged_playbook_goes_to_stdout_and_the_account_to_stderr(
 
 def test_d5a_what_contradicts_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(json.dumps(playbook(patterns=[entry("always use tabs"), entry("never use tabs")])))
+    before = file.read_text()
     assert run(file, "--dry-run") == 0
+    out, err = capsys.readouterr()
+    assert (out, file.read_text()) == ("", before)
     pair = "name of always use tabs (PATTERNS & APPROACHES) and name of never use tabs (PATTERNS & APPROACHES)"
-    assert f"{pair} contradict each other, and stay two entries\n" in capsys.readouterr().err
+    assert f"{pair} contradict each other, and stay two entries\n" in err
 
 
 def test_d4_e1_the_threshold_may_stand_in_the_env_file(
@@ -167,19 +169,9 @@ def test_half_an_emoji_stays_what_it_is(file: Path, capsys: pytest.CaptureFixtur
     assert json.loads(file.read_text(encoding="utf-8")) == merged
 
 
-def test_dry_run_writes_nothing(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = file.read_text(encoding="utf-8")
-    assert run(file, "--dry-run") == 0
-    out, err = capsys.readouterr()
-    assert (out, file.read_text(encoding="utf-8")) == ("", before)
-    assert "1 merged into others" in err
-
-
 def test_d2_who_hangs_together_only_through_another_is_told_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tests.knowledge.playbooks import given
-
     similarities = {("a", "b"): 0.9, ("b", "c"): 0.88, ("a", "c"): 0.8}
     monkeypatch.setitem(sys.modules, "sentence_transformers", Fake(given(similarities, "a", "b", "c")))
     path = tmp_path / "chain.json"
@@ -204,21 +196,18 @@ WRONG: list[tuple[Any, tuple[Any, ...], str]] = [
     (b"{", (), "this is not JSON"),
     (b"\xff\xfe{}", (), "not UTF-8"),
     (b"[" * 100_000, (), "not JSON"),
-    (b"{}", (), "playbook.json: version: Field required\n"),
     (
         b'{"version": 1, "last_updated": "", "sections": {"A": [{"name": ""}]}}',
         (),
         "sections: A: entry 1: text: Field required\n",
     ),
     (b'{"version": 1, "last_updated": "", "sections": {"A": [{}], "A": []}}', (), "the name 'A' stands twice"),
-    (json.dumps(playbook(patterns=[entry("a"), entry("b") | {"helpful": -1}])).encode(), (), "entry 2: helpful"),
     (json.dumps(playbook(patterns=[entry("a") | {"harmful": 10**30}] * 2)).encode(), (), "entry 1: harmful: Input"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--threshold", "nan"), "threshold"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--model", "word2vec"), "not one of: all-MiniLM-L6-v2, wordllama"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--model", "all-MiniLM-L6-v2"), "not installed"),
     (json.dumps(playbook(patterns=[entry("\ud800"), entry("b")])).encode(), (), "the model failed"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--in-place", "--dry-run"), "exclude each other"),
-    (json.dumps(playbook(patterns=ALIKE)).encode(), ("--out", "x.json", "--in-place"), "exclude each other"),
     (json.dumps(playbook(patterns=ALIKE)).encode(), ("--out", "/nowhere/x.json"), "No such file"),
 ]
 

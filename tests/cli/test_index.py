@@ -13,7 +13,6 @@ from bot.app.cli.index import index
 from bot.domain.entities import RepoRef, Repository
 from bot.platform.settings import load
 from bot.search.index import Index, IndexedIssue, TextAnalyser
-from bot.search.indexer import EMBEDDING, READING, READY, STOPPED, WAITING, state_of
 from bot.storage import Store, open_store
 from bot.storage.repositories import Progress
 
@@ -81,18 +80,3 @@ def test_nothing_stored_is_said(store: Store) -> None:
         CliRunner().invoke(index).output
         == "The store holds no repository: install the App on one, and it is indexed.\n"
     )
-
-
-@pytest.mark.parametrize(
-    ("progress", "issues", "vectors", "state"),
-    [
-        (None, 0, None, WAITING),
-        (Progress(), 3, 3, READING),
-        (Progress(problem="no"), 3, 3, STOPPED),
-        (Progress(done=True, problem="later"), 3, 3, READY),
-        (Progress(done=True), 3, None, READY),
-        (Progress(done=True), 3, 2, EMBEDDING),
-    ],
-)
-def test_the_state_in_a_word(progress: Progress | None, issues: int, vectors: int | None, state: str) -> None:
-    assert state_of(progress, issues, vectors) == state

@@ -156,6 +156,21 @@ def test_a_place_that_cannot_hold_the_database_is_the_hosts_to_mend(
     assert "Traceback" not in said
 
 
+@pytest.mark.processes
+def test_a_temporary_index_that_cannot_be_written_is_not_called_a_database_of_the_hosts(tmp_path: Path) -> None:
+    rows = [{"id": n, "title": f"It fails {n}", "created_at": "2024-01-01"} for n in range(9)]
+    file = write_lines(tmp_path / "issues.jsonl", rows)
+    whole = [sys.executable, "-m", "bot", "scan", "--processes", "1", file.name]
+    environ = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[2])}
+    # Bytes; the empty tables of an index take more.
+    limited = "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (102_400, 102_400))"
+    begun = [sys.executable, "-c", f"{limited}; os.execv(sys.executable, sys.argv[1:])", *whole]
+    ended = subprocess.run(begun, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+    assert ended.returncode == 3
+    assert f"the index in {tmp_path} failed (" in ended.stderr
+    assert ended.stderr.endswith("); TMPDIR names another place\n")
+
+
 def as_another_user() -> list[str]:
     """What makes a command one of a user whom files can be closed to; root may look everywhere."""
     if os.geteuid() != 0:

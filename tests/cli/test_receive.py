@@ -12,7 +12,7 @@ import responses
 from click.testing import CliRunner
 
 from bot.app.cli.simulator import receive
-from bot.domain.errors import UserError
+from bot.domain.errors import Unavailable, UserError
 
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
 URL = "http://127.0.0.1:4567/webhook"
@@ -63,24 +63,23 @@ def test_a_refusal_is_exit_code_1(payload: Path) -> None:
 
 
 @responses.activate
-@pytest.mark.parametrize(("url", "kind"), [(URL, "Unavailable"), ("nowhere", "UserError"), ("http://[", "UserError")])
-def test_an_address_that_cannot_be_reached_is_said(payload: Path, url: str, kind: str) -> None:
-    result = CliRunner().invoke(receive, ["ping", str(payload), "--url", url])
-    assert type(result.exception).__name__ == kind
-    assert url in str(result.exception)
+def test_an_address_where_nobody_answers_is_said(payload: Path) -> None:
+    result = CliRunner().invoke(receive, ["ping", str(payload), "--url", URL])
+    assert isinstance(result.exception, Unavailable) and URL in str(result.exception)
 
 
-@pytest.mark.parametrize("url", [f"http://{'a' * 64}.example/", "http://ann:\N{SNOWMAN}@127.0.0.1:1/"])
-def test_an_address_that_can_be_none_is_the_callers_to_mend(payload: Path, url: str) -> None:
-    result = CliRunner().invoke(receive, ["ping", str(payload), "--url", url])
-    assert isinstance(result.exception, UserError)
-    assert str(result.exception).startswith("--url: ")
-
-
-def test_an_event_that_no_header_can_hold_is_the_callers_to_mend(payload: Path) -> None:
-    result = CliRunner().invoke(receive, ["\N{SNOWMAN}", str(payload), "--url", URL])
-    assert isinstance(result.exception, UserError)
-    assert str(result.exception).startswith("EVENT: ")
+@pytest.mark.parametrize(
+    ("event", "url", "names"),
+    [
+        ("ping", "nowhere", "--url: "),
+        ("ping", f"http://{'a' * 64}.example/", "--url: "),
+        ("ping", "http://ann:\N{SNOWMAN}@127.0.0.1:1/", "--url: "),
+        ("\N{SNOWMAN}", URL, "EVENT: "),
+    ],
+)
+def test_what_cannot_be_sent_is_the_callers_to_mend(payload: Path, event: str, url: str, names: str) -> None:
+    result = CliRunner().invoke(receive, [event, str(payload), "--url", url])
+    assert isinstance(result.exception, UserError) and str(result.exception).startswith(names)
 
 
 @pytest.mark.parametrize("given", ["d-1", "one\ntwo", "chore:reconcile:7"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
-import os
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -128,15 +127,6 @@ def test_c6a_export_writes_a_file_that_only_its_owner_reads(store: Store, tmp_pa
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     assert json.loads(out.read_text(encoding="utf-8"))["repository"] == "acme/other"
     assert [path.name for path in tmp_path.iterdir() if "export" in path.name] == ["export.json"]
-
-
-def test_c6a_export_writes_to_a_pipe(store: Store, tmp_path: Path) -> None:
-    """A file took its place; by root, it would have taken that of /dev/null and of /dev/stdout."""
-    os.mkfifo(pipe := tmp_path / "pipe")
-    with os.fdopen(os.open(pipe, os.O_RDWR | os.O_NONBLOCK), "rb", buffering=0) as reader:
-        assert run("export", str(OTHER), "--out", str(pipe)).exit_code == 0
-        assert pipe.is_fifo()
-        assert json.loads(reader.read() or b"")["repository"] == "acme/other"
 
 
 def test_c6a_export_follows_no_link(store: Store, tmp_path: Path) -> None:

@@ -43,6 +43,12 @@ class Host:
     public: int
     private: int
 
+    def look(self, number: int, at: float, outcome: DecisionOutcome, *evidence: Evidence, **more: str) -> None:
+        """The bot has looked at an issue of acme/app, which somebody had edited unless `cause` says otherwise."""
+        given = {"cause": "edited", "mode": "comment", "reason": ""} | more
+        found = Decision(number, at, given["cause"], given["mode"], outcome, 0.2, given["reason"], evidence)
+        self.store.decisions.add(self.public, found)
+
     def browser(self) -> FlaskClient:
         """Somebody's browser, not signed in."""
         return create_app(self.settings).test_client()

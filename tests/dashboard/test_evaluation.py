@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from bot.conversation.config.schema import CONFIG_PATH
@@ -21,7 +20,6 @@ from bot.quality.evaluation.figures import evaluate
 from bot.quality.evaluation.measures import JudgedArrival, Unmarked
 from bot.quality.evaluation.runs import DAY, EvaluationRun, EvaluationRuns, Stage, StoredEvaluation
 from bot.storage.repositories import Progress
-from bot.storage.schema import evaluations
 from tests.dashboard.conftest import Host, figures, words
 from tests.effort import queries
 
@@ -162,13 +160,6 @@ def test_a_queue_that_is_away_begins_nothing_and_is_named(
     assert "The last try ended early. No new result: the queue's database is busy." in html.unescape(
         words(browser.get(PAGE).text)
     )
-
-
-def test_what_cannot_be_read_is_as_if_nothing_had_been_made(host: Host, evaluated: None, signed_in: SignedIn) -> None:
-    with host.store.engine.begin() as connection:
-        connection.execute(sa.update(evaluations).values(result="{}"))
-    answer = signed_in("tara").get(PAGE)
-    assert answer.status_code == 200 and "Evaluate now" in answer.text
 
 
 def state(run: EvaluationRun, moment: datetime) -> tuple[bool, str, str]:

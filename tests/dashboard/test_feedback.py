@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from flask.testing import FlaskClient
 
-from bot.domain.decisions import Decision, DecisionOutcome
+from bot.domain.decisions import DecisionOutcome
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.domain.report import Evidence
 from tests.dashboard.conftest import Host, words
@@ -44,10 +44,7 @@ def test_a_vote_is_kept_as_feedback_changed_and_taken_back(host: Host, signed_in
     # Only what was a candidate can be voted on, and only with these words.
     assert vote("same", other=99) == vote("perhaps") == 400
     # Not what bears the number in another repository.
-    evidence = (Evidence(7, 0.6, 1, True, repo="acme/lib"),)
-    host.store.decisions.add(
-        host.public, Decision(3, 1_000_300.0, "edited", "comment", DecisionOutcome.POSTED, 0.2, "", evidence)
-    )
+    host.look(3, 1_000_300.0, DecisionOutcome.POSTED, Evidence(7, 0.6, 1, True, repo="acme/lib"))
     assert vote("same", other=7) == 400
     assert kept() == []
 
@@ -99,10 +96,9 @@ def test_feedback_shows_what_was_said_and_the_bar(host: Host, signed_in: SignedI
 
 def test_all_feedback_can_be_read_a_page_at_a_time(host: Host, signed_in: SignedIn) -> None:
     browser, now = signed_in("tara"), time.time()
-    evidence = tuple(Evidence(n, 0.5, n, True, {"full-text": n}) for n in range(1, 11))
+    evidence = [Evidence(n, 0.5, n, True, {"full-text": n}) for n in range(1, 11)]
     for n in range(20, 60):
-        decision = Decision(n, now - n, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", evidence)
-        host.store.decisions.add(host.public, decision)
+        host.look(n, now - n, DecisionOutcome.POSTED, *evidence)
         for other in range(1, 11):
             host.store.signals.put(
                 host.public, FeedbackSignal(n, FeedbackKind.VOTE, "tara", other, False, Role.TRIAGE, now - n)

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from flask.testing import FlaskClient
 
-from bot.domain.decisions import Decision, DecisionOutcome
+from bot.domain.decisions import DecisionOutcome
 from bot.domain.report import Evidence
 from tests.dashboard.conftest import Host
 
@@ -49,7 +49,7 @@ def test_the_way_back_from_a_vote_leads_to_the_issue_and_not_to_a_siblings_of_th
 ) -> None:
     """Both rows had the name that the page goes back to, and the first of them was the sibling's."""
     found = (Evidence(1, 0.9, 1, True, repo="acme/lib"), Evidence(1, 0.5, 2, True))
-    host.store.decisions.add(host.public, Decision(2, 2e6, "edited", "comment", DecisionOutcome.POSTED, 0.2, "", found))
+    host.look(2, 2e6, DecisionOutcome.POSTED, *found)
     browser = signed_in("tara")
     page = browser.get("/dashboard/acme/app/issues/2").text
     assert Markup(page).ids.count("candidate-1") == 1

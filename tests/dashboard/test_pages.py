@@ -46,12 +46,9 @@ def test_what_happened_lists_decisions_with_the_likeliest_candidate(signed_in: S
 def test_c7_the_weeks_digest_stands_above_what_happened_and_each_comment_can_be_voted_on(
     host: Host, signed_in: SignedIn
 ) -> None:
-    browser, decisions = signed_in("tara"), host.store.decisions
+    browser = signed_in("tara")
     assert "the bot looked at" not in browser.get("/dashboard/acme/app").text
-    evidence = (Evidence(1, 0.71, 1, True),)
-    decisions.add(
-        host.public, Decision(2, time.time() - 60, "edited", "shadow", DecisionOutcome.SHADOW, 0.2, "", evidence)
-    )
+    host.look(2, time.time() - 60, DecisionOutcome.SHADOW, Evidence(1, 0.71, 1, True))
     said = words(browser.get("/dashboard/acme/app").text)
     assert (
         "the bot looked at 1 issue" in said and "It would have commented on 1." in said and "1 without feedback" in said
@@ -68,9 +65,9 @@ def test_c7_the_weeks_digest_stands_above_what_happened_and_each_comment_can_be_
 
 
 def test_on_older_pages_only_the_newest_decision_on_an_issue_is_asked_about(host: Host, signed_in: SignedIn) -> None:
-    browser, decisions, evidence = signed_in("tara"), host.store.decisions, (Evidence(1, 0.71, 1, True),)
+    browser = signed_in("tara")
     for number, at in ((2, 10.0), (2, 20.0), (3, 30.0)):
-        decisions.add(host.public, Decision(number, at, "edited", "comment", DecisionOutcome.POSTED, 0.2, "", evidence))
+        host.look(number, at, DecisionOutcome.POSTED, Evidence(1, 0.71, 1, True))
     older = browser.get("/dashboard/acme/app?before=25").text
     assert words(older).count("#2 ") == 2
     # #2 and #3 have been looked at since, at 1,000,000 seconds and later.
@@ -79,15 +76,14 @@ def test_on_older_pages_only_the_newest_decision_on_an_issue_is_asked_about(host
 
 def test_a_full_page_of_what_happened_is_small_and_asks_few_queries(host: Host, signed_in: SignedIn) -> None:
     """50 decisions that people are asked about, with titles as long as they get, and ten candidates each."""
-    evidence = tuple(Evidence(n, 0.5, n, True, {"full-text": n}, (0.4, 0.4), ("words",)) for n in range(1, 11))
+    evidence = [Evidence(n, 0.5, n, True, {"full-text": n}, (0.4, 0.4), ("words",)) for n in range(1, 11)]
     now, browser = time.time(), signed_in("tara")
     index = build_index(host.settings, host.store)
     index.put(
         host.public, [IndexedIssue(n, f"{n} {'long ' * 50}", "", author="ann", created_at=n) for n in range(1, 81)]
     )
     for n in range(20, 81):
-        decision = Decision(n, now - n, "opened", "shadow", DecisionOutcome.SHADOW, 0.2, "", evidence)
-        host.store.decisions.add(host.public, decision)
+        host.look(n, now - n, DecisionOutcome.SHADOW, *evidence, mode="shadow")
     with queries() as asked:
         answer = browser.get("/dashboard/acme/app")
     assert answer.text.count("👍 Yes") == 50
@@ -108,23 +104,14 @@ def test_an_issues_page_has_the_evidence_of_each_candidate(signed_in: SignedIn) 
 
 def test_candidates_of_which_there_is_nothing_to_say_are_named_below_the_table(host: Host, signed_in: SignedIn) -> None:
     """Most of ten are 0% likely as a rule, and hid those of which a person might think otherwise."""
-    evidence = (
-        Evidence(1, 0.3, 1, False, {"full-text": 1}),
-        Evidence(2, 0.004, 2, False, {"full-text": 2}),
-        Evidence(9, 0.002, 3, False, {"search": 1}, repo="acme/lib"),
-    )
-    host.store.decisions.add(
-        host.public,
-        Decision(3, time.time(), "edited", "comment", DecisionOutcome.SILENT, 0.2, "nothing is near", evidence),
-    )
+    elsewhere = Evidence(9, 0.002, 3, False, repo="acme/lib")
+    found = Evidence(1, 0.3, 1, False), Evidence(2, 0.004, 2, False), elsewhere
+    host.look(3, time.time(), DecisionOutcome.SILENT, *found)
     browser = signed_in("tara")
     newest = browser.get("/dashboard/acme/app/issues/3").text.split("</section>")[0]
     assert "2 more had less than 1%: #2 , acme/lib#9 ." in words(newest)
     assert newest.count('<td role="cell" data-label="Probability"') == 1
-    alone = Decision(
-        2, time.time(), "edited", "comment", DecisionOutcome.SILENT, 0.2, "", (Evidence(1, 0.001, 1, False),)
-    )
-    host.store.decisions.add(host.public, alone)
+    host.look(2, time.time(), DecisionOutcome.SILENT, Evidence(1, 0.001, 1, False))
     assert "1 #1 The map stays grey 0%" in words(browser.get("/dashboard/acme/app/issues/2").text)
 
 
@@ -136,10 +123,7 @@ def test_both_texts_stand_side_by_side_with_what_they_share_marked(host: Host, s
     assert page.count("<mark>TLSWrap.onStreamRead</mark>") == 2
     assert "Same identifiers: TLSWrap, onStreamRead" in words(page)
     assert words(page).count("open since 1970-01-01") == 2 and "bot thought" not in words(page)
-    look = Decision(
-        8, 2_000_000.0, "opened", "comment", DecisionOutcome.SILENT, 0.2, "", (Evidence(7, 0.31, 1, False),)
-    )
-    host.store.decisions.add(host.public, look)
+    host.look(8, 2_000_000.0, DecisionOutcome.SILENT, Evidence(7, 0.31, 1, False))
     page = browser.get("/dashboard/acme/app/issues/8/with/7").text
     assert "At its last look the bot thought 31% likely." in words(page)
     assert "<script>alert" not in page and 'data-copy="/duplicates of #7"' in page
@@ -164,9 +148,7 @@ def test_j6_an_issues_page_has_the_judges_verdict_its_cause_and_what_it_cost(hos
     said = JudgedPair(JudgeVerdict.SAME, "the <b>tile server</b> is down")
     record.keep(host.public, 2, {"key": (1, said)}, "reader-1 judge-1", now)
     judged = Evidence(1, 0.97, 1, True, verdict="same", judged_by="reader-1 judge-1", unjudged=0.41)
-    host.store.decisions.add(
-        host.public, Decision(2, now, "edited", "comment", DecisionOutcome.POSTED, 0.2, "", (judged,))
-    )
+    host.look(2, now, DecisionOutcome.POSTED, judged)
     page = signed_in("tara").get("/dashboard/acme/app/issues/2").text
     assert "judged same by reader-1 judge-1 (the &lt;b&gt;tile server&lt;/b&gt; is down)" in page
     cost = "The judge was asked 1 time: 812 tokens in, 97 out, cost 0.0123, the last time 1.4 s."
@@ -175,13 +157,9 @@ def test_j6_an_issues_page_has_the_judges_verdict_its_cause_and_what_it_cost(hos
 
 def test_comments_that_nobody_has_judged_can_be_shown_alone(host: Host, signed_in: SignedIn) -> None:
     browser, now = signed_in("tara"), time.time()
-    evidence = (Evidence(1, 0.71, 1, True),)
-    host.store.decisions.add(
-        host.public, Decision(2, now - 60, "edited", "shadow", DecisionOutcome.SHADOW, 0.2, "", evidence)
-    )
+    host.look(2, now - 60, DecisionOutcome.SHADOW, Evidence(1, 0.71, 1, True), mode="shadow")
     # What the bot's own doing caused hides nothing.
-    left = Decision(2, now, "reopened", "shadow", DecisionOutcome.LEFT_ALONE, 0.2, "a bot caused it", ())
-    host.store.decisions.add(host.public, left)
+    host.look(2, now, DecisionOutcome.LEFT_ALONE, cause="reopened", mode="shadow", reason="a bot caused it")
     assert "👍 Yes" in words(browser.get("/dashboard/acme/app/issues/2").text)
     said = words(browser.get("/dashboard/acme/app?judged=no").text)
     assert said.count("👍 Yes") == 2
@@ -194,13 +172,8 @@ def test_comments_that_nobody_has_judged_can_be_shown_alone(host: Host, signed_i
 
 def test_the_first_page_says_how_each_repository_does(host: Host, signed_in: SignedIn) -> None:
     now = time.time()
-    for number, other in ((2, 1), (3, 1)):
-        host.store.decisions.add(
-            host.public,
-            Decision(
-                number, now - 60, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", (Evidence(other, 0.7, 1, True),)
-            ),
-        )
+    for number in (2, 3):
+        host.look(number, now - 60, DecisionOutcome.POSTED, Evidence(1, 0.7, 1, True), cause="opened")
     browser = signed_in("tara")
     browser.post("/dashboard/acme/app/issues/3", data={"other": 1, "said": "other"})
     assert "acme/app comment waiting 2 0 1 1" in words(browser.get("/dashboard").text)
@@ -215,8 +188,7 @@ def test_an_issues_page_says_why_it_was_looked_at(host: Host, signed_in: SignedI
         "indexed": "The index was complete by then.",
     }
     for cause in causes:
-        decision = Decision(3, time.time(), cause, "comment", DecisionOutcome.SILENT, 0.2, "nothing was found", ())
-        host.store.decisions.add(host.public, decision)
+        host.look(3, time.time(), DecisionOutcome.SILENT, cause=cause)
     said = words(signed_in("tara").get("/dashboard/acme/app/issues/3").text)
     assert [told for told in causes.values() if said.count(told) != 1] == []
 
@@ -260,12 +232,6 @@ def test_who_is_refused_reads_why_and_can_sign_out(signed_in: SignedIn) -> None:
         assert refused.headers["Cache-Control"] == "no-store"
 
 
-def test_a_form_that_is_out_of_date_is_told_so_on_a_page(signed_in: SignedIn) -> None:
-    outdated = signed_in("tara").post("/dashboard/acme/app/issues/3", data={"other": 999, "said": "same"})
-    assert (outdated.status_code, outdated.mimetype) == (400, "text/html")
-    assert "does not fit what is stored by now" in words(outdated.text)
-
-
 def test_the_weeks_digest_reads_no_more_than_what_the_weeks_issues_need(
     host: Host, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,9 +239,7 @@ def test_the_weeks_digest_reads_no_more_than_what_the_weeks_issues_need(
     browser, now, read = signed_in("tara"), time.time(), set[int]()
     old, new = now - 90 * 86_400, now - 60
     for number, at, other in ((50, old, 1), (51, old, 1), (52, new, 51), (53, new, 1)):
-        evidence = (Evidence(other, 0.7, 1, True),)
-        decision = Decision(number, at, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", evidence)
-        host.store.decisions.add(host.public, decision)
+        host.look(number, at, DecisionOutcome.POSTED, Evidence(other, 0.7, 1, True))
     # Of the pair 52 and 51 it was said on the other one; of 50 nobody asks this week.
     for number, other, same in ((50, 1, True), (51, 52, True), (53, 1, False)):
         host.store.signals.put(
@@ -295,14 +259,14 @@ def test_the_weeks_digest_reads_no_more_than_what_the_weeks_issues_need(
 
 def test_settings_are_shown_as_read_with_what_is_wrong(host: Host, signed_in: SignedIn) -> None:
     repo = host.simulator.sim.repository("acme/app")
-    repo.files[CONFIG_PATH] = b"min_confidence: 0.4\nmax_candidate: 3\nmode: comment\n"
+    repo.files[CONFIG_PATH] = b"min_confidence: 0.4\nmax_candidate: 3\nmode: comment\nonly_labels: [bug, crash]\n"
     said = words(signed_in("tara").get("/dashboard/acme/app/settings").text)
     assert f"As read from acme/app/{CONFIG_PATH}" in said
-    assert "min_confidence 0.4 not the default" in said
+    assert "min_confidence 0.4 not the default" in said and "only_labels bug, crash not the default" in said
     # The file names it, but nothing is different for it.
     assert "mode comment min_confidence" in said
     assert "line 2, column 1" in said and "did you mean max_candidates?" in html.unescape(said)
-    assert "max_candidates 3" in said
+    assert "max_candidates 3" in said and "known_issues none" in said and "sources the usual ones" in said
 
 
 def test_health_says_how_bot_and_index_are_and_that_nothing_was_given_up(signed_in: SignedIn) -> None:

@@ -1,15 +1,16 @@
-"""Scenes from a file: what is held back, and which known report arrives once more."""
+"""The demo repository, always of these days, and scenes from a file: what is held back, what arrives once more."""
 
 from __future__ import annotations
 
 import gzip
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from bot.app.demo.scenario import ARRIVALS, Expect, seed, split
-from bot.simulator import Simulator
+from bot.app.demo.scenario import ARRIVALS, REPOSITORY, Expect, seed, split
+from bot.simulator import Clock, Simulator
 
 
 def write(path: Path, count: int, duplicates: dict[int, int]) -> Path:
@@ -54,3 +55,17 @@ def test_of_the_shortest_files_too_an_issue_arrives(count: int, tmp_path: Path) 
     known, scenes = split(write(tmp_path / "issues.jsonl.gz", count, {}))
     assert (len(known), len(scenes)) == (count - 1, 1)
     assert scenes[0].title.startswith(f"Issue number {count} ") and scenes[0].expect is Expect.ANYTHING
+
+
+@pytest.mark.parametrize("year", [2025, 2031])
+def test_the_newest_issue_is_a_few_days_old_in_any_year(year: int) -> None:
+    simulator = Simulator(clock=Clock(datetime(year, 6, 1, 12, tzinfo=UTC)))
+    assert seed(simulator, REPOSITORY) == 176
+    issues = list(simulator.issues_of(simulator.repository(REPOSITORY)))
+    age = simulator.now() - issues[-1].created_at
+    assert timedelta(days=3) <= age < timedelta(days=4)
+    assert 600 < (issues[-1].created_at - issues[0].created_at).days < 900
+    for issue in issues:
+        times = [issue.created_at, *(comment.created_at for comment in issue.comments)]
+        assert times == sorted(times) and issue.updated_at >= times[-1]
+        assert issue.closed_at is None or issue.created_at < issue.closed_at <= issue.updated_at

@@ -13,7 +13,7 @@ import pytest
 from rich.cells import cell_len
 
 from bot.app.demo.scenario import script
-from tests.calling import call, write_lines
+from tests.calling import write_lines
 from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.processes
@@ -85,15 +85,6 @@ def test_an_interruption_ends_every_process_and_removes_what_it_wrote(tmp_path: 
         started.wait()
     assert not [child for child in children if Path(f"/proc/{child}").exists()]
     assert not list(tmp_path.glob("doppel-demo-*"))
-
-
-def test_an_interruption_amid_an_import_is_the_proper_end_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    def perform(*_: object, **__: object) -> None:
-        # As the making of a dataclass does.
-        exec("import os, signal; os.kill(os.getpid(), signal.SIGTERM)\nwhile True: pass")
-
-    monkeypatch.setattr("bot.app.cli.demo.perform", perform)
-    assert call("demo", "--serve").exit_code == 0
 
 
 def children_of(pid: int) -> list[int]:

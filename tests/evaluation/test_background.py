@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -137,26 +138,21 @@ def test_a_problem_is_kept_beside_the_result_before(installed: Host) -> None:
     assert kept(installed).result == FOUND
 
 
-def test_a_limit_is_waited_for_and_said(installed: Host) -> None:
-    def limited(_: RepoRef) -> str:
-        raise RateLimited("GitHub's limit is used up")
-
-    use(installed, limited)
+@pytest.mark.parametrize(
+    ("failure", "stage", "told"),
+    [
+        (RateLimited("GitHub's limit is used up"), Stage.RUNNING, "GitHub's limit is used up"),
+        (ValueError("The map stays grey"), Stage.FAILED, "a fault of Doppel's, of which the worker's log tells"),
+    ],
+)
+def test_a_limit_is_waited_for_and_said_and_a_fault_is_told_without_a_text(
+    installed: Host, failure: Exception, stage: Stage, told: str
+) -> None:
+    use(installed, mock.Mock(side_effect=failure))
     ask(installed)
-    with pytest.raises(RateLimited):
+    with pytest.raises(type(failure)):
         installed.work()
-    assert ended(installed) == (Stage.RUNNING, "GitHub's limit is used up")
-
-
-def test_a_fault_is_told_without_a_text(installed: Host) -> None:
-    def fails(_: RepoRef) -> str:
-        raise ValueError("The map stays grey")
-
-    use(installed, fails)
-    ask(installed)
-    with pytest.raises(ValueError, match="grey"):
-        installed.work()
-    assert ended(installed) == (Stage.FAILED, "a fault of Doppel's, of which the worker's log tells")
+    assert ended(installed) == (stage, told)
 
 
 def test_who_asks_anew_is_answered_and_not_who_asked_before(installed: Host) -> None:

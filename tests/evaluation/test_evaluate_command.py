@@ -11,7 +11,7 @@ import pytest
 from bot.conversation.config.schema import MIN_CONFIDENCE
 from bot.quality.evaluation.wording import threshold
 from tests.calling import call, write_lines
-from tests.evaluation.evaluating import figures
+from tests.evaluation.conftest import figures
 from tests.evaluation.made_up import rows
 
 pytestmark = pytest.mark.slow
@@ -67,18 +67,6 @@ def test_people_read_sentences_and_tables(file: Path, replayed: Path) -> None:
     first_five, by_threshold = text.index("among the first five candidates"), text.index("it would have commented on")
     assert first_five < by_threshold and text.index("RR@5") < text.index("Speaking"), "what was found comes first"
     assert "recommended" not in text
-
-
-def test_on_a_narrow_terminal_sentences_keep_to_it_and_no_figure_is_cut_off(file: Path, replayed: Path) -> None:
-    def shown(columns: int) -> tuple[str, str, str]:
-        text = call("evaluate", file, "--from", "0", "--answers", replayed, env={"COLUMNS": str(columns)}).stdout
-        begin, end = text.index("Finding"), text.index("These are the likeliest")
-        return text[:begin], text[begin:end], text[end:]
-
-    narrow, usual = shown(50), shown(80)
-    assert narrow[0].split() == usual[0].split()
-    assert all(40 < max(map(len, part.splitlines())) <= 50 for part in (narrow[0], narrow[2]))
-    assert narrow[1] == usual[1]
 
 
 def test_where_nobody_marked_a_duplicate_it_says_how_often_it_would_speak_and_of_what(

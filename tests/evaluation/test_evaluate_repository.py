@@ -21,7 +21,7 @@ from bot.quality.evaluation.runs import EvaluationRuns, Stage
 from bot.simulator import Server, Simulator
 from bot.storage import Store, open_store
 from tests.calling import call, write_lines
-from tests.evaluation.evaluating import figures
+from tests.evaluation.conftest import figures
 from tests.evaluation.made_up import rows
 
 pytestmark = pytest.mark.slow

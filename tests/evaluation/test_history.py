@@ -11,7 +11,7 @@ import pytest
 from githubkit.exception import GraphQLFailed
 from githubkit.graphql import GraphQLError, GraphQLResponse
 
-from bot.domain.errors import RateLimited, Unavailable
+from bot.domain.errors import Unavailable
 from bot.github import changes as pages
 from bot.github.repository import RepoClient
 from bot.quality.evaluation.history import HistoryFile, read_history
@@ -228,10 +228,9 @@ def test_an_issue_that_names_its_original_is_marked_so(client: RepoClient, sim: 
 
 
 def test_what_is_known_is_not_asked_for_again(client: RepoClient, sim: Simulator, tmp_path: Path) -> None:
-    first = read(client, tmp_path)
-    before = sim.limits.state(_caller(sim), "graphql")["used"]
+    first, before = read(client, tmp_path), sim.faults.requests
     assert read(client, tmp_path) == first
-    assert sim.limits.state(_caller(sim), "graphql")["used"] == before + 1
+    assert sim.faults.requests == before + 2, "the repository's id and one page"
     sim.clock.advance(60)
     sim.edit_issue("acme/app", 4, title="Menu opens twice", actor="ann")
     assert read(client, tmp_path)[4]["title"] == "Menu opens twice"
@@ -304,22 +303,3 @@ def test_a_page_that_takes_more_of_githubs_resources_than_a_query_may_is_asked_f
 
     monkeypatch.setattr(client._api.github.graphql, "request", limited)
     assert len(read(client, tmp_path)) == len(TOPICS)
-
-
-def test_a_used_up_budget_is_a_limit_and_no_refusal(
-    client: RepoClient, sim: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """GraphQL tells it with status 200."""
-    monkeypatch.setattr(pages, "LARGEST", 2)
-    sim.limits.primary["graphql"] = (0, 3_600)
-    with pytest.raises(RateLimited):
-        read(client, tmp_path)
-    sim.limits.primary["graphql"] = (5_000, 3_600)
-    sim.clock.advance(3_700)
-    assert len(read(client, tmp_path)) == len(TOPICS)
-
-
-def _caller(sim: Simulator) -> str:
-    """The name under which the limits count the installation's requests."""
-    (installation,) = sim.installations.values()
-    return f"installation:{installation.id}"

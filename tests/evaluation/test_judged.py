@@ -10,7 +10,7 @@ import pytest
 
 from bot.simulator.language_model import Heard, start_model
 from tests.calling import call, write_lines
-from tests.evaluation.evaluating import figures
+from tests.evaluation.conftest import figures
 from tests.evaluation.made_up import BEGINS, rows
 from tests.judge.models import answer, entry, read, saying
 

@@ -14,8 +14,12 @@ from hypothesis import strategies as st
 from bot.domain.likelihood import Interval
 from bot.quality.evaluation.figures import evaluate, retrieval_intervals
 from bot.quality.evaluation.measures import (
+    LEAST_LISTED,
+    LISTED,
     JudgedArrival,
+    Unmarked,
     confidence_calibration,
+    likeliest,
     outcome_at,
     retrieval,
     split,
@@ -153,3 +157,22 @@ def test_few_duplicates_that_were_all_caught_or_all_missed_are_no_proof_either(
     judged = [arrival({1}, (1, confidence)) for _ in range(5)] + [arrival(None, (1, 0.5)) for _ in range(300)]
     for low, high in caught_intervals(judged).values():
         assert (round(low, 3), round(high, 3)) == expected
+
+
+def at(number: int, top: float | None, *, marked: bool = False) -> JudgedArrival:
+    found = () if top is None else ((1, top), (2, top / 2))
+    return JudgedArrival(number, START + timedelta(hours=number), frozenset({1}) if marked else None, found)
+
+
+def test_the_surest_come_first_and_of_equals_the_later() -> None:
+    some = [at(5, 0.3), at(6, 0.9, marked=True), at(7, 0.3), at(8, None), at(9, 0.5)]
+    some += [at(10, LEAST_LISTED - 0.01)]
+    assert likeliest(some) == (Unmarked(9, 1, 0.5), Unmarked(7, 1, 0.3), Unmarked(5, 1, 0.3))
+
+
+@pytest.mark.slow
+@given(st.lists(st.tuples(st.none() | st.floats(0, 1), st.booleans()), max_size=40))
+def test_a_few_and_none_that_is_less_likely_than_one_left_out(given: list[tuple[float | None, bool]]) -> None:
+    some = [at(number, top, marked=marked) for number, (top, marked) in enumerate(given, 3)]
+    silent = sorted((one.top for one in some if one.originals is None and one.top >= LEAST_LISTED), reverse=True)
+    assert [one.confidence for one in likeliest(some)] == silent[:LISTED]

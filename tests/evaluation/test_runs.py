@@ -51,13 +51,6 @@ def test_a_result_reads_as_it_was_written_and_replaces_the_one_before(store: Sto
     assert runs.get(3).result is None
 
 
-def test_a_result_of_another_version_is_none(store: Store) -> None:
-    EvaluationRuns(store.engine).keep(1, result(), NOW)
-    with store.engine.begin() as connection:
-        connection.execute(sa.update(evaluations).values(result='{"issues": 1}'))
-    assert EvaluationRuns(store.engine).get(1).result is None
-
-
 def test_p5_a_result_of_the_former_scale_is_none(store: Store) -> None:
     """Its thresholds are chances that somebody marks a duplicate, and would be set as something else."""
     EvaluationRuns(store.engine).keep(1, result(), NOW)

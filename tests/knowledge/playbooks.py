@@ -1,7 +1,8 @@
-"""Playbooks and vectors for tests."""
+"""Playbooks, vectors and a library of models for tests."""
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -52,3 +53,21 @@ def fails(texts: Sequence[str]) -> Any:
 def copies(texts: Sequence[str]) -> NDArray[np.float64]:
     """All texts are alike."""
     return np.ones((len(texts), 1))
+
+
+class Fake(types.ModuleType):
+    """`sentence_transformers` as far as it is used; `rows` answers, and counts who asks."""
+
+    def __init__(self, rows: Any) -> None:
+        super().__init__("sentence_transformers")
+        self.loaded: list[str] = []
+        fake = self
+
+        class SentenceTransformer:
+            def __init__(self, name: str) -> None:
+                fake.loaded.append(name)
+
+            def encode(self, texts: list[str], **_: Any) -> Any:
+                return rows(texts)
+
+        self.SentenceTransformer = SentenceTransformer

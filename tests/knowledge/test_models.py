@@ -11,10 +11,7 @@ import numpy as np
 import pytest
 
 from bot.interfaces.agents.run import run_deduplication
-from bot.interfaces.agents.vectors import choose_model
-from bot.search.embedding import local
-from tests.knowledge.library import Fake
-from tests.knowledge.playbooks import PATTERNS, entry, fails, given, never, playbook
+from tests.knowledge.playbooks import PATTERNS, Fake, entry, fails, never, playbook
 
 
 class TestModels:
@@ -24,21 +21,6 @@ class TestModels:
         fake = Fake(rows)
         monkeypatch.setitem(sys.modules, "sentence_transformers", fake)
         return fake
-
-    def test_d1_the_recommended_model_decides_where_it_is_installed(
-        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        fake = self.use(monkeypatch, given({("a", "b"): 0.84}, "a", "b"))
-        with caplog.at_level("INFO"):
-            run_deduplication(book := playbook(patterns=[entry("a"), entry("b")]))
-        assert len(book["sections"][PATTERNS]) == 2
-        assert fake.loaded == ["all-MiniLM-L6-v2"]
-        assert "all-MiniLM-L6-v2 at threshold 0.85" in caplog.text
-
-    def test_d6_it_is_loaded_on_first_need(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        fake = self.use(monkeypatch, never)
-        run_deduplication(playbook(patterns=[entry("a")]))
-        assert fake.loaded == []
 
     @pytest.mark.parametrize("rows", [fails, lambda texts: np.full((len(texts), 2), np.nan), never])
     def test_d5_d9_an_encode_error_changes_nothing(
@@ -51,16 +33,6 @@ class TestModels:
         assert book == before
         assert "left as it is" in capsys.readouterr().err
 
-    def test_d1_wordllama_stands_in_with_its_own_threshold(
-        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-    ) -> None:
-        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-        book = playbook(patterns=[entry("run the tests before committing"), entry("before committing, run the tests")])
-        with caplog.at_level("INFO"):
-            run_deduplication(book)
-        assert len(book["sections"][PATTERNS]) == 1
-        assert f"wordllama at threshold {choose_model('wordllama').threshold:.2f}" in caplog.text
-
     def test_d5_d9_without_any_library_stderr_says_so(
         self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     ) -> None:
@@ -71,17 +43,6 @@ class TestModels:
         assert run_deduplication(book) is book
         assert book == before
         assert "pip install" in capsys.readouterr().err
-
-    def test_d5_a_corrupt_model_file_changes_nothing(
-        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-    ) -> None:
-        monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-        tokenizer, rows = local._read_wordllama()
-        broken = np.full_like(rows, np.nan)
-        monkeypatch.setattr("bot.search.embedding.local._read_wordllama", lambda: (tokenizer, broken))
-        book = playbook(patterns=[entry("the same"), entry("the same")])
-        assert len(run_deduplication(book)["sections"][PATTERNS]) == 2
-        assert "no finite numbers" in capsys.readouterr().err
 
     def test_an_empty_text_is_not_taken_for_the_one_behind_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "sentence_transformers", None)

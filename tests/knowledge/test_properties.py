@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from bot.domain.merging import Group, merge
+from bot.domain.merging import merge
 from bot.interfaces.agents.run import SECTION_SLUGS, run_deduplication
 from bot.interfaces.agents.vectors import components, unit_rows
 
@@ -141,12 +141,3 @@ def test_d8_the_core_asks_only_who_belongs_together(things: list[tuple[int, int,
             sum(helpful[one] for one in group.members),
             sum(harmful[one] for one in group.members),
         )
-
-
-def test_d8_the_oldest_issue_survives_with_the_summed_reactions() -> None:
-    """As a backlog is merged: issues from the oldest on, whatever linkage grouped them, 👍 and 👎 as counters."""
-    assert merge([12, 15, 12, 31], [4, 0, 3, 1], [0, 1, 2, 0]) == [
-        Group((0, 2), 7, 2),
-        Group((1,), 0, 1),
-        Group((3,), 1, 0),
-    ]

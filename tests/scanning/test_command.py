@@ -178,22 +178,6 @@ def test_what_cannot_be_scanned_is_named(arguments: list[str], says: str) -> Non
 
 
 @pytest.mark.processes
-def test_who_is_told_to_end_leaves_no_texts(tmp_path: Path) -> None:
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    issues = write_lines(
-        tmp_path / "many.jsonl",
-        [
-            {"id": n, "title": f"It fails {n}", "body": f"part{n} " * 200, "created_at": "2024-01-01T00:00:00Z"}
-            for n in range(6_000)
-        ],
-    )
-    arguments: list[str | Path] = ["scan", issues, "--processes", "2"]
-    told_to_end(signal.SIGTERM, *arguments, temporary=temporary, begun=lambda: any(temporary.glob("**/scan.db")))
-    assert list(temporary.glob("doppel-*")) == []
-
-
-@pytest.mark.processes
 def test_when_it_is_killed_the_processes_that_ask_for_it_end_too(tmp_path: Path) -> None:
     """They would wait for ever to be given more."""
     temporary = tmp_path / "temporary"
@@ -228,8 +212,14 @@ def github() -> Iterator[Server]:
         assert server.sim.unknown_requests == []
 
 
-def test_d8_a_repositorys_issues_are_read_once_into_the_store(github: Server, tmp_path: Path) -> None:
-    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
+@pytest.fixture
+def env(github: Server) -> dict[str, str]:
+    return {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
+
+
+def test_d8_a_repositorys_issues_are_read_once_into_the_store(
+    github: Server, env: dict[str, str], tmp_path: Path
+) -> None:
     store = {"DATABASE_URL": f"sqlite:///{tmp_path / 'own.db'}"}
     result = run("acme/app", "--json", env=env | store)
     assert groups(result) == [[3, 12]]
@@ -242,39 +232,27 @@ def test_d8_a_repositorys_issues_are_read_once_into_the_store(github: Server, tm
     assert "acme/app: the index is used as it is" in result.stderr
 
 
-def test_a_repository_that_cannot_be_read_is_named(github: Server, tmp_path: Path) -> None:
-    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
+def test_a_repository_that_cannot_be_read_is_named(github: Server, env: dict[str, str], tmp_path: Path) -> None:
     result = run("acme/nope", env=env | {"DATABASE_URL": f"sqlite:///{tmp_path / 'own.db'}"})
     assert result.exit_code == 2
     assert "acme/nope: 404 Not Found: it is not there, or cannot be read" in result.stderr
 
 
-def test_what_github_does_not_give_now_is_told_at_once(github: Server, tmp_path: Path) -> None:
+def test_what_github_does_not_give_now_is_told_at_once(github: Server, env: dict[str, str], tmp_path: Path) -> None:
     """The bot would wait for minutes."""
-    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
     github.sim.faults.add("GET /repos/acme/app/issues", "secondary_limit", retry_after=120, times=50)
     result = run("acme/app", env=env | {"DATABASE_URL": f"sqlite:///{tmp_path / 'own.db'}"})
     assert result.exit_code == 2
     assert "acme/app: not all issues could be read (" in result.stderr and "run it again" in result.stderr
 
 
-def test_a_token_that_github_does_not_know_is_named(github: Server, tmp_path: Path) -> None:
-    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": "ghp_nobodys"}
-    result = run("acme/app", env=env | {"DATABASE_URL": f"sqlite:///{tmp_path / 'own.db'}"})
-    assert result.exit_code == 2
-    assert "GITHUB_TOKEN is wrong or has expired" in " ".join(result.stderr.split())
-    assert "ghp_nobodys" not in result.stderr
-
-
-def test_d8_a_second_scan_reads_what_is_new(github: Server, tmp_path: Path) -> None:
-    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
+def test_d8_a_second_scan_reads_what_is_new(github: Server, env: dict[str, str], tmp_path: Path) -> None:
     run("acme/app", env=env)
     github.sim.open_issue("acme/app", "zoe", f"Exporting albums fails, still {HOSTILE}", CRASH)
     assert groups(run("acme/app", "--json", "--confidence", "0.15", env=env)) == [[3, 12, 13]]
 
 
-def test_d8_a_second_scan_counts_the_reactions_of_today(github: Server, tmp_path: Path) -> None:
-    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
+def test_d8_a_second_scan_counts_the_reactions_of_today(github: Server, env: dict[str, str], tmp_path: Path) -> None:
     run("acme/app", env=env)
     for number, reaction in ((3, "+1"), (12, "+1"), (12, "-1")):
         github.sim.react(github.sim.issue("acme/app", number), "eve", reaction)
@@ -284,7 +262,7 @@ def test_d8_a_second_scan_counts_the_reactions_of_today(github: Server, tmp_path
 
 @pytest.mark.parametrize("at", ["fill", "ask"])
 def test_c6a_a_scan_during_which_access_ends_leaves_nothing_behind(
-    github: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
+    github: Server, env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     """The worker erases, and whoever has begun a scan writes on."""
     url, repo_id = f"sqlite:///{tmp_path / 'own.db'}", github.sim.repository("acme/app").id
@@ -307,7 +285,6 @@ def test_c6a_a_scan_during_which_access_ends_leaves_nothing_behind(
         monkeypatch.setattr(Index, "put", overtaken_put)
     else:
         monkeypatch.setattr(Scan, "keep", overtaken_keep)
-    env = {"GITHUB_API_URL": github.url, "GITHUB_TOKEN": github.sim.user_token("reader")}
     run("acme/app", env=env | {"DATABASE_URL": url})
     with closing(open_store(load({"DATABASE_URL": url}, tmp_path / "no.env"))) as store:
         assert store.forget(repo_id) == 0

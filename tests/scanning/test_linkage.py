@@ -43,16 +43,6 @@ def test_d8_an_umbrella_joins_one_group_at_most() -> None:
     assert linked(umbrella | {(2, 3): 0.9}, 0.5) == [(1, 2, 3)]
 
 
-def test_d8_all_that_resemble_each_other_stand_together() -> None:
-    assert linked(dict.fromkeys(combinations((3, 5, 8, 9), 2), 0.5), 0.5) == [(3, 5, 8, 9)]
-
-
-def test_d8_the_least_likely_pair_decides() -> None:
-    likely = {(1, 2): 0.9, (2, 3): 0.8, (1, 3): 0.4}
-    assert linked(likely, 0.4) == [(1, 2, 3)]
-    assert linked(likely, 0.5) == [(1, 2)]
-
-
 @pytest.mark.slow
 @given(PAIRS, st.sampled_from([0.1, 0.3, 0.5, 0.9]))
 def test_d8_every_two_of_a_group_are_linked_and_no_order_matters(likely: dict[Pair, float], threshold: float) -> None:
