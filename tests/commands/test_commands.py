@@ -14,10 +14,8 @@ from bot.conversation.commands.table import (
     InvalidCommand,
     MisspeltCommand,
     ParsedLine,
-    Requirement,
-    allowed,
 )
-from bot.domain.entities import Permission, RepoRef
+from bot.domain.entities import RepoRef
 from bot.platform.addresses import hosts_of
 
 REPO = RepoRef("acme", "app")
@@ -29,52 +27,33 @@ def one(body: str, api_url: str = "https://api.github.com") -> ParsedLine:
 
 
 @pytest.mark.parametrize(
-    ("body", "name", "number", "words", "options"),
+    ("body", "options"),
     [
-        ("/duplicates", CommandName.RECHECK, None, (), CommandOptions()),
-        ("/Duplicates", CommandName.RECHECK, None, (), CommandOptions()),
-        ("  /duplicates  ", CommandName.RECHECK, None, (), CommandOptions()),
-        (
-            "/duplicates fresh open limit=3",
-            CommandName.RECHECK,
-            None,
-            (),
-            CommandOptions(state="open", limit=3, fresh=True),
-        ),
-        ("/duplicates all confidence=.7", CommandName.RECHECK, None, (), CommandOptions(state="all", confidence=0.7)),
-        (
-            "/duplicates closed threshold=40%",
-            CommandName.RECHECK,
-            None,
-            (),
-            CommandOptions(state="closed", threshold=0.4),
-        ),
-        ("/duplicates search crash login", CommandName.SEARCH, None, ("crash", "login"), CommandOptions()),
-        ("/duplicates explain #12", CommandName.EXPLAIN, 12, (), CommandOptions()),
-        ("/duplicates not 12", CommandName.NOT, 12, (), CommandOptions()),
-        ("/duplicates NOT #12.", CommandName.NOT, 12, (), CommandOptions()),
-        ("/duplicates of acme/app#12", CommandName.OF, 12, (), CommandOptions()),
-        ("/duplicates of https://github.com/acme/app/issues/12", CommandName.OF, 12, (), CommandOptions()),
-        ("/duplicates of https://redirect.github.com/Acme/App/issues/12", CommandName.OF, 12, (), CommandOptions()),
-        (
-            "/duplicates of https://github.com/acme/app/issues/12#issuecomment-5",
-            CommandName.OF,
-            12,
-            (),
-            CommandOptions(),
-        ),
-        ("/duplicates of https://github.com/acme/app/pull/12/files?w=1", CommandName.OF, 12, (), CommandOptions()),
-        ("/duplicates undo", CommandName.UNDO, None, (), CommandOptions()),
-        ("/duplicates mute", CommandName.MUTE, None, (), CommandOptions()),
-        ("/duplicates unmute", CommandName.UNMUTE, None, (), CommandOptions()),
-        ("/duplicates scan", CommandName.SCAN, None, (), CommandOptions()),
-        ("/duplicates help!", CommandName.HELP, None, (), CommandOptions()),
+        ("/Duplicates", CommandOptions()),
+        ("  /duplicates  ", CommandOptions()),
+        ("/duplicates fresh open limit=3", CommandOptions(state="open", limit=3, fresh=True)),
+        ("/duplicates all confidence=.7", CommandOptions(state="all", confidence=0.7)),
+        ("/duplicates closed threshold=40%", CommandOptions(state="closed", threshold=0.4)),
     ],
 )
-def test_c4_every_command_is_read(
-    body: str, name: CommandName, number: int | None, words: tuple[str, ...], options: CommandOptions
-) -> None:
-    assert one(body) == Command(name, body.strip(), number, words, options)
+def test_c4_a_recheck_takes_options(body: str, options: CommandOptions) -> None:
+    assert one(body) == Command(CommandName.RECHECK, body.strip(), options=options)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "12!",
+        "#12.",
+        "acme/app#12",
+        "https://github.com/acme/app/issues/12",
+        "https://redirect.github.com/Acme/App/issues/12",
+        "https://github.com/acme/app/issues/12#issuecomment-5",
+        "https://github.com/acme/app/pull/12/files?w=1",
+    ],
+)
+def test_c4_an_issue_is_named_in_any_way(written: str) -> None:
+    assert one(f"/duplicates OF {written}") == Command(CommandName.OF, f"/duplicates OF {written}", 12)
 
 
 @pytest.mark.parametrize(
@@ -169,21 +148,17 @@ def test_c4_an_html_comment_is_no_part_of_a_command_and_hides_what_is_in_it(body
     "body",
     [
         "no command here, not even about /duplicates",
-        "say `/duplicates` to look again",
         "    /duplicates",
         "\t/duplicates",
         "text\n     /duplicates",
         "```\n/duplicates\n```",
         "~~~sh\n/duplicates\n",
         "- ```\n  /duplicates\n  ```",
-        "`code that\n/duplicates\ngoes on`",
         "> /duplicates",
         "> quoted\n/duplicates",
         "> \N{NO-BREAK SPACE}\n/duplicates",
         "\N{NO-BREAK SPACE}\n- /duplicates",
         "> - quoted\n>   /duplicates",
-        "<!-- hidden\n/duplicates\n-->",
-        "text <!-- hidden\n/duplicates\n--> text",
         "<!--\n/duplicates",
         "- /duplicates",
         "1. /duplicates",
@@ -267,22 +242,10 @@ def test_c4_a_misspelt_command_gets_the_nearest(body: str, word: str, suggestion
         ("not other/app#0", CommandName.NOT, CommandProblem.NUMBER_UNREADABLE, "other/app#0"),
         ("not other/app#1 #2", CommandName.NOT, CommandProblem.TOO_MUCH, "#2"),
         (
-            "not https://git.acme.org/other/app/issues/1",
+            "not https://g.it/a/b/issues/1",
             CommandName.NOT,
             CommandProblem.OTHER_REPOSITORY,
-            "https://git.acme.org/other/app/issues/1",
-        ),
-        (
-            "of https://github.com/acme/other/issues/1",
-            CommandName.OF,
-            CommandProblem.OTHER_REPOSITORY,
-            "https://github.com/acme/other/issues/1",
-        ),
-        (
-            "of https://git.acme.org/acme/app/issues/1",
-            CommandName.OF,
-            CommandProblem.OTHER_REPOSITORY,
-            "https://git.acme.org/acme/app/issues/1",
+            "https://g.it/a/b/issues/1",
         ),
         ("not #1 #2", CommandName.NOT, CommandProblem.TOO_MUCH, "#2"),
         ("mute forever", CommandName.MUTE, CommandProblem.TOO_MUCH, "forever"),
@@ -367,33 +330,3 @@ def test_c4_the_table_is_what_the_parser_reads(row: object) -> None:
     found = one(row.syntax.replace("#N", "#7"))  # type: ignore[attr-defined]
     assert isinstance(found, Command)
     assert found.spec is row
-
-
-def test_c5_who_may_is_in_the_table() -> None:
-    assert {row.name: row.who for row in COMMANDS} == {
-        CommandName.RECHECK: Requirement.ANYONE,
-        CommandName.SEARCH: Requirement.ANYONE,
-        CommandName.EXPLAIN: Requirement.ANYONE,
-        CommandName.HELP: Requirement.ANYONE,
-        CommandName.UNDO: Requirement.ANYONE,
-        CommandName.NOT: Requirement.AUTHOR_OR_TRIAGE,
-        CommandName.MUTE: Requirement.AUTHOR_OR_TRIAGE,
-        CommandName.UNMUTE: Requirement.AUTHOR_OR_TRIAGE,
-        CommandName.OF: Requirement.AUTHOR_OR_TRIAGE,
-        CommandName.SCAN: Requirement.TRIAGE,
-    }
-
-
-@pytest.mark.parametrize(
-    ("permission", "author", "expected"),
-    [
-        (Permission(), False, {Requirement.ANYONE}),
-        (Permission(pull=True), True, {Requirement.ANYONE, Requirement.AUTHOR_OR_TRIAGE}),
-        (Permission(triage=True), False, {Requirement.ANYONE, Requirement.AUTHOR_OR_TRIAGE, Requirement.TRIAGE}),
-        (Permission(push=True), False, {Requirement.ANYONE, Requirement.AUTHOR_OR_TRIAGE, Requirement.TRIAGE}),
-        (Permission(maintain=True), False, set(Requirement)),
-        (Permission(admin=True), False, set(Requirement)),
-    ],
-)
-def test_c5_a_role_includes_the_lower_ones(permission: Permission, author: bool, expected: set[Requirement]) -> None:
-    assert {who for who in Requirement if allowed(who, permission, author)} == expected

@@ -10,58 +10,12 @@ from bot.conversation.commands.parser import parse
 from bot.conversation.commands.visible_lines import BRACKETS_MAX, LINES_MAX, is_written
 from bot.domain.entities import BODY_MAX, RepoRef
 from tests.effort import costs_at_most
-from tests.fuzz.parsers import check_commands
 
 pytestmark = pytest.mark.slow
 
 REPO = RepoRef("acme", "app")
 
-COMMANDS = [
-    "/duplicates",
-    "/duplicates ",
-    "/dupe",
-    "／ｄｕｐｌｉｃａｔｅｓ ",
-    "＃１２",
-    "search ",
-    "not ",
-    "of ",
-    "#12",
-    "limit=",
-    "fresh",
-    '"',
-    "“",
-    "a/b#3",
-]
-MARKDOWN = [
-    "\n",
-    "\n\n",
-    " ",
-    "    ",
-    "\t",
-    "`",
-    "```",
-    "~~~",
-    ">",
-    "> ",
-    "- ",
-    "1. ",
-    "# ",
-    "---",
-    "\\",
-    "*",
-    "_",
-    "[",
-    "](",
-]
-HTML = ["<!--", "-->", "<div>", "</div>", "<", "&amp;"]
-ODD = ["\r\n", "\r", "\0", "\u2028", "\ud800", "\u202e", "é", "|"]
-PIECES = st.sampled_from(COMMANDS + MARKDOWN + HTML + ODD)
 FRAMES = st.sampled_from(["```\n{}\n```", "> {}", "    {}", "<!--\n{}\n-->"])
-
-
-@given(st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=300))
-def test_c4_no_comment_makes_it_raise(body: str) -> None:
-    check_commands(body)
 
 
 @given(st.text(st.characters(exclude_characters="\r\n")), FRAMES)

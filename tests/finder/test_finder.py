@@ -230,30 +230,6 @@ def test_f9_a_failing_source_is_degraded_and_named_and_the_other_answers(find: F
     assert {problem.source for problem in report.problems} == {"github-search", "github-hybrid"}
 
 
-def test_c4_own_words_replace_the_plan(find: Find) -> None:
-    report = find(threshold=0.0, words="empty export")
-    assert report.search_query == "repo:acme/app is:issue is:open in:title,body empty export"
-    assert [candidate.number for candidate in report.candidates] == [3]
-    assert find(words="...").outcome is SearchOutcome.INCONCLUSIVE
-
-
-def test_c4_rejected_pairs_are_never_shown(find: Find) -> None:
-    assert 1 not in {candidate.number for candidate in find(threshold=0.0, rejected={1}).candidates}
-
-
-def test_the_bot_can_ask_for_earlier_issues_only(find: Find) -> None:
-    assert 5 in {candidate.number for candidate in find(1, threshold=0.0).candidates}
-    assert 5 not in {candidate.number for candidate in find(1, threshold=0.0, earlier_only=True).candidates}
-
-
-def test_min_confidence_filters_on_the_learned_probability(find: Find) -> None:
-    every = find(threshold=0.0).candidates
-    cut = every[0].confidence
-    assert cut is not None
-    assert find(threshold=0.0, min_confidence=cut).candidates == every[:1]
-    assert find(threshold=0.0, min_confidence=1.0).outcome is SearchOutcome.NONE
-
-
 def test_any_issue_can_be_compared(client: RepoClient) -> None:
     finder = Finder(client, settings=LEXICAL)
     near, far = (finder.compare(client.issue(REPO, 5), client.issue(REPO, number)) for number in (1, 3))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,6 @@ import pytest
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import Unavailable
 from bot.domain.report import Report
-from bot.quality.replay.replay import ReplayGitHub
 from bot.search.embedding import Embedder
 from bot.search.embedding.local import SentenceModel, fast_model
 from bot.search.embedding.remote import RemoteModel
@@ -18,7 +16,7 @@ from bot.search.finder import Finder, FinderSettings, FindOptions, TemporaryInde
 from bot.search.index import IndexedIssue
 from bot.search.sources import SearchRequest, SourceResult
 from bot.search.sources.federated import RecentIssuesCache, only_sources
-from tests.finder.conftest import REPO_ID, SUBJECTS, Bench, Silent, opened
+from tests.finder.conftest import REPO_ID, SUBJECTS, Bench, Silent
 from tests.index.conftest import HashingModel
 
 SEARCH, ALL = only_sources("github-search"), FindOptions(threshold=0.0, state="all")
@@ -33,12 +31,6 @@ class Given:
 
     def ask(self, question: SearchRequest) -> SourceResult:
         return SourceResult(self.name, (self._issues,))
-
-
-@pytest.fixture
-def bench(url: str) -> Iterator[Bench]:
-    with opened(url, HashingModel()) as index:
-        yield Bench(index, ReplayGitHub())
 
 
 def searched(bench: Bench, outside: TemporaryIndexes | None = None, **options: object) -> Report:

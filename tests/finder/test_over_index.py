@@ -86,12 +86,6 @@ def test_h4_settings_switch_limit_and_filter_local_sources(bench: Bench) -> None
     assert all("vectors" in one.sources for one in bench.find().of_sources(["vectors"]).candidates)
 
 
-def test_h6_known_issues_are_always_considered(bench: Bench) -> None:
-    report = bench.find("full-text", "known-issues", known=(5, 99))
-    assert "known-issues" in next(one.sources for one in report.candidates if one.number == 5)
-    assert [(run.query, run.hits, str(run.problem)) for run in report.queries][-1] == ("#5 #99", 1, "1 not found")
-
-
 @pytest.mark.parametrize("by", [one.value for one in Relevance])
 def test_h5_the_same_results_by_every_function(bench: Bench, by: str) -> None:
     report = bench.find(relevance=by)

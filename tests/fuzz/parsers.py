@@ -164,6 +164,7 @@ COMMANDS = pieces(
     "/duplicates", "/duplicates ", "/dupe", "search ", "not ", "of ", "explain ", "#12", "acme/app#3", "limit=",
     "fresh", '"', "“", "\n", "\n\n", " ", "    ", "\t", "`", "```", "~~~", ">", "> ", "- ", "1. ", "# ", "---", "\\",
     "[", "](", "<!--", "-->", "<div>", "</div>", "<", "&amp;", "\r\n", "\r", "\0", "\u2028", "\ud800", "\u202e", "|",
+    "／ｄｕｐｌｉｃａｔｅｓ ", "＃１２", "*", "_", "é",
 )  # fmt: skip
 
 
@@ -218,13 +219,17 @@ def check_forms(text: str) -> None:
 
 # What an issue says, on its way into a query and into a comment.
 
-TEXTS = pieces(
+STRANGE = (
     "repo:evil/x ", "is:pr", "author:", "AND", "OR ", "NOT ", "-label:bug", '"', "“", "(", ")", "in:title", "*", "`",
     "```", "\n", "\r\n", " ", "Error: no such file", "TypeError", "panic: ", "log.Fatal", "snake_case", "日本語",
     "кириллица", "\u202e", "\0", "\ud800", "/", "\\", "a.b.c", "x-", "--x", "@ann", "#12", "GH-1", "Duplicate of #1",
     "<!-- doppel:advice v1", "-->", "<b>", "</details>", "[x](http://y)", "![", "](", "$x$", ":tada:", "deadbeefcafe",
-    "www.a.b", "1. ", "|", "~~",
+    "www.a.b", "1. ", "|", "~~", "@org/team", "a/b#12", "https://github.com/a/b/issues/12", "a@b.cd", "mailto:a@b",
+    "duplicate", "of", "$", "<img/src=x>", "<!--", "&lt;", "&#64;", "&", "<", ">", "[x]", "[^1]", "<http://a.b>", ")",
+    ":+1:", "[x]: y", "~", "**", "_", "__", "#", "##", "-", "+", "=", "---", "2)", "\u2066", "\u200b", "\u200d",
+    "\u3164", "\u034f", "\ufe01", "\U000e0141", "\x07", "\u2028", "\u0301" * 5, "_a_", "é", "\t", "a",
 )  # fmt: skip
+TEXTS = pieces(*STRANGE)
 
 
 def check_query(text: str) -> None:

@@ -126,16 +126,6 @@ def test_the_kind_that_a_title_begins_with_says_nothing(index: Index, before: st
     assert np.allclose(plain, kind)
 
 
-def test_a_copy_shares_everything(index: Index) -> None:
-    text = ("Map stays grey", "tile requests are answered with 403", "hedvig", 0)
-    index.put(1, [IndexedIssue.of(issue(1, text))])
-    (found,) = values(index, 1, issue(2, ("Map stays grey", text[1], "ostap", 1)), [1])
-    column = dict(zip(NAMES, found, strict=True))
-    for name in ("titles", "title_in_title", "words_shared", "words_of_question", "words_of_candidate", "ratio"):
-        assert np.isclose(column[name], 1), name
-    assert column["same_author"] == 0
-
-
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(them=st.lists(written, min_size=1, max_size=4), target=written)
 def test_features_of_terms_are_those_that_a_plain_count_gives(index: Index, them, target) -> None:  # type: ignore[no-untyped-def]

@@ -47,14 +47,6 @@ def test_r1_labels() -> None:
     assert source_label(SourceType.ISSUE, "#12") == "[issue: #12]"
 
 
-def test_r2_scores_are_summed_over_lists_with_rank_from_zero() -> None:
-    fused = cross_corpus_rrf([ranked("a", "b"), ranked("b", "c")], now=NOW)
-    assert ids(fused) == ["b", "a", "c"]
-    assert fused[0].rrf_score == pytest.approx(1 / 61 + 1 / 60)
-    assert fused[1].rrf_score == pytest.approx(1 / 60)
-    assert fused[2].rrf_score == pytest.approx(1 / 61)
-
-
 def test_h4_a_lists_weight_multiplies_what_its_ranks_add() -> None:
     heavy = RankedSourceList(SourceType.CODE, ranked("a", "b").items, weight=3)
     fused = cross_corpus_rrf(

@@ -4,38 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.domain.entities import Actor, Issue, RepoRef
 from bot.search.ranking.relevance import CountedWords, FieldCounts, Relevance, bm25, bm25f, bm25plus, relevances
 from bot.search.ranking.similarity import dice_sorensen
+from tests.matching.made import an_issue as issue
 
 BY_WORDS = (Relevance.BM25, Relevance.BM25F, Relevance.BM25PLUS)
-START = datetime(2024, 1, 1, tzinfo=UTC)
-
-
-def issue(number: int, title: str, body: str = "") -> Issue:
-    moment = START + timedelta(days=number)
-    return Issue(
-        repo=RepoRef("acme", "app"),
-        id=number,
-        node_id=f"I_{number}",
-        number=number,
-        title=title,
-        body=body,
-        state="open",
-        state_reason=None,
-        author=Actor("ann"),
-        labels=(),
-        created_at=moment,
-        updated_at=moment,
-        closed_at=None,
-        url=f"https://github.com/acme/app/issues/{number}",
-    )
 
 
 def test_h5_title_is_the_title_scorer_and_learned_the_probability() -> None:

@@ -9,118 +9,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.conversation.commands.table import CommandOptions
-from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import SOURCES
 from bot.conversation.marker import ADVICE, fingerprint
 from bot.conversation.render.comment import render_comment
-from bot.domain.entities import Closer
 from bot.domain.errors import RemarkCode, SourceProblem
 from bot.domain.report import QueryRun, Reason, ReasonCode, SearchOutcome
-from tests.render.samples import CHECKED_AT, CLOSED, QUERY, candidate, considered, report, view
-
-FOUND = """\
-<!-- doppel:advice v1 FINGERPRINT -->
-**Probably reported before:**
-
-1. [#118](https://redirect.github.com/acme/app/issues/118) Crash when pasting an image
-   - Likely the same (62%) · open · reported 2025-11-02 · project status: In progress
-   - Same error text: “RangeError: Invalid array length”
-2. [#97](https://redirect.github.com/acme/app/issues/97) \\`paste()\\` throws
-   - Possibly the same (31%) · closed as completed on 2026-01-20 by \
-[#101](https://redirect.github.com/acme/app/pull/101) · **possible regression** · reported 2025-11-02
-
-This is a suggestion. People decide, and nothing was changed.
-
-<details>
-<summary>How this was found, and how to correct it</summary>
-
-**Searches**
-
-- `repo:acme/app is:issue crash paste` – 12 results (GitHub's search)
-- ``a `quoted` error`` – 1 result, incomplete, [Cached result from 10:20:01 AM] (GitHub's semantic search)
-- `crash` – no answer, rate limited until 10:24 (the semantic index)
-
-`/duplicates fresh` searches again.
-
-- `#118` – found by: GitHub's search
-- `#97` – found by: GitHub's search, GitHub's semantic search
-
-**To correct this**
-
-- `/duplicates not #118` – These two are different; neither is shown on the other again. (For the issue's author, and \
-people with triage access.)
-- `/duplicates of #118` – Close this as a duplicate. If that one is a duplicate too, its oldest open original is used. \
-(For the issue's author, and people with triage access.)
-- `/duplicates explain #118` – Show how that issue compares with this one. (For everybody.)
-- `/duplicates search WORDS…` – Look again with words of your own. Quote words that belong together. (For everybody.)
-- `/duplicates help` – Show this list. (For everybody.)
-
-Checked on 2026-03-09 10:23 UTC.
-
-</details>
-"""
-
-NOTHING_LEFT = """\
-<!-- doppel:advice v1 FINGERPRINT -->
-**Nothing left to show:** no other earlier issue is likely enough to be the same.
-
-<details>
-<summary>How this was found, and how to correct it</summary>
-
-**Searches**
-
-- `repo:acme/app is:issue crash paste` – 12 results (GitHub's search)
-
-**To correct this**
-
-- `/duplicates search WORDS…` – Look again with words of your own. Quote words that belong together. (For everybody.)
-- `/duplicates mute` – Leave this issue alone from now on. (For the issue's author, and people with triage access.)
-- `/duplicates help` – Show this list. (For everybody.)
-
-Checked on 2026-03-09 10:23 UTC.
-
-</details>
-"""
-
-
-def same(body: str, expected: str) -> bool:
-    assert body == expected.replace("FINGERPRINT", fingerprint(body))
-    return True
-
-
-def test_p4_c3_the_whole_comment() -> None:
-    first = candidate(
-        confidence=0.62,
-        workflow_state="In progress",
-        reasons=(
-            Reason(ReasonCode.MESSAGE, ("RangeError: Invalid array length",)),
-            Reason(ReasonCode.IDENTIFIERS, ("pasteHandler",)),
-        ),
-    )
-    second = candidate(
-        97,
-        "`paste()` throws",
-        **CLOSED,
-        state_reason="completed",
-        confidence=0.31,
-        sources=("github-search", "github-hybrid"),
-    )
-    queries = (
-        QUERY,
-        QueryRun("github-hybrid", "a `quoted` error", 1, incomplete=True, cached="10:20:01 AM"),
-        QueryRun("vectors", "crash", None, RemarkCode.OTHERS.of("rate limited until 10:24")),
-    )
-    body = render_comment(report(first, second, queries=queries), view(closers={97: Closer(pull=101)}))
-    assert same(body, FOUND)
-
-
-def test_c2_nothing_left_on_a_re_check_is_said() -> None:
-    assert same(render_comment(report(), view(had_candidates=True)), NOTHING_LEFT)
-
-
-def test_c2_nothing_found_on_a_command_is_said() -> None:
-    body = render_comment(report(), view())
-    assert "**No earlier issue that looks like this one was found.**" in body
+from tests.render.samples import CHECKED_AT, candidate, considered, report, view
 
 
 @pytest.mark.parametrize("asked", [{"words": ("big",)}, {"options": CommandOptions(confidence=0.9)}])
@@ -137,16 +31,6 @@ def test_c2_who_asked_and_gets_no_list_is_told_what_comes_nearest_and_how_to_see
     assert "The closest is" not in render_comment(report(considered=best), view())
     assert "The closest is" not in render_comment(report(candidate(), considered=best), view(asked=True))
     assert "The closest is" not in render_comment(report(considered=(considered(8, 0.04),)), view(asked=True))
-
-
-def test_c3_how_likely_and_how_alike_a_command_wanted_it_is_said() -> None:
-    body = render_comment(
-        report(candidate(confidence=0.05)), view(options=CommandOptions(confidence=0.05, threshold=0.4))
-    )
-    assert (
-        "Only issues that are at least 5% likely to be the same are shown. "
-        "Only titles at least 40% alike were looked at." in body
-    )
 
 
 def test_c2_the_comment_begins_with_its_marker() -> None:
@@ -180,17 +64,6 @@ def test_p4_the_headline_follows_the_first_candidate(confidence: float | None, l
     for asked in (False, True):
         found = report(candidate(confidence=confidence), candidate(119, confidence=0.99))
         assert f"-->\n{says}\n\n1. [#118]" in render_comment(found, view(likely=likely, asked=asked))
-
-
-def test_p6_who_asks_is_told_what_the_bot_would_have_named_unasked() -> None:
-    found = [candidate(confidence=0.7), candidate(5, confidence=0.3, repo="acme/docs"), candidate(6, confidence=0.1)]
-    body = render_comment(report(*found), view(asked=True, unasked=tuple(found[:2])))
-    says = "Unasked, the bot would have named `#118`, `acme/docs#5`. That takes 20% or more."
-    assert f"\n\n{says}\n\nThis is a suggestion." in body
-    assert "Unasked" not in render_comment(report(*found[:2]), view())
-    none = render_comment(report(found[2]), view(asked=True, unasked=()))
-    assert "-->\n**The closest earlier issues:**\n\n1. [#6]" in none
-    assert "\n\nUnasked, the bot would have named none of them. That takes 20% or more.\n\n" in none
 
 
 def test_p4_c3_what_is_for_maintainers_is_folded() -> None:
@@ -237,12 +110,6 @@ def test_p4_c3_what_is_for_maintainers_is_folded() -> None:
     assert "repeats" not in folded and "alike" not in folded
 
 
-def test_c3_numbers_are_code_on_enterprise() -> None:
-    body = render_comment(report(candidate()), view(enterprise=True))
-    assert "1. `#118` Crash when pasting an image\n" in body
-    assert "://" not in body
-
-
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
@@ -278,20 +145,6 @@ def test_c4_of_is_offered_only_where_it_can_be_done(state: str, reason: str | No
     body = render_comment(report(candidate(12, state=state, state_reason=reason)), view())
     assert ("`/duplicates of #12`" in body) is offered
     assert "`/duplicates not #12`" in body
-
-
-def test_c4_a_search_of_ones_own_shows_words_and_state() -> None:
-    body = render_comment(report(candidate()), view(words=("big `x`", "paste"), options=CommandOptions(state="closed")))
-    assert "\n\nSearched for `` big `x` `` `paste`. Only closed issues were looked at.\n\n" in body
-
-
-def test_c6_problems_of_the_settings_file_are_shown_folded_to_who_asked() -> None:
-    _, problems = parse_config("mode: off\nmin_confidance: 1\n")
-    folded = render_comment(report(candidate()), view(settings_problems=problems)).partition("<details>")[2]
-    assert (
-        "**Problems in the settings file**\n\n"
-        '- line 2, column 1: there is no setting called "min_confidance"; did you mean `min_confidence`?\n'
-    ) in folded
 
 
 def test_t5_the_time_is_that_of_the_hosts_zone() -> None:

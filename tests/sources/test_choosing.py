@@ -9,22 +9,17 @@ from hypothesis import strategies as st
 
 from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import SOURCES, SourceConfig
-from bot.domain.entities import Actor, Issue, RepoRef
 from bot.search.sources import SourceResult, limit_results, merge_results
 from bot.search.sources.federated import SOURCE_NAMES, FinderSettings, only_sources
+from tests.matching.made import an_issue
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 LOCAL = {"full-text", "vectors"}
 ALWAYS = {"github-hybrid", "github-similar", "known-issues", "siblings"}
 
 
-def issue(number: int) -> Issue:
-    repo, old = RepoRef("acme", "app"), datetime(2020, 1, 1, tzinfo=UTC)
-    return Issue(repo, number, "", number, f"Title {number}", "", "open", None, Actor("ann"), (), old, old, None, "")
-
-
 def answer(source: str, *lists: list[int]) -> SourceResult:
-    return SourceResult(source, tuple(tuple(map(issue, numbers)) for numbers in lists))
+    return SourceResult(source, tuple(tuple(an_issue(number, "Title") for number in numbers) for numbers in lists))
 
 
 def test_every_source_of_the_settings_can_be_chosen() -> None:

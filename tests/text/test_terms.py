@@ -124,8 +124,6 @@ def test_a_comment_within_a_line_ends_in_its_paragraph_or_is_text() -> None:
     read = without_comments("Typing <!-- crashes\n\nthe editor <!-- says\nnothing -->\n<!-- Describe\n\nthat -->\nhere")
     assert read.split() == ["Typing", "<!--", "crashes", "the", "editor", "here"]
 
-    # Of the processor's time: some hundredths of a second, and seconds if each is looked for to the end.
-
 
 def test_what_one_issue_adds_to_the_statistics_is_bounded_and_its_title_comes_first() -> None:
     counted = read("needle", " ".join(f"word{n}x" for n in range(2_000))).counted()

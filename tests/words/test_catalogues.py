@@ -163,35 +163,6 @@ def test_no_issue_takes_long_to_tell_the_language_of(piece: str) -> None:
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("en", "unlikely to be the same (6%)"),
-        ("de", "kaum dasselbe (6\N{NO-BREAK SPACE}%)"),
-        ("es", "es poco probable que sea lo mismo (6\N{NO-BREAK SPACE}%)"),
-        ("fr", "il est peu probable que ce soit le même problème (6\N{NO-BREAK SPACE}%)"),
-        ("ja", "同じである可能性は低い（6%）"),
-        ("zh", "不太可能相同（6%）"),
-    ],
-)
-def test_c3_the_share_beside_an_unlikely_candidate_is_that_of_being_the_same(language: str, said: str) -> None:
-    """Not "probably another problem (6 %)", as if that were so unlikely."""
-    assert messages_for(language, {}).unlikely(percent=0.06) == said
-
-
-@pytest.mark.parametrize(
-    ("language", "said"),
-    [
-        ("en", "It was silent on one that, people say, had been reported before."),
-        ("de", "Bei einem schwieg er, das laut Rückmeldung schon gemeldet war."),
-        ("es", "Calló en uno que, según las valoraciones, ya se había reportado."),
-        ("fr", "Sur un ticket, il s’est tu alors que, d’après les retours, celui-ci était déjà signalé."),
-    ],
-)
-def test_c7_one_issue_is_spoken_of_as_one(language: str, said: str) -> None:
-    assert messages_for(language, {}).digest_missed(count=1) == said
-
-
-@pytest.mark.parametrize(
-    ("language", "said"),
-    [
         ("en", "Looking through 1 open issue in the background"),
         ("de", "1 offenes Issue wird im Hintergrund durchgesehen"),
         ("es", "Se está revisando 1 issue abierto en segundo plano"),
