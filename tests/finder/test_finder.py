@@ -156,15 +156,6 @@ def test_f4_hostile_text_asks_nothing_else(find: Find, sim: Simulator) -> None:
         assert not set(run.query) & set('"-\u202e\0')
 
 
-def test_f6_with_relevance_title_the_titles_alone_decide(find: Find) -> None:
-    report = find(relevance="title", threshold=0.0)
-    assert [one.similarity for one in report.candidates] == sorted(
-        (one.similarity for one in report.candidates), reverse=True
-    )
-    assert all(one.relevance == one.similarity for one in report.candidates)
-    assert report.relevance == "title"
-
-
 def test_f7_the_report_serialises_with_the_workflow_state(find: Find, sim: Simulator) -> None:
     sim.set_permissions("acme", {"issues": "write", "metadata": "read", "organization_projects": "read"})
     project = sim.add_project("acme", "Board", {"Status": ["Todo", "Done"]})
@@ -228,15 +219,6 @@ def test_f9_a_failing_source_is_degraded_and_named_and_the_other_answers(find: F
     report = find(settings=FinderSettings())
     assert report.outcome is SearchOutcome.DEGRADED
     assert {problem.source for problem in report.problems} == {"github-search", "github-hybrid"}
-
-
-def test_any_issue_can_be_compared(client: RepoClient) -> None:
-    finder = Finder(client, settings=LEXICAL)
-    near, far = (finder.compare(client.issue(REPO, 5), client.issue(REPO, number)) for number in (1, 3))
-    assert near.confidence is not None
-    assert far.confidence is not None
-    assert near.confidence > far.confidence
-    assert near.sources == ()
 
 
 def test_f7_a_candidate_says_whether_the_issues_own_text_names_it(find: Find, sim: Simulator) -> None:

@@ -47,16 +47,6 @@ def test_h2_what_github_found_too_is_one_result_with_every_source(bench: Bench) 
     assert report.search_query.startswith("repo:replay/replay is:issue in:title")
 
 
-def test_p2_what_the_index_lacks_is_judged_as_what_it_holds(bench: Bench) -> None:
-    bench.index.remove(REPO_ID, [2])
-    report = bench.find(*LOCAL, "github-search")
-    (missing,) = [one for one in report.candidates if one.number == 2]
-    assert missing.sources == ("github-search",)
-    assert missing.reasons
-    confidences = [one.confidence or 0 for one in report.candidates]
-    assert confidences == sorted(confidences, reverse=True)
-
-
 def test_f9_an_index_that_has_answered_with_nothing_is_none(bench: Bench) -> None:
     assert bench.find(min_confidence=1.0).outcome is SearchOutcome.NONE
     for number in range(1, 7):

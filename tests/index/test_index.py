@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from bot.domain.entities import Actor, Issue, RepoRef
+from bot.domain.entities import Actor, RepoRef
 from bot.search.index import Analysis, Index, IndexedIssue, Query, Scores, TextAnalyser, View, bm25, idf, postings
 from bot.search.matching import Matcher
 from bot.storage import Store
 from bot.storage.schema import metadata
 from tests.index.conftest import HashingModel
+from tests.matching.made import START, an_issue
 
 
 def issue(number: int, title: str, body: str = "", **more: Any) -> IndexedIssue:
@@ -56,19 +56,6 @@ def many(count: int, first: int = 1) -> list[IndexedIssue]:
 
 
 class TestFinding:
-    def test_repositories_know_nothing_of_each_other(self, index: Index) -> None:
-        index.put(1, many(10))
-        index.put(2, many(3))
-        assert index.count(1) == 10
-        assert ask(index, "own7x", repo_id=2) == []
-        with index.view(2) as view:
-            known = view.look_up(index.analyse(2, "common own7x", ""))["words"]
-            assert known.issues.tolist() == [3, 0]
-
-    def test_below_leaves_out_later_issues(self, index: Index) -> None:
-        index.put(1, many(30))
-        assert ask(index, "common", below=4) == [1, 2, 3]
-
     def test_what_does_not_fit_the_budget_is_left_out(self, index: Index) -> None:
         index.put(1, many(30))
         with index.view(1) as view:
@@ -76,14 +63,6 @@ class TestFinding:
             weights = idf(view.count, known.issues)
             scores = search(view, Query("words", known.terms, weights, bm25(1.0)), budget=10)
             assert scores.numbers.tolist() == [7, 10, 11, 12, 13, 14]
-
-    def test_nothing_is_found_where_nothing_is(self, index: Index) -> None:
-        assert ask(index, "common") == []
-        index.put(1, [issue(1, "")])
-        assert ask(index, "") == []
-        with index.view(1) as view:
-            assert view.count == 1
-            assert view.terms(np.array([1, 99]), "words")[0].terms.tolist() == []
 
     def test_text_that_a_form_supplies_is_no_evidence(self, index: Index) -> None:
         form = "Please describe the kangaroo"
@@ -216,22 +195,13 @@ class TestIssues:
             assert view.frequencies("words")[known.terms].tolist() == known.issues.tolist() == [2, 2]
 
     def test_an_issue_comes_back_as_it_went_in(self, index: Index) -> None:
-        at = datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)
-        repo = RepoRef("acme", "app")
-        one = Issue(
-            repo=repo,
-            id=77,
-            node_id="",
-            number=5,
-            title="Crash ✓",
-            body="",
+        one = replace(
+            an_issue(5, "Crash ✓"),
             state="closed",
             state_reason="completed",
             author=Actor("ann[bot]", is_bot=True),
             labels=("bug", "näh"),
-            created_at=at,
-            updated_at=at,
-            closed_at=at,
+            closed_at=START,
             url="https://github.com/acme/app/issues/5",
             comments=3,
             thumbs_up=2,
@@ -242,7 +212,7 @@ class TestIssues:
             stored = view.issues([5, 6])
             assert list(stored) == [5]
             assert stored[5].duplicate_of == 2
-            assert stored[5].issue(repo, one.url) == one
+            assert stored[5].issue(one.repo, one.url) == one
 
     def test_duplicates_of_unknown_issues_count_for_none(self, index: Index) -> None:
         """An earlier build stored 0 for an original that it did not know."""

@@ -23,16 +23,6 @@ def kept(memories: IndexCache) -> list[int]:
     return list(memories._repositories)
 
 
-def test_the_least_recently_used_are_forgotten_first() -> None:
-    memories = IndexCache(most_bytes=3 * 20_000 + 3 * 4 * 10)
-    for repo_id in (1, 2, 3):
-        grow(memories, repo_id, 10)
-    with memories.using(1):
-        pass
-    grow(memories, 4, 10)
-    assert kept(memories) == [3, 1, 4]
-
-
 def test_what_has_grown_makes_others_go_at_once_and_never_itself() -> None:
     memories = IndexCache(most_bytes=100_000)
     for repo_id in (1, 2, 3):

@@ -35,7 +35,9 @@ from bot.search.repository_settings import RepositorySettings
 from bot.simulator import Server, Simulator, start_simulator
 from bot.storage.repositories import Progress
 from handlers.services import Services
-from tests.index.conftest import HashingModel
+from tests.index.conftest import model
+
+__all__ = ["model"]
 
 REPO = "acme/app"
 
@@ -201,6 +203,16 @@ class Host:
     def progress(self) -> Progress | None:
         return self.services.store.backfills.get(self.repo_id)
 
+    def known_progress(self) -> Progress:
+        progress = self.progress()
+        assert progress is not None
+        return progress
+
+    def miss(self) -> None:
+        """What has just happened on GitHub is heard of by nobody."""
+        self.sim.webhooks.join()
+        self.queue.lose()
+
     def indexed(self) -> dict[int, IndexedIssue]:
         with self.services.index.view(self.repo_id) as view:
             return view.issues(range(1, 2_000))
@@ -230,8 +242,3 @@ def host(store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
         host.services.github.close()
         assert server.sim.unknown_requests == []
         assert server.sim.violations == []
-
-
-@pytest.fixture
-def model() -> HashingModel:
-    return HashingModel()

@@ -12,41 +12,6 @@ from tests.indexing.conftest import REPO, Host, on_one_database
 pytestmark = pytest.mark.slow
 
 
-@on_one_database
-def test_a_suspended_installation_is_not_asked_and_read_on_afterwards(host: Host) -> None:
-    host.load(30)
-    host.install_quietly()
-    waiting = host.queue.take()
-    assert waiting is not None
-    host.sim.suspend("acme")
-    host.work()
-    host.queue.back(*waiting)
-    host.work()
-    assert (host.indexed(), host.progress()) == ({}, None)
-    host.sim.suspend("acme", False)
-    host.work()
-    host.round()
-    assert len(host.indexed()) == 30
-
-
-def test_c6a_access_that_ends_leaves_nothing_behind(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    host.load(30)
-    host.sim.add_repository("acme/other")
-    host.install()
-    host.sim.install("acme/other")
-    host.work()
-    assert len(host.indexed()) == 30
-    host.sim.remove_from_installation(REPO)
-    host.work()
-    assert (host.indexed(), host.progress()) == ({}, None)
-    host.sim.install(REPO)
-    host.work()
-    assert len(host.indexed()) == 30
-    host.sim.uninstall("acme")
-    host.work()
-    assert (host.indexed(), host.progress()) == ({}, None)
-
-
 def test_c6a_access_that_ends_in_the_middle_of_a_step_leaves_nothing_behind(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,19 +26,6 @@ def test_c6a_access_that_ends_in_the_middle_of_a_step_leaves_nothing_behind(
     monkeypatch.setattr(host.services.index, "put", end_meanwhile)
     host.work(1)
     assert (host.indexed(), host.progress()) == ({}, None)
-
-
-@on_one_database
-def test_a_renamed_repository_is_read_under_its_new_name(host: Host) -> None:
-    host.load(30)
-    host.install()
-    host.sim.rename_repository(REPO, "new")
-    host.work()
-    host.sim.open_issue("acme/new", "ann", "After the renaming")
-    host.sim.webhooks.join()
-    host.queue.lose()
-    host.round()
-    assert len(host.indexed()) == 31
 
 
 @on_one_database

@@ -99,33 +99,6 @@ def test_c6a_permission_that_is_taken_back_holds_from_the_push_on(host: Host, en
     assert len(endpoint.texts) == sent
 
 
-class Broken:
-    """A model whose files are not there."""
-
-    name, remote = "broken", False
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        raise EmbeddingError("the package wordllama is not installed; install it, or choose another model or none")
-
-
-@on_one_database
-def test_without_the_models_files_it_works_on_and_says_what_it_lacks(host: Host, model: HashingModel) -> None:
-    host.use(Broken())
-    host.load(3)
-    host.install()
-    host.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.")
-    host.work()
-    assert (len(host.indexed()), host.services.index.vector_count(host.repo_id)) == (4, 0)
-    progress = host.progress()
-    assert progress is not None and progress.done
-    assert progress.problem.startswith("vectors: the package wordllama is not installed")
-    host.use(model)
-    host.round()
-    assert host.services.index.vector_count(host.repo_id) == 4
-    progress = host.progress()
-    assert progress is not None and progress.problem == ""
-
-
 def test_another_model_embeds_everything_anew_in_small_steps(host: Host, model: HashingModel) -> None:
     host.use(model)
     host.load(250)
@@ -172,8 +145,7 @@ def test_what_a_limited_endpoint_has_answered_is_kept(host: Host) -> None:
         model.left = 3
         host.round()
         assert host.services.index.vector_count(host.repo_id) == vectors
-    progress = host.progress()
-    assert progress is not None and progress.problem == ""
+    assert host.known_progress().problem == ""
 
 
 @on_one_database
@@ -221,6 +193,5 @@ def test_the_progress_does_not_tell_the_endpoints_address(
     host.use(RemoteModel("http://gpu7.intranet.example:8080/v1", "small"))
     host.load(3)
     host.install()
-    progress = host.progress()
-    assert progress is not None and progress.problem == "vectors: the model's endpoint did not answer"
+    assert host.known_progress().problem == "vectors: the model's endpoint did not answer"
     assert "http://gpu7.intranet.example:8080/v1/embeddings: ConnectionError" in caplog.text

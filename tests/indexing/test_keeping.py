@@ -53,8 +53,8 @@ def test_what_an_earlier_version_has_read_is_read_anew_in_the_next_round(host: H
     host.round()
     assert host.found("quokka") == [*range(1, 31)] and host.found("wombat") == []
     assert host.services.index.missing_vectors(host.repo_id) == []
-    progress = host.progress()
-    assert progress is not None and (progress.done, progress.problem) == (True, "")
+    progress = host.known_progress()
+    assert (progress.done, progress.problem) == (True, "")
 
 
 def test_what_duplicates_is_known_from_the_first_reading_and_from_closing(host: Host) -> None:
@@ -102,8 +102,7 @@ def test_what_webhooks_missed_is_found_later(filled: Host) -> None:
     filled.sim.clock.advance(600)
     missed = filled.sim.open_issue(REPO, "ann", "The quokka is upside down", "It should stand.").number
     filled.sim.edit_issue(REPO, 5, title="Another marsupial")
-    filled.sim.webhooks.join()
-    filled.queue.lose()
+    filled.miss()
     filled.work()
     assert filled.found("quokka") == []
     filled.round()
@@ -119,8 +118,7 @@ def test_t6_looking_where_nothing_has_changed_is_free(filled: Host) -> None:
     assert (first.unchanged, [page.unchanged for page in others]) == (False, [True, True])
     assert first.budget and others[1].budget and others[1].budget.remaining == first.budget.remaining
     filled.sim.edit_issue(REPO, 5, title="Another marsupial")
-    filled.sim.webhooks.join()
-    filled.queue.lose()
+    filled.miss()
     filled.look()
     assert not filled.pages[-1].unchanged
     assert filled.found("marsupial") == [5]
@@ -136,8 +134,7 @@ def test_what_follows_a_full_page_is_seen(host: Host) -> None:
     for _ in range(3):
         host.look()
     host.sim.edit_issue(REPO, 1, title="Another marsupial")
-    host.sim.webhooks.join()
-    host.queue.lose()
+    host.miss()
     host.look()
     assert host.found("marsupial") == [1]
 
@@ -147,8 +144,7 @@ def test_a_round_comes_again_where_a_clock_that_was_ahead_was_set_back(filled: H
     filled.services.indexing.look_again()
     filled.work()
     filled.sim.edit_issue(REPO, 5, title="Another marsupial")
-    filled.sim.webhooks.join()
-    filled.queue.lose()
+    filled.miss()
     # By its time it is the round that has been.
     filled.services.indexing.look_again()
     filled.work()
@@ -159,8 +155,7 @@ def test_a_round_comes_again_where_a_clock_that_was_ahead_was_set_back(filled: H
 def test_the_first_issue_of_a_repository_that_nobody_told_of_has_it_read(host: Host) -> None:
     host.load(30)
     host.sim.install(REPO)
-    host.sim.webhooks.join()
-    host.queue.lose()
+    host.miss()
     host.sim.open_issue(REPO, "ann", "The quokka is upside down")
     host.work()
     assert len(host.indexed()) == 31
@@ -205,8 +200,7 @@ def test_what_was_deleted_unheard_is_taken_out_beside_issues_of_the_bots_own(fil
     filled.sim.add_repository("acme/other")
     filled.sim.delete_issue(REPO, 5)
     filled.sim.transfer_issue(REPO, 6, "acme/other")
-    filled.sim.webhooks.join()
-    filled.queue.lose()
+    filled.miss()
     filled.round()
     assert (filled.found("part5x"), filled.found("part6x"), len(filled.indexed())) == ([], [], 28)
 
@@ -219,20 +213,16 @@ def test_another_repository_that_took_the_name_is_not_taken_for_this_one(filled:
     if not deleted:
         filled.sim.clock.advance(600)
         filled.sim.open_issue(REPO, "ann", "The quokka is upside down")
-    filled.sim.webhooks.join()
-    filled.queue.lose()
+    filled.miss()
     filled.round()
     assert (filled.found("quokka"), filled.found("part1x"), len(filled.indexed())) == ([], [1], 30)
-    progress = filled.progress()
-    assert progress is not None and "404" in progress.problem
+    assert "404" in filled.known_progress().problem
     filled.sim.edit_issue("acme/old", 5, title="Another marsupial")
-    filled.sim.webhooks.join()
-    filled.queue.lose()
+    filled.miss()
     reconcile(filled.services)
     filled.round()
     assert (filled.found("marsupial"), len(filled.indexed())) == ([5], 30)
-    progress = filled.progress()
-    assert progress is not None and not progress.problem
+    assert not filled.known_progress().problem
 
 
 def test_a_difference_in_counting_is_looked_into_once(filled: Host, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,8 +242,7 @@ def test_a_name_that_changes_hands_while_the_deleted_are_sought_costs_nothing(fi
     assert known is not None
     filled.sim.rename_repository(REPO, "old")
     filled.sim.add_repository(REPO)
-    filled.sim.webhooks.join()
-    filled.queue.lose()
+    filled.miss()
     seek = IndexEvent(known.installation, known.summary, "seek", step=1, checked=0)
     filled.queue.put(seek.delivery_id, seek)
     filled.work()

@@ -12,7 +12,7 @@ from bot.search.embedding import EmbeddingError
 from bot.search.indexer import index_statuses
 from bot.storage.schema import metadata
 from tests.index.conftest import HashingModel
-from tests.indexing.conftest import Host, on_one_database
+from tests.indexing.conftest import REPO, Host, on_one_database
 
 
 class Refusing(HashingModel):
@@ -38,13 +38,15 @@ def test_with_another_model_or_none_nothing_more_is_said_of_the_one_before(host:
     host.load(3)
     host.use(Refusing("refusing"))
     host.install()
-    assert says(host) == ("embedding", 0, "vectors: the endpoint refuses the key")
+    host.sim.open_issue(REPO, "ann", "The quokka is upside down")
+    host.work()
+    assert (len(host.indexed()), says(host)) == (4, ("embedding", 0, "vectors: the endpoint refuses the key"))
     start(host, None)
     assert says(host) == ("ready", None, "")
     start(host, Refusing("refusing"))
     assert says(host)[2] == "vectors: the endpoint refuses the key"
     start(host, model)
-    assert says(host) == ("ready", 3, "")
+    assert says(host) == ("ready", 4, "")
 
 
 @on_one_database

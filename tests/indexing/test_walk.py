@@ -18,13 +18,6 @@ def second(number: int) -> datetime:
     return START + timedelta(seconds=number)
 
 
-def test_the_next_question_is_about_what_was_changed_since() -> None:
-    assert next_position(PagePosition(), second(30), "cursor") == PagePosition("2026-03-10T12:00:29Z")
-    assert next_position(PagePosition("2026-03-10T12:00:10Z"), second(30), "cursor") == PagePosition(
-        "2026-03-10T12:00:29Z"
-    )
-
-
 def test_at_the_end_a_minute_is_looked_at_again() -> None:
     assert last_position(PagePosition("2026-03-10T11:00:00Z", "abc", 3), second(0)) == PagePosition(
         "2026-03-10T11:59:00Z"

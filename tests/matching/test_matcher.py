@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 import requests
@@ -13,13 +11,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from bot.domain.report import Reason, ReasonCode
-from bot.search.embedding import EmbeddingError
 from bot.search.embedding.remote import RemoteModel
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.index.analysis import Analysis
 from bot.search.matching import Matcher, Model
 from bot.search.matching.explanation import as_written
 from bot.text.terms import terms
+from tests.finder.conftest import Silent
 from tests.index.conftest import HashingModel
 from tests.matching.made import an_issue, fill, shared_by
 
@@ -171,19 +169,10 @@ def test_an_empty_repository_and_an_empty_text_have_an_answer(index: Index) -> N
         assert all(match.confidence <= 0.1 for match in session.judge())
 
 
-class Broken:
-    """A model that cannot be loaded."""
-
-    name, remote = "broken", False
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        raise EmbeddingError("broken: the file is missing")
-
-
 def test_h1_without_its_model_full_text_goes_on_and_the_failure_is_told(index: Index, engine: sa.Engine) -> None:
     fill(index)
     target = an_issue(9, "Grey map", "requests of tiles get 403")
-    with Matcher(Index(engine, TextAnalyser(), Broken())).session(1, target) as session:
+    with Matcher(Index(engine, TextAnalyser(), Silent())).session(1, target) as session:
         assert session.judge()[0].number == 2
         assert set(session.found) == {"full-text"}
         assert [problem.source for problem in session.problems] == ["vectors"]

@@ -40,41 +40,22 @@ def test_f3_stop_words_hold_the_required_ones() -> None:
     assert set(REQUIRED.split()) <= STOP_WORDS
 
 
-def test_f3_up_to_three_words_of_second_level_headings_follow() -> None:
-    body = "## Login page\ntext\n### Deeper\n## On a Windows machine with TLS\n"
-    assert extract_search_keywords("Crash", body) == "Crash Login page Windows"
-
-
-def test_f3_heading_words_that_the_title_has_are_not_repeated() -> None:
-    assert extract_search_keywords("Crash login", "## Login crash dialog") == "Crash login dialog"
-
-
-def test_f3_headings_in_code_and_of_the_template_do_not_count() -> None:
-    body = "## Steps to reproduce:\n```sh\n## a comment\n```\n~~~\n```\n## quoted\n~~~\n## Proxy\n"
-    assert extract_search_keywords("Crash", body, ["Steps to Reproduce"]) == "Crash Proxy"
-
-
-def test_f3_headings_that_nobody_sees_do_not_count() -> None:
-    body = "<!--\n## Before you submit\nRead the guide.\n-->\n\nIt crashes.\n\n## Proxy\n"
-    assert extract_search_keywords("Crash on start", body) == "Crash start Proxy"
-
-
-def test_f3_code_between_ticks_in_one_line_hides_nothing_below_it() -> None:
-    assert extract_search_keywords("Crash", "```TypeError```\n## Proxy\n````log`\n## Spooler") == "Crash Proxy Spooler"
-
-
-def test_f3_code_ends_at_a_fence_of_its_own_kind() -> None:
-    assert extract_search_keywords("Crash", "```\n## quoted\n```\n## Proxy\n") == "Crash Proxy"
-    assert extract_search_keywords("Crash", "```\n~~~\n## quoted\n```\n## Proxy\n") == "Crash Proxy"
-
-
-def test_f3_a_fence_ends_at_one_of_at_least_its_length_that_says_nothing_more() -> None:
-    assert extract_search_keywords("Crash", "````md\n```\n## quoted\n```\n````\n## Proxy\n") == "Crash Proxy"
-    assert extract_search_keywords("Crash", "```\n```sh\n## quoted\n`````\n## Proxy\n") == "Crash Proxy"
-
-
-def test_f3_code_within_one_line_takes_no_heading_away() -> None:
-    assert extract_search_keywords("Crash", "```panic: refused```\n## Proxy\n") == "Crash Proxy"
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        pytest.param("## Login page\n### Deeper\n## On a Windows machine\n", "Login page Windows", id="three words"),
+        pytest.param("## Login crash dialog", "Login dialog", id="what the title has"),
+        pytest.param("## Steps to reproduce:\n## Proxy\n", "Proxy", id="of the template"),
+        pytest.param("<!--\n## Before you submit\nRead the guide.\n-->\n\n## Proxy\n", "Proxy", id="that nobody sees"),
+        pytest.param("```TypeError```\n## Proxy\n````log`\n## Spooler", "Proxy Spooler", id="below code in one line"),
+        pytest.param("```sh\n## a comment\n```\n~~~\n```\n## quoted\n~~~\n## Proxy\n", "Proxy", id="in code"),
+        pytest.param("```\n~~~\n## quoted\n```\n## Proxy\n", "Proxy", id="a fence of another kind"),
+        pytest.param("````md\n```\n## quoted\n```\n````\n## Proxy\n", "Proxy", id="a shorter fence"),
+        pytest.param("```\n```sh\n## quoted\n`````\n## Proxy\n", "Proxy", id="a fence that says more"),
+    ],
+)
+def test_f3_words_of_headings_follow(body: str, found: str) -> None:
+    assert extract_search_keywords("Crash", body, ["Steps to Reproduce"]) == f"Crash {found}"
 
 
 def test_f3_whole_words_up_to_200_characters() -> None:

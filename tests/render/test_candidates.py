@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -108,30 +107,3 @@ ONE_WORD, TWO_WORDS = (Reason(ReasonCode.TITLES, words) for words in (("play",),
 def test_c3_one_reason_is_told_that_a_reporter_understands(reasons: tuple[Reason, ...], says: str | None) -> None:
     shown = render_comment(report(candidate(reasons=reasons)), view()).partition("\n\nThis is")[0]
     assert shown.splitlines()[5:] == ([f"   - {says}"] if says else [])
-
-
-def test_h6_what_is_no_issue_of_this_repository_says_where_and_what_it_is() -> None:
-    sibling = candidate(12, "Paste crashes", repo="acme/lib_x", sources=("siblings",))
-    pull = candidate(13, "Mend pasting", kind="pull request", state="closed", state_reason="merged")
-    talk = candidate(14, "Pasting?", kind="discussion", state_reason="answered")
-    text = render_comment(report(sibling, pull, talk), view())
-    assert "1. [acme/lib_x#12](https://redirect.github.com/acme/lib_x/issues/12) Paste crashes\n   - Open ·" in text
-    assert "2. [#13](https://redirect.github.com/acme/app/pull/13) Mend pasting\n   - Pull request, merged ·" in text
-    assert "3. [#14](https://redirect.github.com/acme/app/discussions/14) Pasting?\n   - Discussion, answered ·" in text
-    # Of the commands that take a number only this one takes those.
-    correcting = text.partition("**To correct this**")[2]
-    assert re.findall("`/duplicates ([^`]*)`", correcting) == ["not acme/lib_x#12", "search WORDS…", "help"]
-    assert "neither is shown for the other" not in correcting, "what is shown over there is decided there"
-    with_own = render_comment(report(sibling, candidate(15)), view()).partition("**To correct this**")[2]
-    assert "`/duplicates not #15`" in with_own
-    assert "`acme/lib_x#12` Paste crashes" in render_comment(report(sibling), view(enterprise=True))
-
-
-def test_the_others_of_a_group_are_listed_and_what_is_named_is_marked() -> None:
-    text = render_comment(report(candidate(3, also=(12, 15), named=True)), view())
-    assert "Open · reported 2025-11-02 · already mentioned in this issue\n" in text
-    links = ", ".join(f"[#{number}](https://redirect.github.com/acme/app/issues/{number})" for number in (12, 15))
-    assert f"\n   - Also reported in {links}\n" in text
-    many = render_comment(report(candidate(3, also=tuple(range(10, 25)))), view())
-    assert "/issues/19), and 5 more\n" in many
-    assert "/issues/20)" not in many

@@ -10,10 +10,10 @@ import pytest
 
 from bot.conversation.commands.table import CommandOptions
 from bot.conversation.config.schema import SOURCES
-from bot.conversation.marker import ADVICE, fingerprint
+from bot.conversation.marker import fingerprint
 from bot.conversation.render.comment import render_comment
 from bot.domain.errors import RemarkCode, SourceProblem
-from bot.domain.report import QueryRun, Reason, ReasonCode, SearchOutcome
+from bot.domain.report import QueryRun, SearchOutcome
 from tests.render.samples import CHECKED_AT, candidate, considered, report, view
 
 
@@ -31,14 +31,6 @@ def test_c2_who_asked_and_gets_no_list_is_told_what_comes_nearest_and_how_to_see
     assert "The closest is" not in render_comment(report(considered=best), view())
     assert "The closest is" not in render_comment(report(candidate(), considered=best), view(asked=True))
     assert "The closest is" not in render_comment(report(considered=(considered(8, 0.04),)), view(asked=True))
-
-
-def test_c2_the_comment_begins_with_its_marker() -> None:
-    body = render_comment(report(candidate()), view())
-    assert body.startswith(ADVICE.start)
-    assert ADVICE.begins(body)
-    assert not ADVICE.begins(f"> {body}")
-    assert not ADVICE.begins("text\n" + body)
 
 
 def test_c2_the_fingerprint_changes_with_what_is_said_and_not_with_the_time() -> None:
@@ -64,50 +56,6 @@ def test_p4_the_headline_follows_the_first_candidate(confidence: float | None, l
     for asked in (False, True):
         found = report(candidate(confidence=confidence), candidate(119, confidence=0.99))
         assert f"-->\n{says}\n\n1. [#118]" in render_comment(found, view(likely=likely, asked=asked))
-
-
-def test_p4_c3_what_is_for_maintainers_is_folded() -> None:
-    runs = (
-        QueryRun("github-hybrid", "crash", 3, cached="1:30:30 PM"),
-        QueryRun("github-search", "crash", None, RemarkCode.SEARCH_LIMIT.of()),
-    )
-    counts = {"total": 348, "unique": 166, "duplicates": 182, "github-hybrid": 348}
-    one = candidate(
-        confidence=0.7,
-        reasons=(
-            Reason(ReasonCode.MESSAGE, ("No space left",)),
-            Reason(
-                ReasonCode.WORDS,
-                (
-                    "disk",
-                    "full",
-                ),
-            ),
-        ),
-    )
-    found = report(
-        one,
-        outcome=SearchOutcome.DEGRADED,
-        problems=(SourceProblem("vectors", RemarkCode.OTHERS.of("no model")),),
-        queries=runs,
-        counts=counts,
-    )
-    shown, _, folded = render_comment(found, view()).partition("<details>")
-    assert shown.partition("-->\n")[2] == (
-        "**Probably reported before:**\n\n"
-        "1. [#118](https://redirect.github.com/acme/app/issues/118) Crash when pasting an image\n"
-        "   - Likely the same (70%) · open · reported 2025-11-02\n"
-        "   - Same error text: “No space left”\n\n"
-        "This is a suggestion. People decide, and nothing was changed.\n\n"
-    )
-    for told in (
-        "`crash` – 3 results, [Cached result from 1:30:30 PM]",
-        "`crash` – no answer, GitHub's rate limit for searches is used up for now",
-        "**What did not work**\n\n- vectors: no model\n",
-        "`#118` – found by: GitHub's search",
-    ):
-        assert told in folded
-    assert "repeats" not in folded and "alike" not in folded
 
 
 @pytest.mark.parametrize(

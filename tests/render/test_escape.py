@@ -108,21 +108,6 @@ def test_c3_disarm(text: str, expected: str) -> None:
     assert disarm(text) == expected.replace("~", ZERO_WIDTH_SPACE)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a", "`a`"),
-        ("a `b` c", "``a `b` c``"),
-        ("`a", "`` `a ``"),
-        ("``` `", "```` ``` ` ````"),
-        ("", "`–`"),
-        ("@ann #1", "`@ann #1`"),
-    ],
-)
-def test_c3_code(text: str, expected: str) -> None:
-    assert code(text) == expected
-
-
 def test_c3_a_long_title_is_cut() -> None:
     assert clean("x" * 5_000) == "x" * 199 + "…"
     assert clean("word " * 1_000, 12) == "word word w…"

@@ -18,18 +18,6 @@ ACME = RepoRef("acme", "App")
 NOW = 1_000_000.0
 
 
-_DECIDED = (
-    "decisions",
-    "signals",
-    "watched",
-    "calibrations",
-    "digest_issues",
-    "evaluations",
-    "judgements",
-    "judge_calls",
-)
-
-
 def _add(store: Store, repo_id: int, name: str = "app", installation: int | None = 7, now: float = NOW) -> None:
     store.repositories.upsert(Repository(repo_id, RepoRef("acme", name), private=False), installation, now)
 
@@ -39,14 +27,10 @@ def _fill(store: Store, repo_id: int, number: int = 3) -> None:
     _add(store, repo_id)
     note_posted(store, repo_id, number, comment_id=11, now=NOW)
     store.verdicts.add(repo_id, number, 9, UserVerdictKind.NOT, actor="ann", command_id=31, now=NOW)
-    store.handled_commands.begin(repo_id, number, 31, said_at="2026-01-02T03:04:05Z", text_hash="1", delivery="d")
-    store.muted.set(repo_id, number, "ann", NOW)
-    store.labelled.set(repo_id, number, 0)
-    store.usage.refuse(repo_id, "ann", ["1"], [UsageLimit(5, 60)], NOW)
-    store.cached_files.put(repo_id, "settings", "mode: off", NOW)
+    empty = [name for name, count in _rows(store, repo_id).items() if not count]
     with store.engine.begin() as connection:
         for table in metadata.sorted_tables:
-            if table.info.get("index") or table.name.startswith("scan_") or table.name in _DECIDED:
+            if table.name in empty:
                 connection.execute(sa.insert(table).values(_row(table, repo_id, number)))
 
 

@@ -11,13 +11,7 @@ import pytest
 from bot.search.index import TextAnalyser
 from bot.search.index.analysis import Analysis
 
-READ = {
-    1: "ea21ccd2253f7140",
-    2: "be94165779ba875a",
-    3: "8b5090a780a0234a",
-    4: "4773ccc9d3d81a7d",
-    5: "6435da14f31a50d6",
-}
+READ = {5: "6435da14f31a50d6"}
 """By version, a digest of all that it reads in the texts below."""
 
 FORM = ["What did you do?", "### Expected behaviour", "<!-- Delete what does not apply -->"]

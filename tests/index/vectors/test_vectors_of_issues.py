@@ -175,18 +175,3 @@ def test_nothing_is_left_behind_of_what_goes_while_it_is_embedded(
     with engine.connect() as connection:
         rows = connection.execute(sa.text("SELECT count(*) FROM index_states")).scalar()
     assert rows == (0 if erased else 1)
-
-
-def test_without_a_model_everything_else_works(engine: sa.Engine) -> None:
-    index = Index(engine, TextAnalyser())
-    put(index)
-    assert index.embed(1, index.analyse(1, "window", "")) is None
-    assert index.missing_vectors(1) == []
-    assert index.embed_missing(1) == []
-    with index.view(1) as view:
-        assert view.vector_count == 0
-        assert (
-            view.nearest(np.ones((2, 64), dtype=np.float32), {VectorKind.BOTH: 3})[VectorKind.BOTH].numbers.tolist()
-            == []
-        )
-        assert view.vectors(np.array([1])).shape == (1, 3, 0)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-import threading
-import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +16,6 @@ from bot.storage.engine import make_engine, write
 from bot.storage.failures import passes
 from bot.storage.sqlite import empty_log
 from tests.conftest import KINDS
-from tests.waiting import LONGEST, stays
 
 
 def test_each_transaction_takes_the_lock_once_and_only_to_write(
@@ -40,37 +36,6 @@ def test_each_transaction_takes_the_lock_once_and_only_to_write(
     assert taken == [1]
     with engine.connect() as connection:
         assert connection.exec_driver_sql("SELECT a FROM t").scalars().all() == [2]
-    engine.dispose()
-
-
-def test_of_the_threads_that_wait_to_write_one_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asking, slept = set(), threading.Event()
-
-    def sleep(seconds: float, really: object = time.sleep) -> None:
-        asking.add(threading.get_ident())
-        slept.set()
-        really(seconds)  # type: ignore[operator]
-
-    engine = make_engine(f"sqlite:///{tmp_path / 'a.db'}")
-    with engine.begin() as connection:
-        connection.exec_driver_sql("CREATE TABLE t (a INTEGER)")
-
-    def put(number: int) -> None:
-        with write(engine) as connection:
-            connection.execute(sa.text("INSERT INTO t VALUES (:a)"), {"a": number})
-
-    other = sqlite3.connect(tmp_path / "a.db", isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    monkeypatch.setattr("time.sleep", sleep)
-    with ThreadPoolExecutor(4) as pool:
-        written = [pool.submit(put, number) for number in range(4)]
-        assert slept.wait(LONGEST)
-        stays(lambda: len(asking) == 1)
-        other.execute("COMMIT")
-        assert [one.result(LONGEST) for one in written] == [None] * 4
-    with engine.connect() as connection:
-        assert sorted(connection.exec_driver_sql("SELECT a FROM t").scalars()) == [0, 1, 2, 3]
-    other.close()
     engine.dispose()
 
 

@@ -21,6 +21,7 @@ from bot.platform.settings import Settings
 from bot.storage import migrate as migrating
 from bot.storage.engine import make_engine
 from bot.storage.migrate import is_current, migrate
+from bot.storage.schema import metadata
 from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.slow
@@ -59,24 +60,14 @@ class Held:
 @pytest.fixture
 def slow(monkeypatch: pytest.MonkeyPatch) -> Held:
     """The first migration, which holds its lock."""
-    held, real = Held(), migrating._config
+    held, real = Held(), metadata.create_all
 
-    def config() -> object:
-        made = real()
-        if held.begun.is_set():
-            return made
-        real_attribute = made.attributes
+    def create_all(connection: sa.Connection) -> None:
+        if not held.begun.is_set():
+            held.hold()
+        real(connection)
 
-        class Slow(dict[str, object]):
-            def __setitem__(self, name: str, value: object) -> None:
-                # It has its lock by now.
-                held.hold()
-                super().__setitem__(name, value)
-
-        made.attributes = Slow(real_attribute)
-        return made
-
-    monkeypatch.setattr(migrating, "_config", config)
+    monkeypatch.setattr(metadata, "create_all", create_all)
     return held
 
 
