@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bot.app.wiring.clients import build_judge
-from bot.search.judge.judge import PAUSE, Breaker
+from bot.search.judge.judge import Breaker
 from bot.search.judge.prompt import SCHEMA
 from bot.simulator.language_model import Heard, LanguageModel, Reply, start_model
 from tests.calling import free_port
@@ -21,7 +21,7 @@ from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST, OTHER
 from tests.e2e.test_c7_digest import keep
 from tests.judge.models import answer, entry, read, saying
-from tests.waiting import LONGEST
+from tests.waiting import LONGEST, wait_until
 
 pytest.importorskip("openai")
 pytest.importorskip("anthropic")
@@ -32,9 +32,9 @@ SIBLING = ("Crash while exporting to PNG", "Exporting raises `PngRenderError: pa
 
 @contextmanager
 def judged(
-    doppel: Doppel, script: Callable[[Heard], Reply | str], breaker: Breaker | None = None, **settings: Any
+    doppel: Doppel, script: Callable[[Heard], Reply | str], pause: float = LONGEST, **settings: Any
 ) -> Iterator[LanguageModel]:
-    """The host has a judge, and leaves one that failed alone for long, or as this `breaker` says."""
+    """The host has a judge, and waits for `pause` before it probes one that failed."""
     running = doppel.world.services
     with start_model(script) as model:
         # All tests of this file share a reporter.
@@ -42,11 +42,12 @@ def judged(
         named = {"judge_url": model.url, "judge_model": "reader-1", "judge_key": "a-key", **patient, **settings}
         judge = build_judge(running.settings.model_copy(update=named), running.store)
         assert judge is not None
-        breaker = breaker or Breaker(LONGEST)
+        breaker = Breaker(judge.endpoint, judge.seconds, pause)
         doppel.world.services = replace(running, judge=replace(judge, now=running.now, breaker=breaker))
         try:
             yield model
         finally:
+            breaker.is_open = False
             doppel.world.services = running
 
 
@@ -231,8 +232,8 @@ def test_j3_who_is_late_is_not_waited_for_and_left_alone_for_a_while(doppel: Dop
     assert not any("Today" in one.user for one in model.heard)
 
 
-def test_j3_an_endpoint_that_failed_is_left_alone_and_then_asked_again(doppel: Doppel) -> None:
-    down, times = threading.Event(), [0.0]
+def test_j3_no_issue_waits_for_an_endpoint_that_failed_until_it_answers_again(doppel: Doppel) -> None:
+    down = threading.Event()
     down.set()
 
     def script(heard: Heard) -> Reply | str:
@@ -241,14 +242,18 @@ def test_j3_an_endpoint_that_failed_is_left_alone_and_then_asked_again(doppel: D
     def asked_about(body: str) -> int:
         return sum(body in one.user for one in model.heard)
 
-    with judged(doppel, script, Breaker(clock=lambda: times[-1])) as model:
+    with judged(doppel, script, pause=0.01) as model:
         doppel.open(*FIRST, author="ann")
         doppel.open(*AGAIN)
         assert "`degraded: judge`: it did not answer" in doppel.said(2)[0]
+        wait_until(lambda: len(model.heard) > asked_about(AGAIN[1]) + 2, "a probe")
         doppel.open(AGAIN[0], AGAIN[1] + " Today.")
         assert asked_about("Today") == 0 and "left alone for a while" in doppel.said(3)[0]
         down.clear()
-        times.append(PAUSE)
+        judge = doppel.services.judge
+        assert judge is not None
+        breaker = judge.breaker
+        wait_until(lambda: breaker is None or not breaker.is_open, "the end of it")
         doppel.open(AGAIN[0], AGAIN[1] + " Again.")
     assert asked_about("Again.") == 1 and "degraded: judge" not in doppel.said(4)[0]
 

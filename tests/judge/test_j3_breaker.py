@@ -2,41 +2,57 @@
 
 from __future__ import annotations
 
-from bot.search.judge.judge import LONGEST, PAUSE, Breaker
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import pytest
+
+from bot.search.judge.judge import Breaker
+from bot.search.judge.prompt import Completion, EndpointError, Prompt
+from tests.waiting import wait_until
 
 
-class Clock:
-    now = 0.0
+class Answers:
+    """An endpoint that fails so many times, and then answers."""
 
-    def __call__(self) -> float:
-        return self.now
+    model = "reader-1"
+
+    def __init__(self, failures: int) -> None:
+        self.failures = failures
+
+    def ask(self, question: Prompt, seconds: float) -> Completion:
+        self.failures -= 1
+        if self.failures >= 0:
+            raise EndpointError("busy")
+        return Completion("{}", 0, 0, self.model)
 
 
-def pause(breaker: Breaker, clock: Clock, after: float | None = None) -> float:
-    """The seconds for which the breaker stays open after a failure."""
-    breaker.trip(after)
-    began = clock.now
-    while breaker.is_open:
-        clock.now += 1.0
-    return clock.now - began
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    slept = list[float]()
+    monkeypatch.setattr("bot.search.judge.judge.time", SimpleNamespace(sleep=slept.append))
+    return slept
 
 
-def test_j3_each_failure_doubles_the_pause_until_the_endpoint_answers() -> None:
-    clock = Clock()
-    breaker = Breaker(clock=clock)
-    assert not breaker.is_open
-    assert [pause(breaker, clock) for _ in range(6)] == [PAUSE, 60, 120, 240, 480, LONGEST]
+def closed(breaker: Breaker) -> Callable[[], bool]:
+    return lambda: not breaker.is_open
+
+
+def test_j3_only_an_issues_own_question_shortens_the_pause_again(pauses: list[float]) -> None:
+    """A slow model may answer the probe's few lines in time, and never an issue's question."""
+    breaker = Breaker(Answers(failures=2), 5.0, pause=30.0)
+    for _ in range(2):
+        breaker.trip(None)
+        wait_until(closed(breaker))
+    assert pauses == [30, 60, 120, 240]
     breaker.reset()
-    assert pause(breaker, clock) == PAUSE
-
-
-def test_j3_questions_that_fail_together_are_one_failure() -> None:
-    clock = Clock()
-    breaker = Breaker(clock=clock)
     breaker.trip(None)
-    assert pause(breaker, clock) == PAUSE
+    wait_until(closed(breaker))
+    assert pauses[4:] == [30]
 
 
-def test_j3_nobody_asks_before_the_endpoint_wants_it() -> None:
-    clock = Clock()
-    assert pause(Breaker(clock=clock), clock, 90.0) == 90
+def test_j3_no_probe_comes_before_the_endpoint_asks_for_it(pauses: list[float]) -> None:
+    breaker = Breaker(Answers(failures=0), 5.0, pause=30.0)
+    breaker.trip(90.0)
+    wait_until(closed(breaker))
+    assert pauses == [90]

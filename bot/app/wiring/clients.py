@@ -76,7 +76,7 @@ def build_judge(
 ) -> HostJudge | None:
     """The judge; None if none is configured. `store` counts the judge's calls, and with `keep` stores the answers.
 
-    With a `breaker`, an endpoint that failed is left alone for a while, so that not every issue waits for it.
+    With a `breaker`, no issue waits for an endpoint that failed, until the endpoint answers a test question.
     """
     endpoint = build_endpoint(settings)
     if endpoint is None:
@@ -100,5 +100,5 @@ def build_judge(
         settings.judge_seconds,
         lambda: now().timestamp(),
         private_too=settings.remote_text == "all",
-        breaker=Breaker() if breaker else None,
+        breaker=Breaker(endpoint, settings.judge_seconds) if breaker else None,
     )

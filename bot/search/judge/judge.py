@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import secrets
+import threading
 import time
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
@@ -32,12 +33,13 @@ from bot.search.judge.prompt import (
     estimated_tokens,
     pair_key,
     read_answer,
+    sample_question,
 )
 from bot.storage.decisions import Judgements
 
 log = logging.getLogger(__name__)
 
-#: Seconds in which a failed endpoint is not asked: at first, and at most.
+#: Seconds until the first probe of a failed endpoint, and the most between two probes; each failure doubles them.
 PAUSE, LONGEST = 30.0, 600.0
 #: An endpoint that asks for a longer pause gets this many seconds.
 LONGEST_ASKED = 3_600.0
@@ -50,28 +52,46 @@ _LEAST_SECONDS = 0.5
 class Breaker:
     """Keeps issues from waiting for an endpoint that failed. A process that judges many issues has one.
 
-    After a failure no issue asks, until a pause is over. Each further failure doubles the pause.
+    A failure opens the breaker; from then on, no issue asks. After a pause, a thread asks a made-up question, again and
+    again, until the endpoint answers in time; that closes the breaker.
     """
 
-    def __init__(self, pause: float = PAUSE, clock: Callable[[], float] = time.monotonic) -> None:
-        self._shortest = self._pause = pause
-        self._clock = clock
-        self._until = -math.inf
-
-    @property
-    def is_open(self) -> bool:
-        return self._clock() < self._until
+    def __init__(self, endpoint: Endpoint, seconds: float, pause: float = PAUSE) -> None:
+        self.is_open = False
+        self._endpoint, self._seconds, self._shortest = endpoint, seconds, pause
+        self._pause = pause
+        self._lock = threading.Lock()
 
     def reset(self) -> None:
-        """The endpoint answered in time: the next failure begins with the shortest pause again."""
+        """An issue's own question was answered in time: the next failure begins with the shortest pause again."""
         self._pause = self._shortest
 
     def trip(self, after: float | None) -> None:
         """Open the breaker. `after` is the pause in seconds that the endpoint asked for, if any."""
-        # Questions that were asked at the same time fail together.
-        if not self.is_open:
-            self._until = self._clock() + max(self._pause, min(after or 0.0, LONGEST_ASKED))
-            self._pause = min(2 * self._pause, LONGEST)
+        with self._lock:
+            if self.is_open:
+                return
+            self.is_open = True
+        threading.Thread(target=self._probe, args=(after,), name="judge-probe", daemon=True).start()
+
+    def _probe(self, after: float | None) -> None:
+        try:
+            while self.is_open:
+                time.sleep(max(self._pause, min(after or 0.0, LONGEST_ASKED)))
+                # Not reset by a probe: a slow model may answer its few lines in time, but never an issue's question.
+                self._pause = min(2 * self._pause, LONGEST)
+                try:
+                    # Even an unusable answer shows that the endpoint answers.
+                    with suppress(UnusableAnswer):
+                        self._endpoint.ask(sample_question(), self._seconds)
+                except EndpointError as failure:
+                    after = failure.after
+                else:
+                    return
+        finally:
+            # Even if the probe itself is faulty, issues ask again.
+            self.is_open = False
+            log.info("the judge is asked again")
 
 
 @dataclass(frozen=True, slots=True)
