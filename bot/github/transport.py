@@ -283,15 +283,11 @@ class ServerClock:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._skew: float | None = None
-
-    @property
-    def skew(self) -> float | None:
-        """Seconds by which GitHub's clock is ahead of the host's, to within a second; None before the first answer."""
-        return self._skew
+        # Seconds by which GitHub's clock is ahead of the host's, to within a second; None before the first answer.
+        self.skew: float | None = None
 
     def now(self) -> float:
-        return self._clock() + (self._skew or 0.0)
+        return self._clock() + (self.skew or 0.0)
 
     def observe(self, headers: Mapping[str, str]) -> None:
         """Compare the host's clock with the `Date` header of an answer that has just arrived."""
@@ -301,4 +297,4 @@ class ServerClock:
             return
         # The header has whole seconds, so it is half a second behind on average. Ignore less than two seconds.
         skew = date + 0.5 - self._clock()
-        self._skew = 0.0 if abs(skew) < 2 else skew
+        self.skew = 0.0 if abs(skew) < 2 else skew

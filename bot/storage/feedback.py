@@ -69,17 +69,13 @@ class Verdicts(TableGateway):
         pair, mine = (number, other), (*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.issue == issue)
         return self._find(*mine, verdicts.c.number.in_(pair), verdicts.c.other.in_(pair))
 
-    def last(
-        self, repo_id: int, number: int, actor: str | None = None, *, up_to: int | None = None
-    ) -> UserVerdict | None:
+    def last(self, repo_id: int, number: int, actor: str | None, *, up_to: int) -> UserVerdict | None:
         """The latest verdict on this issue that no `undo` has taken back. `actor` limits the search to one person.
 
         `up_to` is a comment's id: verdicts from later comments, which have greater ids, do not count.
         """
         mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number)
-        query = sa.select(verdicts).where(*mine, verdicts.c.undone_by.is_(None))
-        if up_to is not None:
-            query = query.where(verdicts.c.command_id <= up_to)
+        query = sa.select(verdicts).where(*mine, verdicts.c.undone_by.is_(None), verdicts.c.command_id <= up_to)
         if actor is not None:
             query = query.where(sa.func.lower(verdicts.c.actor) == actor.lower())
         row = self._first(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))

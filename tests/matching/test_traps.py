@@ -120,7 +120,7 @@ def test_what_many_send_at_once_comes_from_no_form() -> None:
 @pytest.mark.parametrize(("title", "count"), [("The pump stops", 3), ("tour: [short description of the issue]", 1)])
 def test_p2_a_form_that_others_have_not_filled_in_either_is_no_report(title: str, count: int) -> None:
     values, nobody = copies(count), np.zeros(count, dtype=np.bool_)
-    pool = Comparison(values, np.arange(count), [title] * count, ~nobody, title=title, total=1_000)
+    pool = Comparison(values, np.arange(count), [title] * count, ~nobody, title, 1_000, nobody)
     least, most = bounds(pool, nobody)
     assert least.tolist() == [0] * count and most.tolist() == [0.1] * count
     _, most = bounds(replace(pool, title="The pump stops", others=nobody), nobody)
@@ -130,7 +130,9 @@ def test_p2_a_form_that_others_have_not_filled_in_either_is_no_report(title: str
 def least_of(values: np.ndarray, *, others: bool) -> list[float]:
     """The least that each candidate has, all of which are by somebody else or by the same person."""
     count = len(values)
-    pool = Comparison(values, np.arange(count), [""] * count, np.full(count, others), title="", total=1_000)
+    pool = Comparison(
+        values, np.arange(count), [""] * count, np.full(count, others), "", 1_000, np.zeros(count, dtype=np.bool_)
+    )
     least, _ = bounds(pool, np.zeros(count, dtype=np.bool_))
     return list(least.tolist())
 

@@ -74,9 +74,9 @@ class Comparison:
     others: Booleans
     title: str
     total: int
+    apart: Booleans
     vague: bool = False
     signed: bool = True
-    apart: Booleans | None = None
 
     def of(self, rows: Integers) -> Comparison:
         """The comparison of only these rows, in this order."""
@@ -86,7 +86,7 @@ class Comparison:
             numbers=self.numbers[rows],
             titles=[self.titles[row] for row in rows.tolist()],
             others=self.others[rows],
-            apart=None if self.apart is None else self.apart[rows],
+            apart=self.apart[rows],
         )
 
 
@@ -115,9 +115,7 @@ def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
     most = np.minimum(
         np.where(little, LITTLE_CONFIDENCE, 1.0), np.where(_has_another_title(pool), ANOTHER_CONFIDENCE, 1.0)
     )
-    copied = at_once & exact & (pool.others | (column["length"] >= _LINE_LENGTH))
-    if pool.apart is not None:
-        copied &= ~pool.apart
+    copied = at_once & exact & (pool.others | (column["length"] >= _LINE_LENGTH)) & ~pool.apart
     least = np.where(copied, _COPY_CONFIDENCE, 0.0)
     return np.minimum(np.where(little, 0.0, least), most), most
 
@@ -300,14 +298,14 @@ class Model:
             judged[likeness.rows] = read[likeness.rows] = True
         least, most = bounds(pool.of(np.flatnonzero(judged)), read[judged])
         likely_same = self.readings(odds, likeness)
-        if pool.apart is not None and pool.apart.any():
+        if pool.apart.any():
             on_another = _log_odds(likely_same[pool.apart]) + ANOTHER_SURFACE
             likely_same[pool.apart] = probability.bounded_probability(on_another)
         likely = np.minimum(np.round(likely_same[judged], _DIGITS), most)
         # A candidate that was not judged gets the lowest probability of the judged ones.
         confidences = np.full(len(scores), likely.min(initial=1.0))
         confidences[judged] = np.maximum(likely, least)
-        copied = word_for_word(values) if pool.apart is None else word_for_word(values) & ~pool.apart
+        copied = word_for_word(values) & ~pool.apart
         confidences[copied] = confidences[copied].max(initial=0.0)
         by_confidence = order[np.argsort(-confidences[order], kind="stable")]
         closed = 1 - values[:, features.NAMES.index("open")]
