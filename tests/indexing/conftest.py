@@ -10,7 +10,7 @@ import dataclasses
 import heapq
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -67,6 +67,10 @@ class Queue:
     def back(self, due: float, delivery_id: str, event: Event) -> None:
         """Give back what was taken, because whoever took it has died."""
         heapq.heappush(self._waiting, (due, next(self._serial), delivery_id, event))
+
+    def running(self, partitions: Collection[str]) -> set[str]:
+        """No job runs beside another here."""
+        return set()
 
     def lose(self) -> None:
         """Forget what waits, as if it had never arrived."""
