@@ -151,11 +151,14 @@ def _queue_overtaken(context: IssueContext) -> None:
         later: own_issue_event(OVERTAKEN, context.installation, context.repository, later)
         for later in services.index.numbers(repo_id, number, _MOST_LATER)
     }
+    # Ask in this order: a look that ends in between has stored its answer.
+    running = services.inbox.running([look.partition for look in looks.values()]) if looks else set()
     shown = services.store.comments.shown(repo_id, looks)
-    unanswered = {looks[later].partition: later for later in looks.keys() - shown.keys()}
     # An issue whose look has yet to begin will find this issue.
-    missed = {later for later in shown if number not in shown[later]} | {
-        unanswered[partition] for partition in services.inbox.running(unanswered)
+    missed = {
+        later
+        for later, look in looks.items()
+        if number not in shown.get(later, () if look.partition in running else (number,))
     }
     for later in _similar(context, missed) if missed else ():
         if _repeats(context, later, number):

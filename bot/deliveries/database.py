@@ -16,9 +16,9 @@ import sqlalchemy as sa
 from bot.deliveries.events import BACKGROUND, REPLAY, InstallationEvent, from_json
 from bot.domain.errors import Retryable
 from bot.platform.settings import Settings
-from bot.storage.engine import PATIENCE, make_engine, write
+from bot.storage.engine import PATIENCE, lock, make_engine, write
 from bot.storage.failures import is_locked, why
-from bot.storage.migrate import single_process, waiting
+from bot.storage.migrate import waiting
 from bot.storage.replaced import sqlite_file
 
 # The queues: deliveries, whose outcome somebody awaits; background work on repositories; evaluations, which take hours.
@@ -29,8 +29,8 @@ SCHEDULE, WORKERS = "schedule", "workers"
 # The `last_error` of a job that killed its workers.
 DIED = "its worker died each time it was tried"
 
-# The advisory lock's number, and how many seconds to wait while another process prepares the schema.
-_LOCK, _PATIENCE = 7_205_759_405, 3.0
+# The number of PostgreSQL's advisory lock for the schema.
+_LOCK = 7_205_759_405
 
 
 class QueueUnavailable(Retryable):
@@ -119,7 +119,7 @@ def ensure_schema(settings: Settings) -> None:
         while True:
             try:
                 with named_failures():
-                    return prepare(engine, patience=None)
+                    return prepare(engine)
             except QueueUnavailable as problem:
                 if not is_locked(problem.__cause__):
                     raise
@@ -128,14 +128,15 @@ def ensure_schema(settings: Settings) -> None:
         engine.dispose()
 
 
-def prepare(engine: sa.Engine, *, patience: float | None = _PATIENCE) -> None:
+def prepare(engine: sa.Engine) -> None:
     """Create the queue's table if it is missing.
 
-    Raises TimeoutError or OperationalError if another process holds the lock for longer than `patience`.
+    Raises OperationalError if another process holds the lock for longer than the engine's patience.
     """
     if sa.inspect(engine).has_table(jobs.name):
         return
-    with single_process(engine, _LOCK, "the queue", patience), write(engine) as connection:
+    with write(engine) as connection:
+        lock(connection, _LOCK)
         metadata.create_all(connection)
         carry_over(connection)
 

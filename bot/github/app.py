@@ -141,14 +141,18 @@ class AppClient:
         request = partial(self._api.rest.apps.update_webhook_config_for_app, url=url, content_type="json")
         self._api.call("change the webhook's settings", request)
 
-    def deliveries(self, *, most: int = 1_000) -> Iterator[DeliveryAttempt]:
-        """The attempts of the last three days (Enterprise: seven), newest first. Reads pages on demand."""
+    def deliveries(self, *, failed: bool = False, most: int = 1_000) -> Iterator[DeliveryAttempt]:
+        """The attempts, or only those that `failed`, of the last three days (Enterprise: seven), newest first.
+
+        Reads pages on demand.
+        """
         operation, cursor = "list the deliveries", None
         while most > 0:
             request = partial(
                 self._api.rest.apps.list_webhook_deliveries,
                 per_page=min(PAGE, most),
                 cursor=UNSET if cursor is None else cursor,
+                status="failure" if failed else UNSET,
             )
             response = self._api.send(operation, request)
             for data in self._api.read(operation, response):

@@ -19,13 +19,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any, TypeVar
 
-from bot.domain.errors import Unavailable
+from bot.domain.errors import DoppelError, Unavailable
 
 log = logging.getLogger(__name__)
 
@@ -157,6 +159,9 @@ def _terminate_with_parent() -> None:
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
 
 
+_starting = threading.Lock()
+
+
 @contextmanager
 def running_in_processes(
     processes: int,
@@ -167,17 +172,22 @@ def running_in_processes(
 ) -> Iterator[list[Future[T]]]:
     """Make the `calls` of `work` in fresh interpreters, each of which has called `begin` with what is `given`.
 
-    The processes end with the block, at once, and when this process is killed.
+    The processes end with the block, at once, and when this process is killed. Raises DoppelError if one of them
+    was killed.
     """
-    others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin, (begin, given))
+    own: set[BaseProcess] = set()
     try:
-        with _signals_blocked():
-            # The pool starts its processes when it gets work.
+        # The pool starts its processes when it gets work; the pool of another thread starts its own before or after.
+        with _starting, _signals_blocked():
+            others = set(multiprocessing.active_children())
             futures = [pool.submit(work, *call) for call in calls]
+            own = set(multiprocessing.active_children()) - others
         yield futures
+    except BrokenProcessPool:
+        raise DoppelError("one of its processes was killed, perhaps for want of memory; try fewer processes") from None
     finally:
-        for child in set(multiprocessing.active_children()) - others:
+        for child in own:
             child.terminate()
         pool.shutdown(cancel_futures=True)
 

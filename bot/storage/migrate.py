@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,28 +45,6 @@ def waiting(what: str) -> Callable[[], None]:
         time.sleep(PAUSE)
 
     return wait
-
-
-@contextmanager
-def single_process(engine: sa.Engine, lock: int, what: str, patience: float | None) -> Iterator[None]:
-    """On PostgreSQL, let one process at a time into this block; raises TimeoutError after `patience` seconds.
-
-    On SQLite, `write` does so.
-    """
-    if engine.dialect.name != "postgresql":
-        yield
-        return
-    wait, began = waiting(what), time.monotonic()
-    # Autocommit, because the server would end a transaction that is idle during the block.
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        while not connection.execute(sa.select(sa.func.pg_try_advisory_lock(lock))).scalar():
-            if patience is not None and time.monotonic() - began > patience:
-                raise TimeoutError(f"another process has locked {what}, to bring its schema up to date")
-            wait()
-        try:
-            yield
-        finally:
-            connection.execute(sa.select(sa.func.pg_advisory_unlock(lock)))
 
 
 _MIGRATIONS = Path(__file__).parent / "migrations"

@@ -79,7 +79,10 @@ def retention_seconds(enterprise: bool) -> float:
 
 
 class FailedDeliveries:
-    """The failed deliveries on GitHub's list, as one worker knows them. A new worker reads the whole list."""
+    """The failed deliveries on GitHub's list, as one worker knows them.
+
+    A new worker reads the list from the oldest failed attempt on; most hosts have none.
+    """
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -90,6 +93,9 @@ class FailedDeliveries:
         """Ask GitHub to redeliver failed deliveries. Raises RateLimited, Unavailable and Forbidden."""
         app, now = self._services.github.app(), self._services.now()
         oldest = now - retention_seconds(self._services.settings.enterprise)
+        if not self._read_until:
+            failures = [attempt.delivered_at.timestamp() for attempt in app.deliveries(failed=True, most=MOST_READ)]
+            self._read_until = min(failures, default=now)
         since = max(oldest, self._read_until - _OVERLAP)
         listed = app.deliveries(most=MOST_READ)
         attempts = list(takewhile(lambda attempt: attempt.delivered_at.timestamp() >= since, listed))

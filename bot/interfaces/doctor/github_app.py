@@ -117,11 +117,12 @@ def _hook(settings: Settings, app: AppClient) -> Finding:
 
 
 def _not_taken(app: AppClient) -> dict[str, DeliveryAttempt]:
-    """The last attempt of each recent delivery, by GUID, where it failed."""
-    last: dict[str, DeliveryAttempt] = {}
+    """The last attempt of each recent delivery, by GUID, where all attempts failed."""
+    last, taken = dict[str, DeliveryAttempt](), set[str]()
     for attempt in app.deliveries(most=MOST_READ):
         last.setdefault(attempt.guid, attempt)
-    return {guid: attempt for guid, attempt in last.items() if not attempt.taken}
+        taken |= {attempt.guid} if attempt.taken else set()
+    return {guid: attempt for guid, attempt in last.items() if guid not in taken}
 
 
 def _why(lost: Mapping[str, DeliveryAttempt], where: str) -> tuple[str, str]:

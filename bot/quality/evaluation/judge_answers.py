@@ -183,9 +183,9 @@ def named_in_comment(
 
 def outcome_with_as_many_comments(judged: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:
     """The outcome without the judge, at the threshold that leads to about the same number of comments."""
-    commented = 0.0
+    commented, threshold = 0.0, 1.0
     for one in sorted((one for one in judged if one.found), key=lambda one: -one.top):
-        commented += one.weight
         if commented >= comments:
-            return outcome_at(judged, one.top)
-    return outcome_at(judged, 1.0)
+            break
+        commented, threshold = commented + one.weight, one.top
+    return outcome_at(judged, threshold)
