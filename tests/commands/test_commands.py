@@ -14,8 +14,10 @@ from bot.conversation.commands.table import (
     InvalidCommand,
     MisspeltCommand,
     ParsedLine,
+    Requirement,
+    allowed,
 )
-from bot.domain.entities import RepoRef
+from bot.domain.entities import Permission, RepoRef
 from bot.platform.addresses import hosts_of
 
 REPO = RepoRef("acme", "app")
@@ -267,45 +269,37 @@ def test_c4_what_cannot_be_done_as_written_is_said(
 
 
 @pytest.mark.parametrize(
-    ("api_url", "address"),
+    ("api_url", "address", "here"),
     [
-        ("https://git.acme.org/api/v3", "https://Git.Acme.org/acme/app/issues/12"),
-        ("https://git.acme.org/api/v3", "https://git.acme.org/api/v3/repos/acme/app/issues/12"),
-        ("https://git.acme.org/api/v3", "https://git.acme.org:443/acme/app/issues/12"),
-        ("https://api.acme.ghe.com", "https://acme.ghe.com/acme/app/issues/12"),
-        ("https://api.acme.ghe.com", "https://api.acme.ghe.com/repos/acme/app/issues/12"),
-        ("https://api.github.com", "https://api.github.com/repos/acme/app/issues/12"),
-        ("https://api.github.com", "https://www.github.com/acme/app/issues/12"),
-        ("http://127.0.0.1:3100", "http://127.0.0.1:3100/acme/app/issues/12"),
-        ("http://127.0.0.1:3100", "http://127.0.0.1:3100/repos/acme/app/issues/12"),
-        ("http://127.0.0.1:3100", "https://github.com/acme/app/issues/12"),
-        ("http://127.0.0.1:3100", "https://redirect.github.com/acme/app/issues/12"),
+        ("https://git.acme.org/api/v3", "https://Git.Acme.org/acme/app/issues/12", True),
+        ("https://git.acme.org/api/v3", "https://git.acme.org/api/v3/repos/acme/app/issues/12", True),
+        ("https://git.acme.org/api/v3", "https://git.acme.org:443/acme/app/issues/12", True),
+        ("https://api.acme.ghe.com", "https://acme.ghe.com/acme/app/issues/12", True),
+        ("https://api.acme.ghe.com", "https://api.acme.ghe.com/repos/acme/app/issues/12", True),
+        ("https://api.github.com", "https://api.github.com/repos/acme/app/issues/12", True),
+        ("https://api.github.com", "https://www.github.com/acme/app/issues/12", True),
+        ("http://127.0.0.1:3100", "http://127.0.0.1:3100/acme/app/issues/12", True),
+        ("http://127.0.0.1:3100", "http://127.0.0.1:3100/repos/acme/app/issues/12", True),
+        ("http://127.0.0.1:3100", "https://github.com/acme/app/issues/12", True),
+        ("http://127.0.0.1:3100", "https://redirect.github.com/acme/app/issues/12", True),
+        ("https://git.acme.org/api/v3", "https://github.com/acme/app/issues/12", False),
+        ("https://git.acme.org/api/v3", "https://api.git.acme.org/acme/app/issues/12", False),
+        ("https://api.acme.ghe.com", "https://other.ghe.com/acme/app/issues/12", False),
+        ("https://api.acme.ghe.com", "https://github.com/acme/app/issues/12", False),
+        ("https://api.github.com", "https://acme.ghe.com/acme/app/issues/12", False),
+        ("https://api.github.com", "https://api.github.com/repos/acme/other/issues/12", False),
+        ("http://127.0.0.1:3100", "http://127.0.0.1:3101/acme/app/issues/12", False),
+        ("http://127.0.0.1:3100/api/v3", "https://github.com/acme/app/issues/12", False),
+        ("http://127.0.0.1:3100", "http://127.0.0.1:3100@evil.example/acme/app/issues/12", False),
     ],
 )
-def test_c4_the_address_of_an_issue_on_this_github(api_url: str, address: str) -> None:
-    found = one(f"/duplicates of {address}", api_url)
-    assert isinstance(found, Command)
-    assert found.number == 12
-
-
-@pytest.mark.parametrize(
-    ("api_url", "address"),
-    [
-        ("https://git.acme.org/api/v3", "https://github.com/acme/app/issues/12"),
-        ("https://git.acme.org/api/v3", "https://api.git.acme.org/acme/app/issues/12"),
-        ("https://api.acme.ghe.com", "https://other.ghe.com/acme/app/issues/12"),
-        ("https://api.acme.ghe.com", "https://github.com/acme/app/issues/12"),
-        ("https://api.github.com", "https://acme.ghe.com/acme/app/issues/12"),
-        ("https://api.github.com", "https://api.github.com/repos/acme/other/issues/12"),
-        ("http://127.0.0.1:3100", "http://127.0.0.1:3101/acme/app/issues/12"),
-        ("http://127.0.0.1:3100/api/v3", "https://github.com/acme/app/issues/12"),
-        ("http://127.0.0.1:3100", "http://127.0.0.1:3100@evil.example/acme/app/issues/12"),
-    ],
-)
-def test_c4_the_address_of_an_issue_elsewhere_is_refused(api_url: str, address: str) -> None:
-    found = one(f"/duplicates of {address}", api_url)
-    assert isinstance(found, InvalidCommand)
-    assert found.problem is CommandProblem.OTHER_REPOSITORY
+def test_c4_the_address_of_an_issue_is_taken_on_this_github_alone(api_url: str, address: str, here: bool) -> None:
+    match one(f"/duplicates of {address}", api_url):
+        case Command(number=number):
+            assert (number, here) == (12, True)
+        case found:
+            assert isinstance(found, InvalidCommand)
+            assert (found.problem, here) == (CommandProblem.OTHER_REPOSITORY, False)
 
 
 @pytest.mark.parametrize("written", ["Acme/Lib#12", "https://github.com/Acme/Lib/issues/12#issuecomment-1"])
@@ -330,3 +324,18 @@ def test_c4_the_table_is_what_the_parser_reads(row: object) -> None:
     found = one(row.syntax.replace("#N", "#7"))  # type: ignore[attr-defined]
     assert isinstance(found, Command)
     assert found.spec is row
+
+
+@pytest.mark.parametrize(
+    ("permission", "author", "expected"),
+    [
+        (Permission(), False, {Requirement.ANYONE}),
+        (Permission(pull=True), True, {Requirement.ANYONE, Requirement.AUTHOR_OR_TRIAGE}),
+        (Permission(triage=True), False, {Requirement.ANYONE, Requirement.AUTHOR_OR_TRIAGE, Requirement.TRIAGE}),
+        (Permission(push=True), False, {Requirement.ANYONE, Requirement.AUTHOR_OR_TRIAGE, Requirement.TRIAGE}),
+        (Permission(maintain=True), False, set(Requirement)),
+        (Permission(admin=True), False, set(Requirement)),
+    ],
+)
+def test_c5_a_role_includes_the_lower_ones(permission: Permission, author: bool, expected: set[Requirement]) -> None:
+    assert {who for who in Requirement if allowed(who, permission, author)} == expected

@@ -221,6 +221,13 @@ def test_f9_a_failing_source_is_degraded_and_named_and_the_other_answers(find: F
     assert {problem.source for problem in report.problems} == {"github-search", "github-hybrid"}
 
 
+def test_c4_own_words_replace_the_plan(find: Find) -> None:
+    report = find(threshold=0.0, words="empty export")
+    assert report.search_query == "repo:acme/app is:issue is:open in:title,body empty export"
+    assert [candidate.number for candidate in report.candidates] == [3]
+    assert find(words="...").outcome is SearchOutcome.INCONCLUSIVE
+
+
 def test_f7_a_candidate_says_whether_the_issues_own_text_names_it(find: Find, sim: Simulator) -> None:
     for text in ("panic: proxy refused the connection", "panic: proxy refused the connection, as in #1"):
         sim.open_issue("acme/app", "zoe", "Login crash with proxy", text)

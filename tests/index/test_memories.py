@@ -14,23 +14,8 @@ from bot.storage.schema import index_vocabulary
 from tests.index.conftest import HashingModel
 
 
-def grow(memories: IndexCache, repo_id: int, words: int) -> None:
-    with memories.using(repo_id) as memory:
-        memory._frequencies[0] = np.zeros(words, dtype=np.int32)
-
-
 def kept(memories: IndexCache) -> list[int]:
     return list(memories._repositories)
-
-
-def test_what_has_grown_makes_others_go_at_once_and_never_itself() -> None:
-    memories = IndexCache(most_bytes=100_000)
-    for repo_id in (1, 2, 3):
-        grow(memories, repo_id, 10)
-    grow(memories, 3, 50_000)
-    assert kept(memories) == [3]
-    with memories.using(3) as memory:
-        assert memory.size == 220_000
 
 
 def test_an_index_that_may_remember_next_to_nothing_answers_the_same(index: Index, model: HashingModel) -> None:

@@ -16,8 +16,9 @@ from bot.github.search import SearchPage, SimilarIssues
 from bot.quality.replay.archive import PastIssue
 from bot.quality.replay.replay import ReplayGitHub
 from bot.search.ranking.plan import Plan
+from bot.search.ranking.relevance import CountedWords
 from bot.search.sources import SearchRequest, Source, SourceResult, ask_all, merge_results
-from bot.search.sources.federated import Gathered
+from bot.search.sources.federated import Gathered, RecentIssuesCache, ensure_word_stats
 from bot.search.sources.github import GitHubHybrid, GitHubLexical, GitHubSimilar, PullRequests
 from tests.waiting import LONGEST
 
@@ -145,6 +146,16 @@ def test_a_source_that_breaks_is_logged_without_what_its_fault_quotes(caplog: py
     assert "in ask" in caplog.text
     assert question.target.title
     assert question.target.title not in caplog.text
+
+
+def test_first_contact_counts_the_words_of_recent_issues_once() -> None:
+    server, words = Server(), CountedWords()
+    ensure_word_stats(RecentIssuesCache(server), words, server.last.repo)
+    assert words.total() == 3
+    assert words.counts(["login", "proxi"]) == {"login": 2, "proxi": 2}
+    server.arrive(PastIssue(4, "another", "", NOW, None, "alice", ()))
+    ensure_word_stats(RecentIssuesCache(server), words, server.last.repo)
+    assert words.total() == 3
 
 
 def test_f8b_what_is_late_is_left_behind_and_told_and_the_others_count() -> None:

@@ -20,7 +20,6 @@ from bot.search.index.arrays import (
     read_postings,
     unpack_terms,
 )
-from bot.search.index.vectors import pack, unpack
 
 postings = st.lists(st.tuples(st.integers(1, 2**31 - 1), st.integers(0, 10**6), st.integers(1, 10**4)))
 bag = st.dictionaries(st.integers(1, 2**32 - 1), st.integers(1, 400), max_size=5)
@@ -59,13 +58,3 @@ def _packed(documents: list[list[dict[int, int]]], position: int) -> Bags:
     starts = np.cumsum([0, *map(len, bags)])
     entries = np.array([entry for bag in bags for entry in bag], dtype=np.int64).reshape(-1, 2)
     return Bags(starts, entries[:, 0].astype(np.uint32), np.minimum(entries[:, 1], MOST_COUNTED).astype(np.uint8))
-
-
-def test_vectors_lose_less_than_a_hundredth() -> None:
-    vectors = np.random.default_rng(1).normal(size=(50, 2, 256)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=2, keepdims=True)
-    vectors[3, 1] = 0
-    again = unpack(pack(vectors))
-    assert np.abs(np.einsum("nkd,mkd->nmk", again - vectors, vectors)).max() < 0.01
-    assert not again[3, 1].any()
-    assert unpack([]).shape == (0, 2, 0)
