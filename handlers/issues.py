@@ -151,14 +151,14 @@ def _queue_overtaken(context: IssueContext) -> None:
         later: own_issue_event(OVERTAKEN, context.installation, context.repository, later)
         for later in services.index.numbers(repo_id, number, _MOST_LATER)
     }
-    # Ask in this order: a look that ends in between has stored its answer.
+    # Ask about running jobs first: a look that ends before the next line has stored its answer by then.
     running = services.inbox.running([look.partition for look in looks.values()]) if looks else set()
     shown = services.store.comments.shown(repo_id, looks)
-    # An issue whose look has yet to begin will find this issue.
+    # Leave out issues that nobody has looked at yet: their looks will find this issue.
     missed = {
         later
         for later, look in looks.items()
-        if number not in shown.get(later, () if look.partition in running else (number,))
+        if (number not in shown[later] if later in shown else look.partition in running)
     }
     for later in _similar(context, missed) if missed else ():
         if _repeats(context, later, number):

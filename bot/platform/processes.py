@@ -172,8 +172,8 @@ def running_in_processes(
 ) -> Iterator[list[Future[T]]]:
     """Make the `calls` of `work` in fresh interpreters, each of which has called `begin` with what is `given`.
 
-    The processes end with the block, at once, and when this process is killed. Raises DoppelError if one of them
-    was killed.
+    The processes end with the block, at once, and when this process is killed. Raises DoppelError if somebody kills one
+    of them.
     """
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin, (begin, given))
     own: set[BaseProcess] = set()
@@ -185,7 +185,7 @@ def running_in_processes(
             own = set(multiprocessing.active_children()) - others
         yield futures
     except BrokenProcessPool:
-        raise DoppelError("one of its processes was killed, perhaps for want of memory; try fewer processes") from None
+        raise DoppelError("a process was killed, perhaps for lack of memory: try fewer of them") from None
     finally:
         for child in own:
             child.terminate()

@@ -132,7 +132,4 @@ def _row(repo_id: int, issue: IndexedIssue) -> tuple[Any, ...]:
 
 def _issue(row: Sequence[Any]) -> IndexedIssue:
     values = dict(zip(_STORED, row, strict=True))
-    values["bot"], labels = bool(values["bot"]), values["labels"]
-    # Most issues of most trackers have no label, and a search reads two hundred issues.
-    values["labels"] = () if labels == "[]" else tuple(json.loads(labels))
-    return IndexedIssue(**values)
+    return IndexedIssue(**values | {"bot": bool(values["bot"]), "labels": tuple(json.loads(values["labels"]))})

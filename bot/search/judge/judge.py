@@ -41,8 +41,6 @@ log = logging.getLogger(__name__)
 
 #: Seconds until the first probe of a failed endpoint, and the most between two probes; each failure doubles them.
 PAUSE, LONGEST = 30.0, 600.0
-#: An endpoint that asks for a longer pause gets this many seconds.
-LONGEST_ASKED = 3_600.0
 #: Tokens to reserve for an answer, and the highest token count to believe.
 _ANSWER_TOKENS, _MOST_TOKENS = 250, 1_000_000
 #: No question is asked with fewer seconds left.
@@ -77,7 +75,7 @@ class Breaker:
     def _probe(self, after: float | None) -> None:
         try:
             while self.is_open:
-                time.sleep(max(self._pause, min(after or 0.0, LONGEST_ASKED)))
+                time.sleep(max(self._pause, after or 0.0))
                 # Not reset by a probe: a slow model may answer its few lines in time, but never an issue's question.
                 self._pause = min(2 * self._pause, LONGEST)
                 try:

@@ -1,15 +1,25 @@
-"""What `doppel serve` does with a child that ends: it starts another, and sees when that is of no use."""
+"""Child processes: what `doppel serve` does with a child that ends, and pools that end with their block."""
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 
 from bot.deliveries.queue import POISON
-from bot.domain.errors import Unavailable
-from bot.platform.processes import DEATHS, KILLS, KILLS_WITHIN_SECONDS, WITHIN_SECONDS, Supervisor
-from tests.waiting import wait_until
+from bot.domain.errors import DoppelError, Unavailable
+from bot.platform.processes import (
+    DEATHS,
+    KILLS,
+    KILLS_WITHIN_SECONDS,
+    WITHIN_SECONDS,
+    Supervisor,
+    running_in_processes,
+)
+from tests.waiting import LONGEST, wait_until
 
 pytestmark = pytest.mark.processes
 
@@ -51,3 +61,17 @@ def test_the_jobs_that_kill_their_worker_do_not_end_the_receiver(end: End) -> No
 def test_one_that_is_killed_without_end_is_given_up(end: End) -> None:
     with pytest.raises(Unavailable, match=f"{KILLS} times by now, last with -9"):
         end("kill -KILL $$", KILLS, KILLS_WITHIN_SECONDS / (KILLS + 1))
+
+
+def test_a_pool_that_ends_leaves_the_processes_of_another_alone() -> None:
+    with ExitStack() as first:
+        first.enter_context(running_in_processes(1, pow, [(2, 4)], time.sleep, 0))
+        with running_in_processes(1, pow, [(2, 5)], time.sleep, 0) as answers:
+            first.close()
+            assert answers[0].result(LONGEST) == 32
+
+
+def test_who_loses_a_process_of_a_pool_reads_what_to_do() -> None:
+    calls: list[tuple[int]] = [(9,)]
+    with pytest.raises(DoppelError, match="fewer"), running_in_processes(1, os._exit, calls, time.sleep, 0) as answers:
+        answers[0].result(LONGEST)
