@@ -19,7 +19,7 @@ from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.events import CommentEvent, IssueEvent
 from bot.domain.decisions import Decision
 from bot.domain.entities import Issue, RepoRef, Repository
-from bot.domain.errors import Unavailable
+from bot.domain.errors import RateLimited, RemarkCode, Unavailable
 from bot.domain.report import Report
 from bot.github.repository import RepoClient
 from bot.platform.metrics import FIND_SECONDS, FINDS
@@ -156,9 +156,9 @@ class IssueContext:
         """Look for earlier reports of the issue. `options` and `words` come from a command.
 
         For a command, the report has the best candidates even below the threshold. It marks issues that the text names,
-        or omits them without `show_named`. Raise Unavailable, so that the queue tries again, if no search found
-        anything and one failed that may succeed later: "nothing found" would not be honest (F9). An answer from the
-        repository's own index is enough.
+        or omits them without `show_named`. Raise RateLimited or Unavailable, so that the queue tries again, if no
+        search found anything and one failed that may succeed later: "nothing found" would not be honest (F9). An answer
+        from the repository's own index is enough.
         """
         # If the command has only meaningless words, even the closest issues would be no answer (F9).
         listing = options is not None and (not words or has_usable_words(" ".join(words)))
@@ -190,8 +190,10 @@ class IssueContext:
             traced.set_attribute("outcome", report.outcome.value)
             traced.set_attribute("candidates", len(report.candidates))
         FINDS.labels(report.outcome.value).inc()
-        if not report.candidates and not report.indexed and any(query.later for query in report.queries):
-            raise Unavailable(f"not every search about {self.repo}#{self.number} was answered")
+        unanswered = {query.problem.code for query in report.queries if query.later and query.problem}
+        if unanswered and not report.candidates and not report.indexed:
+            error = RateLimited if unanswered & {RemarkCode.SEARCH_LIMIT, RemarkCode.HYBRID_LIMIT} else Unavailable
+            raise error(f"not every search about {self.repo}#{self.number} was answered")
         return report
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -29,10 +28,6 @@ from bot.storage.sqlite import SharedCommit, empty_log, is_full, take_write_lock
 # Seconds. Connecting can take this long, and so can waiting for a lock; GitHub allows a webhook ten seconds in all.
 PATIENCE = 3.0
 
-# How many deliveries a web process commits at once on PostgreSQL; further deliveries wait for a slot.
-_SLOTS = 8
-_BUSY = "the queue's database is busy"
-
 # True on a server that refuses writes: a standby, a server without disk space, or an exhausted hosting plan.
 _REFUSES_WRITES = sa.text(
     "SELECT current_setting('transaction_read_only') = 'on' OR NOT has_table_privilege('jobs', 'INSERT')"
@@ -53,27 +48,22 @@ class Inbox:
 
     def __init__(self, settings: Settings, *, patience: float = PATIENCE) -> None:
         """Opens no connection: a process can start while its database is unavailable, and meanwhile answers 503."""
-        self._engine = queue_engine(settings, patience=patience, pool_size=_SLOTS + 2)
+        self._engine = queue_engine(settings, patience=patience)
         self._queue = Queue(self._engine)
         self._prepared = False
-        self._preparing = threading.BoundedSemaphore()
-        self._patience = patience
         # PostgreSQL itself combines the commits of several connections. On SQLite one thread commits for all.
-        self._slots = threading.BoundedSemaphore(_SLOTS)
         self._shared = SharedCommit(self._queue.put, patience) if self._engine.dialect.name == "sqlite" else None
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool:
         """Commit a delivery to the queue; False if its id is already there. Raises QueueUnavailable within seconds."""
         new = new_job(delivery_id, event, delay_seconds)
-        if self._shared is None:
-            with self._ready():
+        with self._ready():
+            if self._shared is None:
                 return self._queue.put([new])[0]
-        with named_failures():
-            self._prepare()
             try:
                 return self._shared.write(new)
             except TimeoutError:
-                raise QueueUnavailable(_BUSY) from None
+                raise QueueUnavailable("the queue's database is busy") from None
 
     def running(self, partitions: Collection[str]) -> set[str]:
         """Those of the partitions of which a job is running. Raises QueueUnavailable."""
@@ -117,16 +107,11 @@ class Inbox:
 
     @contextmanager
     def _ready(self) -> Iterator[None]:
-        with _acquired(self._slots, self._patience), named_failures():
-            self._prepare()
-            yield
-
-    def _prepare(self) -> None:
-        if not self._prepared:
-            # One thread at a time: preparing the schema needs two connections, one of them for the lock.
-            with _acquired(self._preparing, self._patience):
+        with named_failures():
+            if not self._prepared:
                 prepare(self._engine)
                 self._prepared = True
+            yield
 
 
 def has_arrived(settings: Settings, since: float) -> bool:
@@ -148,13 +133,3 @@ def _select_jobs(
         return read_jobs(engine, sa.select(jobs).where(*conditions).order_by(jobs.c.number).limit(limit))
     finally:
         engine.dispose()
-
-
-@contextmanager
-def _acquired(lock: threading.Semaphore, patience: float) -> Iterator[None]:
-    if not lock.acquire(timeout=patience):
-        raise QueueUnavailable(_BUSY)
-    try:
-        yield
-    finally:
-        lock.release()

@@ -101,7 +101,7 @@ WITH RECURSIVE waiting (repository) AS (
             ORDER BY number LIMIT 1) AS first,
         (SELECT started_at FROM jobs WHERE repository = waiting.repository AND started_at IS NOT NULL
             ORDER BY started_at DESC LIMIT 1) AS served
-    FROM waiting WHERE repository IS NOT NULL
+    FROM waiting WHERE repository IS NOT NULL AND repository NOT IN :limited
 )
 UPDATE jobs SET state = 'running', lease_token = :token, lease_until = now() + :lease, started_at = now()
 WHERE state = 'waiting' AND number = (
@@ -111,7 +111,7 @@ WHERE state = 'waiting' AND number = (
         CASE WHEN served > now() THEN now() ELSE coalesce(served, 0) END,
         job.number
     LIMIT 1 FOR UPDATE OF job SKIP LOCKED)
-RETURNING id, queue, lease_token, installation, payload, attempts, arrived_at, crashes >= 2"""
+RETURNING id, queue, lease_token, installation, repository, payload, attempts, arrived_at, crashes >= 2"""
 
 CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
@@ -180,6 +180,7 @@ class ClaimedJob:
     queue: str
     token: str
     installation: int
+    repository: int
     payload: str
     attempts: int
     arrived: float
@@ -230,19 +231,27 @@ class Queue:
         return set(itertools.compress(QUEUES, found[:half])), set(itertools.compress(QUEUES, found[half:]))
 
     def claim(
-        self, queue: str, most: int = 1, *, suspects: bool = False, without: int = NO_INSTALLATION, worker: str = ""
+        self,
+        queue: str,
+        most: int = 1,
+        *,
+        suspects: bool = False,
+        without: int = NO_INSTALLATION,
+        limited: Collection[int] = (),
+        worker: str = "",
     ) -> list[ClaimedJob]:
-        """Claim up to `most` jobs of a queue for `worker`, but none of the installation `without`.
+        """Claim up to `most` jobs of a queue, but none of the installation `without` or of `limited` repositories.
 
         The installation with the fewest running jobs comes first, then the repository that was served longest ago. A
         partition's jobs run in order, one at a time. `suspects` claims only suspect jobs.
         """
         statement, claims = CLAIM_SUSPECT if suspects else CLAIM, list[ClaimedJob]()
+        which = {"queue": queue, "without": without, "limited": [*limited]}
         try:
             with write(self.engine) as connection:
                 while len(claims) < most:
                     token = f"{worker}:{secrets.token_hex(8)}"
-                    row = self._run(connection, statement, queue=queue, without=without, token=token).one_or_none()
+                    row = self._run(connection, statement, **which, token=token).one_or_none()
                     if row is None:
                         break
                     claims.append(ClaimedJob(*row))
@@ -303,8 +312,8 @@ class Queue:
         if (text := self._texts.get(statement)) is None:
             sql = statement.replace("FOR UPDATE OF job SKIP LOCKED", "") if self._is_sqlite else statement
             text = sa.text(sql.replace("now()", self._clock))
-            text = text.bindparams(sa.bindparam("tokens", expanding=True)) if ":tokens" in statement else text
-            self._texts[statement] = text
+            lists = (name for name in ("tokens", "limited") if f":{name}" in statement)
+            text = self._texts[statement] = text.bindparams(*(sa.bindparam(name, expanding=True) for name in lists))
         # A statement uses only the parameters that it names.
         return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **parameters})
 

@@ -27,7 +27,7 @@ from bot.deliveries import database
 from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE, SCHEDULE
 from bot.deliveries.events import Event, from_json
 from bot.deliveries.queue import CHANNEL, LEASE, NO_INSTALLATION, ClaimedJob, Queue, Schedule, ScheduledTask, decide
-from bot.domain.errors import DidNotEnd, Overtaken, UserError
+from bot.domain.errors import DidNotEnd, Overtaken, RateLimited, UserError
 from bot.domain.formats import counted
 from bot.platform.lease import working_under_lease
 from bot.platform.logs import OFTEN, describe, stack
@@ -43,6 +43,8 @@ log = logging.getLogger(__name__)
 RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
 # A delivery, or a job of another queue, counts as hung after this long. Replaying a repository's past takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
+# After a job has met GitHub's limit, this worker claims no job of its repository for as long as the job waits, or this.
+LONGEST_LIMIT = 60.0
 # The wait before asking an absent database again, and before offering a task to another version's workers.
 RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
 
@@ -101,6 +103,8 @@ class Worker:
         self._id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._changed = threading.Condition()
         self._running: set[_RunningJob] = set()
+        # For each repository whose jobs would meet GitHub's limit, until when (monotonic clock).
+        self._limited: dict[int, float] = {}
         self._wake, self._stopping, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
         self._heartbeat_at = time.monotonic()
@@ -178,7 +182,9 @@ class Worker:
         return claimed
 
     def _claim_from(self, queue: str, most: int = 1, *, suspects: bool = False, without: int = NO_INSTALLATION) -> bool:
-        claims = self._queue.claim(queue, most, suspects=suspects, without=without, worker=self._id)
+        now = time.monotonic()
+        limited = [id for id, until in [*self._limited.items()] if until > now] if queue == QUEUE else ()
+        claims = self._queue.claim(queue, most, suspects=suspects, without=without, limited=limited, worker=self._id)
         for claim in claims:
             job = _RunningJob(claim, time.monotonic() + (LONGEST if queue == QUEUE else LONGEST_BACKGROUND))
             with self._changed:
@@ -229,6 +235,8 @@ class Worker:
         elif error is not None:
             wait = decide(error, failures, random.random())  # noqa: S311 - it only spreads the load.
             record = partial(self._queue.fail, claim, describe(error), wait)
+            if isinstance(error, RateLimited) and claim.queue == QUEUE and claim.repository:
+                self._limited[claim.repository] = time.monotonic() + min(wait or 0.0, LONGEST_LIMIT)
             level, outcome, message = logging.ERROR, "dead", f"given up after {counted(failures, 'attempt')}"
             if wait is not None:
                 level, outcome, message = logging.WARNING, "failed", f"failed, and is tried again in {wait:.0f} s"

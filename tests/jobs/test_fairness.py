@@ -8,6 +8,8 @@ import sqlalchemy as sa
 from bot.deliveries.database import QUEUE
 from bot.deliveries.inbox import new_job
 from bot.deliveries.queue import Queue
+from bot.deliveries.worker import Job
+from bot.domain.errors import RateLimited
 from tests.jobs.conftest import Bench, Held, change, event, replay, step
 from tests.waiting import stays, wait_until
 
@@ -36,6 +38,25 @@ def test_an_installation_whose_jobs_all_wait_keeps_no_other_waiting(bench: Bench
     assert (held.at_work, held.most) == (4, 4), "it has its own places all the time, and no more"
     bench.inbox.erase(81)
     held.go.set()
+
+
+def test_a_limit_of_github_holds_up_the_rest_of_its_repository_and_no_other(bench: Bench) -> None:
+    """Each further try would spend requests that the installation's other repositories need."""
+
+    def limited(job: Job) -> None:
+        raise RateLimited("GitHub's rate limit is used up for now", after=3_600)
+
+    noisy, sibling = [f"limited-{n}" for n in range(40)], [f"unlimited-{n}" for n in range(10)]
+    bench.reactions |= dict.fromkeys(noisy, limited)
+    for n, delivery in enumerate(noisy):
+        bench.inbox.put(delivery, event(n, repo_id=83, installation=83))
+    wait_until(lambda: bench.calls(*noisy))
+    for n, delivery in enumerate(sibling):
+        bench.inbox.put(delivery, event(n, repo_id=84, installation=83))
+    wait_until(lambda: bench.states(*sibling) == ["done"] * 10)
+    stays(lambda: len(bench.calls(*noisy)) <= 5)
+    assert bench.states(*noisy) == ["waiting"] * 40
+    bench.inbox.erase(83)
 
 
 def test_background_work_is_done_one_piece_at_a_time_and_keeps_no_delivery_waiting(bench: Bench, number: int) -> None:
