@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
@@ -40,6 +41,18 @@ from bot.storage.sqlite import memory_engine
 BATCH = 5_000
 #: If the model is remote, this many issues are embedded and written at a time.
 _REMOTE_BATCH = 32
+#: Of this many repositories the last issue is remembered.
+_LAST_PUTS = 64
+
+
+class _LastPut(NamedTuple):
+    """The issue that was last put into a repository's index, by the change `sequence`. A search for it follows."""
+
+    sequence: int
+    number: int
+    text: tuple[str, str]
+    analysis: Analysis
+    pair: Vectors | None
 
 
 class Index:
@@ -68,6 +81,7 @@ class Index:
         self._fields, self._analyser_version = analyser.fields, analyser.version
         self._searchable = {position for position, field in enumerate(self._fields) if field.posted}
         self._caches = IndexCache()
+        self._last_puts: dict[int, _LastPut] = {}
         self._repository_analyser = RepositoryAnalyser(engine, analyser, self.about)
         self._model = ModelVectors(embedder, self.about) if embedder else None
         #: The text model's vectors; None without a text model.
@@ -126,15 +140,21 @@ class Index:
 
         If the text is an issue's, pass its `number`: then the issue's own stored lines do not count.
         """
-        return self._repository_analyser.read(repo_id, {number: _storable(title, body)})[number]
+        text, last = _storable(title, body), self._last_puts.get(repo_id)
+        if last and (last.number, last.text) == (number, text):
+            with self._engine.connect() as connection:
+                if load_state(connection, repo_id).sequence == last.sequence:
+                    return last.analysis
+        return self._repository_analyser.read(repo_id, {number: text})[number]
 
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
         """The vectors of title and whole text, (2, dimensions); None without a model. Raises EmbeddingError."""
         model = self._allowed_model(repo_id)
         if model is None:
             return None
-        pair: Vectors = model.make([analysis])[0]
-        return pair
+        last = self._last_puts.get(repo_id)
+        pair = last.pair if last and last.analysis is analysis else None
+        return model.make([analysis])[0] if pair is None else pair
 
     def check(self, view: View, pair: Vectors) -> None:
         """Raise EmbeddingError if `pair`, a result of `embed`, cannot be compared with the vectors in a view."""
@@ -190,6 +210,12 @@ class Index:
             save_state(connection, repo_id, state)
         if replaced:
             self._count_again(repo_id)
+        if len(analyses) == 1:
+            ((number, analysis),) = analyses.items()
+            if len(self._last_puts) >= _LAST_PUTS:
+                self._last_puts.clear()
+            pair = None if vectors is None else vectors[rows[0]]
+            self._last_puts[repo_id] = _LastPut(state.sequence, number, texts[number], analysis, pair)
         return True
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
@@ -211,6 +237,7 @@ class Index:
                 if table.info.get("index"):
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
         self._caches.forget(repo_id)
+        self._last_puts.pop(repo_id, None)
 
     def is_outdated(self, repo_id: int) -> bool:
         """Whether an earlier version of the analyser read the issues, so that they must be read again."""
