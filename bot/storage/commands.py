@@ -8,7 +8,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from bot.domain.entities import name_key
-from bot.storage.engine import TableGateway, lock, write
+from bot.storage.engine import TableGateway, lock, with_key, write
 from bot.storage.schema import heeded, muted, repositories, usage
 
 
@@ -42,6 +42,9 @@ def _of_comment(table: sa.FromClause, repo_id: int, number: int, comment_id: int
     return sa.and_(columns.repo_id == repo_id, columns.number == number, columns.comment_id == comment_id)
 
 
+_MUTED_BY = sa.select(muted.c.actor).where(with_key(muted, "repo_id", "number"))
+
+
 class MutedIssues(TableGateway):
     def set(self, repo_id: int, number: int, actor: str, now: float) -> None:
         """Silence the bot on this issue. Only the first person who asks for silence is recorded."""
@@ -56,7 +59,7 @@ class MutedIssues(TableGateway):
 
     def by(self, repo_id: int, number: int) -> str | None:
         """The person who muted this issue; None if nobody has."""
-        return self._scalar(sa.select(muted.c.actor).where(muted.c.repo_id == repo_id, muted.c.number == number))
+        return self._scalar(_MUTED_BY, repo_id=repo_id, number=number)
 
 
 class UsageLimit(NamedTuple):

@@ -16,7 +16,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from bot.storage.engine import TableGateway, write
+from bot.storage.engine import TableGateway, with_key, write
 from bot.storage.schema import comments
 
 ADVISORY = 0
@@ -67,12 +67,13 @@ class StoredComment:
 _KEY = ("repo_id", "number", "command_id")
 # Updates must not touch a comment that a maintainer deleted.
 _NOT_DELETED = comments.c.state != CommentState.DELETED
+_ROW = sa.select(comments).where(with_key(comments, *_KEY))
 
 
 class Comments(TableGateway):
     def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> StoredComment | None:
         """The stored comment; None if there never was a row."""
-        row = self._first(sa.select(comments).where(_key(repo_id, number, command_id)))
+        row = self._first(_ROW, repo_id=repo_id, number=number, command_id=command_id)
         if row is None:
             return None
         state = CommentState(row.state)

@@ -97,23 +97,31 @@ def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:
     return sa.literal_column("extract(epoch from clock_timestamp())::double precision", sa.Float())
 
 
+def with_key(table: sa.Table, *columns: str) -> sa.ColumnElement[bool]:
+    """The condition that columns have the values that an execution passes under their names.
+
+    A frequent statement is built once with it: building takes three times as long as SQLite needs to answer.
+    """
+    return sa.and_(*(table.c[name] == sa.bindparam(name) for name in columns))
+
+
 class TableGateway:
     """The base class of the store's parts (Fowler's Table Data Gateway). Thread safe: each call takes a connection."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def _all(self, query: sa.Select[Any]) -> Sequence[Any]:
+    def _all(self, query: sa.Select[Any], **values: Any) -> Sequence[Any]:
         with self._engine.connect() as connection:
-            return connection.execute(query).all()
+            return connection.execute(query, values).all()
 
-    def _first(self, query: sa.Select[Any]) -> Any | None:
+    def _first(self, query: sa.Select[Any], **values: Any) -> Any | None:
         with self._engine.connect() as connection:
-            return connection.execute(query).first()
+            return connection.execute(query, values).first()
 
-    def _scalar(self, query: sa.Select[Any]) -> Any | None:
+    def _scalar(self, query: sa.Select[Any], **values: Any) -> Any | None:
         with self._engine.connect() as connection:
-            return connection.execute(query).scalar()
+            return connection.execute(query, values).scalar()
 
     def _change(self, statement: sa.Insert | sa.Update | sa.Delete) -> int:
         """Run one statement; returns how many rows it changed, which drivers report unreliably for an INSERT."""

@@ -20,8 +20,36 @@ from bot.domain.feedback import (
     UserVerdictKind,
 )
 from bot.storage.comments import ADVISORY, CommentState
-from bot.storage.engine import TableGateway, write
+from bot.storage.engine import TableGateway, with_key, write
 from bot.storage.schema import calibrations, comments, signals, verdicts, watched
+
+# Each search reads these four.
+_REJECTED_ELSEWHERE = sa.select(verdicts.c.issue).where(
+    with_key(verdicts, "repo_id", "number"),
+    verdicts.c.kind == UserVerdictKind.NOT,
+    verdicts.c.undone_at.is_(None),
+    verdicts.c.issue != "",
+)
+_ORIGINALS = (
+    sa.select(verdicts.c.number, verdicts.c.other)
+    .where(with_key(verdicts, "repo_id"), verdicts.c.kind == UserVerdictKind.OF, verdicts.c.undone_at.is_(None))
+    .order_by(verdicts.c.at, verdicts.c.id)
+)
+_SINCE = (
+    sa.select(verdicts)
+    .where(with_key(verdicts, "repo_id"), verdicts.c.issue == "", verdicts.c.undone_at.is_(None))
+    .where(verdicts.c.at >= sa.bindparam("since"))
+    .order_by(verdicts.c.id)
+)
+_SIGNALS = (
+    sa.select(signals)
+    # Leave out kinds that only another version knows.
+    .where(with_key(signals, "repo_id"), signals.c.kind.in_([kind.value for kind in FeedbackKind]))
+    .order_by(signals.c.at, signals.c.number, signals.c.login)
+)
+_DECIDING = _SIGNALS.where(
+    sa.or_(signals.c.other != 0, signals.c.kind == FeedbackKind.REACTION.value), signals.c.who != Role.OTHER.value
+)
 
 
 class Verdicts(TableGateway):
@@ -61,8 +89,7 @@ class Verdicts(TableGateway):
 
     def rejected_elsewhere(self, repo_id: int, number: int) -> set[str]:
         """The issues of other repositories that a command on this issue has declared to be no duplicates."""
-        mine = (*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.number == number, verdicts.c.issue != "")
-        return {verdict.issue for verdict in self._find(*mine)}
+        return {row.issue for row in self._all(_REJECTED_ELSEWHERE, repo_id=repo_id, number=number)}
 
     def of_pair(self, repo_id: int, number: int, other: int, issue: str = "") -> list[UserVerdict]:
         """The verdicts that these two issues are different, by commands on either of them."""
@@ -88,8 +115,7 @@ class Verdicts(TableGateway):
 
     def originals(self, repo_id: int) -> dict[int, int]:
         """The original of each issue that was closed by an `of` that still holds."""
-        query = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.OF))
-        return {row.number: row.other for row in self._all(query.order_by(verdicts.c.at, verdicts.c.id))}
+        return {row.number: row.other for row in self._all(_ORIGINALS, repo_id=repo_id)}
 
     def by_command(self, repo_id: int, command_id: int) -> list[UserVerdict]:
         """The verdicts of the commands in this comment, whether they still hold or not."""
@@ -101,8 +127,7 @@ class Verdicts(TableGateway):
 
     def since(self, repo_id: int, since: float) -> list[UserVerdict]:
         """The verdicts at `since` (seconds since 1970) or later that still hold, about issues of this repository."""
-        here = (verdicts.c.repo_id == repo_id, verdicts.c.issue == "")
-        return self._find(*here, verdicts.c.at >= since, verdicts.c.undone_at.is_(None))
+        return [_verdict(row) for row in self._all(_SINCE, repo_id=repo_id, since=since)]
 
     def _find(self, *conditions: sa.ColumnElement[bool]) -> list[UserVerdict]:
         return [_verdict(row) for row in self._all(sa.select(verdicts).where(*conditions).order_by(verdicts.c.id))]
@@ -166,16 +191,15 @@ class Signals(TableGateway):
         self._change(sa.delete(signals).where(*mine))
 
     def of_issue(self, repo_id: int, number: int, kind: FeedbackKind) -> list[FeedbackSignal]:
-        return self._read(*_signals_of(repo_id, number, kind))
+        return self._read(_SIGNALS.where(signals.c.number == number, signals.c.kind == kind.value), repo_id)
 
     def since(self, repo_id: int, since: float) -> list[FeedbackSignal]:
         """All signals at `since` (seconds since 1970) or later, the earliest first."""
-        return self._read(signals.c.repo_id == repo_id, signals.c.at >= since)
+        return self._read(_SIGNALS.where(signals.c.at >= since), repo_id)
 
     def deciding(self, repo_id: int) -> list[FeedbackSignal]:
         """The signals from maintainers and authors, about a pair or about a comment of the bot's (a reaction)."""
-        about = sa.or_(signals.c.other != 0, signals.c.kind == FeedbackKind.REACTION.value)
-        return self._read(signals.c.repo_id == repo_id, about, signals.c.who != Role.OTHER.value)
+        return self._read(_DECIDING, repo_id)
 
     def prune(self, before: float) -> int:
         """Erase all repositories' signals before a time; returns how many."""
@@ -186,13 +210,10 @@ class Signals(TableGateway):
         key = {"repo_id": repo_id, **about, "login": person, "other": signal.other}
         return self._upsert(signals, key, {"same": signal.same, "who": signal.who.value, "at": signal.at})
 
-    def _read(self, *conditions: sa.ColumnElement[bool]) -> list[FeedbackSignal]:
-        # Leave out kinds that only another version knows.
-        known = signals.c.kind.in_([kind.value for kind in FeedbackKind])
-        query = sa.select(signals).where(known, *conditions).order_by(signals.c.at, signals.c.number, signals.c.login)
+    def _read(self, query: sa.Select[Any], repo_id: int) -> list[FeedbackSignal]:
         return [
             FeedbackSignal(row.number, FeedbackKind(row.kind), row.login, row.other, row.same, Role(row.who), row.at)
-            for row in self._all(query)
+            for row in self._all(query, repo_id=repo_id)
         ]
 
 
@@ -244,12 +265,15 @@ class WatchedComments(TableGateway):
                 connection.execute(self._upsert(watched, {"repo_id": repo_id, "number": comment.number}, values))
 
 
+_CALIBRATION = sa.select(calibrations).where(with_key(calibrations, "repo_id"))
+
+
 class Calibrations(TableGateway):
     """The `calibrations` table: one row for each repository, from its first calibration or reset on."""
 
     def get(self, repo_id: int) -> KeptCalibration | None:
         """The calibration in force; None if there never was one."""
-        row = self._first(sa.select(calibrations).where(calibrations.c.repo_id == repo_id))
+        row = self._first(_CALIBRATION, repo_id=repo_id)
         if row is None:
             return None
         basis = json.loads(row.basis)

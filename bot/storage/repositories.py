@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.domain.entities import RepoRef, Repository
-from bot.storage.engine import TableGateway, write
+from bot.storage.engine import TableGateway, with_key, write
 from bot.storage.schema import backfills, digest_issues, lock_index, repositories, scan_issues, texts
 
 
@@ -30,6 +30,11 @@ class StoredRepository:
         return Repository(self.id, self.ref, self.private, self.archived)
 
 
+_BY_ID = sa.select(repositories).where(with_key(repositories, "repo_id"))
+_LATEST_FIRST = (repositories.c.updated_at.desc(), repositories.c.repo_id.desc())
+_BY_NAME = sa.select(repositories).where(with_key(repositories, "lookup")).order_by(*_LATEST_FIRST).limit(1)
+
+
 class Repositories(TableGateway):
     """The `repositories` table. `Store.forget` erases a repository, since other tables have rows of it too."""
 
@@ -47,14 +52,12 @@ class Repositories(TableGateway):
             connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
 
     def get(self, repo_id: int) -> StoredRepository | None:
-        row = self._first(sa.select(repositories).where(repositories.c.repo_id == repo_id))
+        row = self._first(_BY_ID, repo_id=repo_id)
         return row and _stored(row)
 
     def by_name(self, ref: RepoRef) -> StoredRepository | None:
         """The repository with this name, ignoring case. If several rows have the name, the one updated last."""
-        found = sa.select(repositories).where(repositories.c.lookup == ref.key)
-        found = found.order_by(repositories.c.updated_at.desc(), repositories.c.repo_id.desc()).limit(1)
-        row = self._first(found)
+        row = self._first(_BY_NAME, lookup=ref.key)
         return row and _stored(row)
 
     def list(self, installation: int | None = None) -> list[StoredRepository]:
@@ -131,13 +134,15 @@ class CachedFile:
         return abs(now - self.fetched_at) < seconds
 
 
+_FILE = sa.select(texts.c.text, texts.c.fetched_at).where(with_key(texts, "repo_id", "name"))
+
+
 class CachedFiles(TableGateway):
     """The `texts` table: cached files by repository and a name that the caller chooses."""
 
     def get(self, repo_id: int, name: str) -> CachedFile | None:
         """The file as last fetched; None if it never was."""
-        query = sa.select(texts.c.text, texts.c.fetched_at).where(texts.c.repo_id == repo_id, texts.c.name == name)
-        row = self._first(query)
+        row = self._first(_FILE, repo_id=repo_id, name=name)
         return row and CachedFile(*row)
 
     def put(self, repo_id: int, name: str, text: str | None, now: float) -> None:
@@ -214,6 +219,9 @@ class Backfills(TableGateway):
         return self._upsert(backfills, {"repo_id": repo_id}, asdict(progress))
 
 
+_PROGRESS = sa.select(backfills).where(with_key(backfills, "repo_id"))
+
+
 def _progress(connection: sa.Connection, repo_id: int) -> Progress | None:
-    row = connection.execute(sa.select(backfills).where(backfills.c.repo_id == repo_id)).first()
+    row = connection.execute(_PROGRESS, {"repo_id": repo_id}).first()
     return None if row is None else Progress(*row[1:])

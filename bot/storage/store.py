@@ -12,7 +12,7 @@ from bot.platform.settings import Settings
 from bot.storage.commands import HandledCommands, MutedIssues, Usage
 from bot.storage.comments import Comments
 from bot.storage.decisions import Decisions, Judgements, LabelledIssues
-from bot.storage.engine import PATIENCE, make_engine, write
+from bot.storage.engine import PATIENCE, make_engine, with_key, write
 from bot.storage.feedback import Calibrations, Signals, Verdicts, WatchedComments
 from bot.storage.migrate import migrate
 from bot.storage.repositories import (
@@ -29,6 +29,14 @@ from bot.storage.sqlite import empty_log
 
 # Connections besides one for each thread: for background work and tasks, and for threads that need a second one.
 _SPARE = 4
+
+
+_OWN_ISSUES = sa.union(
+    *(
+        sa.select(table.c.number).where(with_key(table, "repo_id"), table.c.number.is_not(None))
+        for table in (scan_issues, digest_issues)
+    )
+)
 
 
 class Store:
@@ -57,12 +65,8 @@ class Store:
 
     def own_issues(self, repo_id: int) -> set[int]:
         """The numbers of the bot's own issues in a repository. (Their marker does not suffice: people can edit it.)"""
-        numbers = [
-            sa.select(table.c.number).where(table.c.repo_id == repo_id, table.c.number.is_not(None))
-            for table in (scan_issues, digest_issues)
-        ]
         with self.engine.connect() as connection:
-            return set(connection.execute(sa.union(*numbers)).scalars())
+            return set(connection.execute(_OWN_ISSUES, {"repo_id": repo_id}).scalars())
 
     def forget(self, repo_id: int, spared: Callable[[StoredRepository], bool] = lambda _: False) -> int:
         """Erase all that is stored of a repository (C6a); returns the number of rows.
