@@ -19,6 +19,7 @@ from bot.search.index.arrays import unpack_terms
 from bot.search.index.database import IndexState
 from bot.search.index.postings import issues_in, list_key, list_keys
 from bot.search.index.vectors import Neighbours, grown
+from bot.storage.engine import with_key
 from bot.storage.schema import index_lists, indexed_terms
 
 #: Bytes for all repositories together; the least recently used repository is dropped first.
@@ -142,12 +143,16 @@ def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int) 
     return counts
 
 
+_MINE, _LATER = with_key(indexed_terms, "repo_id"), indexed_terms.c.changed > sa.bindparam("after")
+_NEWER_TERMS = sa.select(indexed_terms.c.terms).where(_MINE, _LATER)
+_UNCHANGED_AND_NEWER = sa.select(
+    sa.exists().where(_MINE, ~_LATER), sa.select(sa.func.count()).where(_MINE, _LATER).scalar_subquery()
+)
+
+
 def _changed_since(connection: sa.Connection, repo_id: int, after: int) -> tuple[bool, int]:
     """Whether any issue is unchanged since the change `after`, and how many issues have changed."""
-    mine, changed = indexed_terms.c.repo_id == repo_id, indexed_terms.c.changed
-    unchanged = sa.exists().where(mine, changed <= after)
-    newer = sa.select(sa.func.count()).where(mine, changed > after).scalar_subquery()
-    any_unchanged, count = connection.execute(sa.select(unchanged, newer)).one()
+    any_unchanged, count = connection.execute(_UNCHANGED_AND_NEWER, {"repo_id": repo_id, "after": after}).one()
     return bool(any_unchanged), count
 
 
@@ -158,9 +163,7 @@ def _count_changed(
     after: int,
 ) -> None:
     """Recount the words of issues that changed since the change `after`."""
-    table = indexed_terms
-    query = sa.select(table.c.terms).where(table.c.repo_id == repo_id, table.c.changed > after)
-    blobs = list(connection.execute(query).scalars())
+    blobs = list(connection.execute(_NEWER_TERMS, {"repo_id": repo_id, "after": after}).scalars())
     for field, bags in zip(counts, unpack_terms(blobs, list(counts)), strict=True):
         first = list_key(field, 0)
         terms = np.unique(bags.terms.astype(np.int64))

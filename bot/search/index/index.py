@@ -33,7 +33,7 @@ from bot.search.index.postings import (
 from bot.search.index.text_vectors import TextVectors
 from bot.search.index.vectors import ModelVectors, Vectors, drop
 from bot.search.index.view import View
-from bot.storage.engine import make_engine, write
+from bot.storage.engine import make_engine, with_key, write
 from bot.storage.schema import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors, metadata, text_vectors
 from bot.storage.sqlite import memory_engine
 
@@ -43,6 +43,14 @@ BATCH = 5_000
 _REMOTE_BATCH = 32
 #: Of this many repositories the last issue is remembered.
 _LAST_PUTS = 64
+
+
+_ABOVE = (
+    sa.select(indexed_issues.c.number)
+    .where(with_key(indexed_issues, "repo_id"), indexed_issues.c.number > sa.bindparam("above"))
+    .order_by(indexed_issues.c.number)
+    .limit(sa.bindparam("limit"))
+)
 
 
 class _LastPut(NamedTuple):
@@ -108,10 +116,8 @@ class Index:
 
     def numbers(self, repo_id: int, above: int, limit: int) -> list[int]:
         """The numbers of the first issues above `above`, ascending."""
-        mine = sa.and_(indexed_issues.c.repo_id == repo_id, indexed_issues.c.number > above)
-        query = sa.select(indexed_issues.c.number).where(mine).order_by(indexed_issues.c.number).limit(limit)
         with self._engine.connect() as connection:
-            return list(connection.execute(query).scalars())
+            return list(connection.execute(_ABOVE, {"repo_id": repo_id, "above": above, "limit": limit}).scalars())
 
     def latest(self, repo_id: int, limit: int) -> list[IndexedIssue]:
         """The issues with the highest numbers, with their bodies, in no particular order."""

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from bot.domain.entities import Actor, Issue, RepoRef, State
 from bot.search.index.database import fetch, upsert
+from bot.storage.engine import with_key
 from bot.storage.schema import indexed_bodies as bodies
 from bot.storage.schema import indexed_issues as table
 from bot.storage.schema import indexed_terms as terms
@@ -101,13 +102,20 @@ def text_changes(connection: sa.Connection, repo_id: int, numbers: Collection[in
     return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
 
 
+_FREQUENT_ORIGINALS = (
+    sa.select(table.c.duplicate_of)
+    .where(with_key(table, "repo_id"), table.c.duplicate_of > 0)
+    .group_by(table.c.duplicate_of)
+    .having(sa.func.count() >= sa.bindparam("min_duplicates"))
+    .order_by(sa.func.count().desc())
+    .limit(sa.bindparam("limit"))
+)
+
+
 def frequent_originals(connection: sa.Connection, repo_id: int, min_duplicates: int, limit: int) -> list[int]:
     """Issues with at least `min_duplicates` closed duplicates; most duplicates first."""
-    duplicates = sa.func.count()
-    query = sa.select(table.c.duplicate_of).where(table.c.repo_id == repo_id, table.c.duplicate_of > 0)
-    query = query.group_by(table.c.duplicate_of).having(duplicates >= min_duplicates)
-    query = query.order_by(duplicates.desc()).limit(limit)
-    return list(connection.execute(query).scalars())
+    wanted = {"repo_id": repo_id, "min_duplicates": min_duplicates, "limit": limit}
+    return list(connection.execute(_FREQUENT_ORIGINALS, wanted).scalars())
 
 
 def write(

@@ -33,6 +33,7 @@ from bot.search.index.issues import IndexedIssue, storable_text
 from bot.search.index.postings import PostingsList, chunks_of, list_keys, read_lists, term_numbers
 from bot.search.index.text_vectors import NewVectors, TextVectors
 from bot.search.index.vectors import Neighbours, VectorKind, Vectors
+from bot.storage.engine import with_key
 from bot.storage.schema import indexed_issues, indexed_terms
 
 #: The most postings that one query may read, best terms first. This bounds the cost in a large repository.
@@ -64,6 +65,10 @@ class Query:
     terms: Integers
     weights: Floats
     scoring: Scoring
+
+
+_BELOW = indexed_issues.c.number < sa.bindparam("below")
+_REPORTED = sa.select(sa.func.count()).where(with_key(indexed_issues, "repo_id", "author"), _BELOW)
 
 
 class View:
@@ -199,9 +204,8 @@ class View:
 
     def reported(self, author: str, below: int) -> int:
         """How many issues with numbers below `below` an author wrote."""
-        table = indexed_issues.c
-        mine = sa.and_(table.repo_id == self._repo_id, table.author == storable_text(author, 200), table.number < below)
-        return self._connection.execute(sa.select(sa.func.count()).where(mine)).scalar_one()
+        mine = {"repo_id": self._repo_id, "author": storable_text(author, 200), "below": below}
+        return self._connection.execute(_REPORTED, mine).scalar_one()
 
     def frequent_originals(self, min_duplicates: int, limit: int) -> list[int]:
         """Issues with at least `min_duplicates` closed duplicates; most duplicates first."""
