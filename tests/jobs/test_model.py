@@ -92,17 +92,17 @@ class Machine(RuleBasedStateMachine):
                 self.pass_time(PASSES[what])
                 self.expire()
             elif what in ("claim", "claim alone"):
-                self.claim(alone=what == "claim alone")
+                self.claim(alone=what == "claim alone", limited=place)
             elif claims:
                 self.end(claims[place % len(claims)], what, wait)
             self.look()
 
-    def claim(self, *, alone: bool) -> None:
+    def claim(self, *, alone: bool, limited: int) -> None:
         waiting = [job for job in self.jobs.values() if job.state == "waiting" and self.is_due(job)]
         calm = any(job.crashes < 2 for job in waiting)
         assert self.queue.due() == ({QUEUE} if calm else set(), {QUEUE} if self.next(alone=True) else set())
-        expected = self.next(alone)
-        claims = self.queue.claim(QUEUE, suspects=alone)
+        expected = self.next(alone, limited)
+        claims = self.queue.claim(QUEUE, suspects=alone, limited=[limited])
         assert [claim.id for claim in claims] == ([expected] if expected else [])
         for claim in claims:
             job = self.jobs[claim.id]
@@ -157,8 +157,8 @@ class Machine(RuleBasedStateMachine):
         late = job.attempts > 0 and job.run_after > self.now + 8 * 3600
         return job.run_after <= self.now or early or late
 
-    def next(self, alone: bool) -> str | None:
-        """The job that is to be claimed: all are looked at, one after the other."""
+    def next(self, alone: bool, limited: int = -1) -> str | None:
+        """The job that is to be claimed, but none of the repository `limited`: all are looked at, one by one."""
 
         def blocked(job: Model) -> bool:
             others = [one for one in self.jobs.values() if one.partition == job.partition and one is not job]
@@ -169,7 +169,7 @@ class Machine(RuleBasedStateMachine):
         firsts = dict[int, tuple[str, Model]]()
         for id, job in self.jobs.items():
             fits = job.state == "waiting" and self.is_due(job) and (job.crashes >= 2) == alone and not blocked(job)
-            if fits and job.repository not in firsts:
+            if fits and job.repository not in (*firsts, limited):
                 firsts[job.repository] = (id, job)
 
         def order(job: Model) -> tuple[int, float, int]:
