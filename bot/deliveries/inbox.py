@@ -116,7 +116,7 @@ class Inbox:
 
 def has_arrived(settings: Settings, since: float) -> bool:
     """Whether any delivery was committed to the queue after `since`, in seconds since 1970. Raises QueueUnavailable."""
-    return bool(_select_jobs(settings, jobs.c.queue == QUEUE, jobs.c.arrived_at > since, limit=1))
+    return bool(_select_jobs(settings, jobs.c.queue == QUEUE, jobs.c.arrived_at > since))
 
 
 def queued_content(settings: Settings, repository_id: int) -> list[dict[str, Any]]:
@@ -125,11 +125,9 @@ def queued_content(settings: Settings, repository_id: int) -> list[dict[str, Any
     return [{"id": row.id, "status": row.state, "arrived": row.arrived_at, "content": row.payload} for row in rows]
 
 
-def _select_jobs(
-    settings: Settings, *conditions: sa.ColumnElement[bool], limit: int | None = None
-) -> Sequence[sa.Row[Any]]:
+def _select_jobs(settings: Settings, *conditions: sa.ColumnElement[bool]) -> Sequence[sa.Row[Any]]:
     engine = queue_engine(settings, pool_size=3)
     try:
-        return read_jobs(engine, sa.select(jobs).where(*conditions).order_by(jobs.c.number).limit(limit))
+        return read_jobs(engine, sa.select(jobs).where(*conditions).order_by(jobs.c.number))
     finally:
         engine.dispose()

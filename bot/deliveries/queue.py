@@ -143,6 +143,12 @@ UPDATE jobs SET %s, lease_token = NULL, lease_until = NULL
 WHERE id = :id AND lease_token = :token AND state = 'running'"""
 RETRY = "state = 'waiting', crashes = 0, run_after = now() + :wait"
 
+# The pattern is how the payload of an opened issue begins (`to_json`).
+POSTPONE = f"""
+UPDATE jobs SET run_after = now() + :wait
+WHERE state = 'waiting' AND crashes < 2 AND queue = '{QUEUE}' AND repository = :repository
+AND run_after < now() + :wait AND payload LIKE '{{"kind":"issue","action":"opened"%'"""
+
 CLEAN = """
 DELETE FROM jobs WHERE number IN (
     SELECT number FROM jobs WHERE state IN ('done', 'dead') AND state = :ended
@@ -187,12 +193,15 @@ class ClaimedJob:
     suspect: bool
 
 
+Ids = Collection[int]
+
+
 class Queue:
     """The queue on one database. Thread safe. Each operation raises SQLAlchemy's errors."""
 
-    def __init__(self, engine: sa.Engine, now: str | None = None) -> None:
-        """`now` is the time in seconds since 1970 as an SQL expression; by default the database's clock."""
-        self.engine = engine
+    def __init__(self, engine: sa.Engine, now: str | None = None, worker: str = "") -> None:
+        """`now` is the time in seconds since 1970 in SQL; by default the database's clock. `worker` claims jobs."""
+        self.engine, self._worker = engine, worker
         self._clock = now or str(database_time(engine))
         self._texts: dict[str, sa.TextClause] = {}
         self._ends = SharedCommit(self._end_all, None)
@@ -227,20 +236,12 @@ class Queue:
         """The queues with due jobs that are not suspect, and the queues with suspect jobs that can be claimed."""
         with self.engine.connect() as connection:
             found = self._run(connection, DUE_QUEUES).one()
-        half = len(QUEUES)
-        return set(itertools.compress(QUEUES, found[:half])), set(itertools.compress(QUEUES, found[half:]))
+        return set(itertools.compress(QUEUES, found)), set(itertools.compress(QUEUES, found[len(QUEUES) :]))
 
     def claim(
-        self,
-        queue: str,
-        most: int = 1,
-        *,
-        suspects: bool = False,
-        without: int = NO_INSTALLATION,
-        limited: Collection[int] = (),
-        worker: str = "",
+        self, queue: str, most: int = 1, *, suspects: bool = False, without: int = NO_INSTALLATION, limited: Ids = ()
     ) -> list[ClaimedJob]:
-        """Claim up to `most` jobs of a queue, but none of the installation `without` or of `limited` repositories.
+        """Claim up to `most` jobs of a queue, but none of the installation `without`, or of `limited` repositories.
 
         The installation with the fewest running jobs comes first, then the repository that was served longest ago. A
         partition's jobs run in order, one at a time. `suspects` claims only suspect jobs.
@@ -250,7 +251,7 @@ class Queue:
         try:
             with write(self.engine) as connection:
                 while len(claims) < most:
-                    token = f"{worker}:{secrets.token_hex(8)}"
+                    token = f"{self._worker}:{secrets.token_hex(8)}"
                     row = self._run(connection, statement, **which, token=token).one_or_none()
                     if row is None:
                         break
@@ -280,6 +281,13 @@ class Queue:
         becomes = "state = 'dead', done_at = now()" if wait is None else RETRY
         failed = {"attempts": claim.attempts + 1, "error": error} | ({} if wait is None else {"wait": wait})
         return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)
+
+    def postpone(self, repository: int, wait: float) -> int:
+        """Let a repository's opened issues wait, for they would meet the limit that one has met. Returns how many.
+
+        Other jobs, such as commands, are fewer and need less, so each tries by itself.
+        """
+        return self._change(POSTPONE, repository=repository, wait=wait)
 
     def release(self, claim: ClaimedJob) -> bool:
         """Let the job wait again as if it had never been claimed. Returns whether the claim still held."""

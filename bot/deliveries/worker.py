@@ -43,8 +43,9 @@ log = logging.getLogger(__name__)
 RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
 # A delivery, or a job of another queue, counts as hung after this long. Replaying a repository's past takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
-# After a job has met GitHub's limit, this worker claims no job of its repository for as long as the job waits, or this.
-LONGEST_LIMIT = 60.0
+# After a job has met GitHub's limit, its repository's opened issues wait as long, at most for five minutes. More arrive
+# meanwhile, so for a short pause this worker claims no job of the repository.
+LONGEST_POSTPONED, _LIMIT_PAUSE = 300.0, 2.0
 # The wait before asking an absent database again, and before offering a task to another version's workers.
 RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
 
@@ -96,14 +97,14 @@ class Worker:
         self._on_overdue = on_overdue
         self._most = settings.worker_threads
         self._engine = database.queue_engine(settings, pool_size=self._most + 12)
-        self._queue = Queue(self._engine)
+        self._id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self._queue = Queue(self._engine, worker=self._id)
         tasks = [*tasks, ScheduledTask("queue", CLEAN_EVERY, self._queue.clean)]
         self._schedule = Schedule(self._queue, tasks)
         self._free = {QUEUE: self._most + 1, BACKGROUND_QUEUE: 1, REPLAY_QUEUE: 1, SCHEDULE: len(tasks)}
-        self._id = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._changed = threading.Condition()
         self._running: set[_RunningJob] = set()
-        # For each repository whose jobs would meet GitHub's limit, until when (monotonic clock).
+        # Until when to claim no jobs of a repository (monotonic clock).
         self._limited: dict[int, float] = {}
         self._wake, self._stopping, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
@@ -183,8 +184,9 @@ class Worker:
 
     def _claim_from(self, queue: str, most: int = 1, *, suspects: bool = False, without: int = NO_INSTALLATION) -> bool:
         now = time.monotonic()
-        limited = [id for id, until in [*self._limited.items()] if until > now] if queue == QUEUE else ()
-        claims = self._queue.claim(queue, most, suspects=suspects, without=without, limited=limited, worker=self._id)
+        # A suspect job must not wait: all others wait for it.
+        limited = [] if suspects or queue != QUEUE else [id for id, until in [*self._limited.items()] if until > now]
+        claims = self._queue.claim(queue, most, suspects=suspects, without=without, limited=limited)
         for claim in claims:
             job = _RunningJob(claim, time.monotonic() + (LONGEST if queue == QUEUE else LONGEST_BACKGROUND))
             with self._changed:
@@ -235,9 +237,10 @@ class Worker:
         elif error is not None:
             wait = decide(error, failures, random.random())  # noqa: S311 - it only spreads the load.
             record = partial(self._queue.fail, claim, describe(error), wait)
-            if isinstance(error, RateLimited) and claim.queue == QUEUE and claim.repository:
-                self._limited[claim.repository] = time.monotonic() + min(wait or 0.0, LONGEST_LIMIT)
             level, outcome, message = logging.ERROR, "dead", f"given up after {counted(failures, 'attempt')}"
+            if wait is not None and isinstance(error, RateLimited):
+                self._limited[claim.repository] = time.monotonic() + _LIMIT_PAUSE
+                self._until_answered(partial(self._queue.postpone, claim.repository, min(wait, LONGEST_POSTPONED)))
             if wait is not None:
                 level, outcome, message = logging.WARNING, "failed", f"failed, and is tried again in {wait:.0f} s"
         if job.lost or isinstance(error, Overtaken) or not self._until_answered(record):
@@ -268,7 +271,7 @@ class Worker:
         with database.named_failures():
             return not job.lost and bool(self._queue.renew([job.claim.token]))
 
-    def _until_answered(self, ask: Callable[[], bool]) -> bool:
+    def _until_answered(self, ask: Callable[[], int]) -> int:
         """Call `ask` until the database answers: a finished job would run again if its end were not recorded."""
         while True:
             try:

@@ -63,6 +63,8 @@ _UNCONNECTED = (
 
 def why(problem: BaseException) -> str:
     """The reason of a failure, for people, without addresses and files; the error's type if it is unknown. Pure."""
+    if isinstance(problem, sa.exc.TimeoutError):
+        return "all its connections are busy"
     cause = getattr(problem, "orig", None) or problem
     kind = type(cause).__name__
     if isinstance(cause, OSError):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sqlalchemy as sa
 
@@ -40,8 +42,8 @@ def test_an_installation_whose_jobs_all_wait_keeps_no_other_waiting(bench: Bench
     held.go.set()
 
 
-def test_a_limit_of_github_holds_up_the_rest_of_its_repository_and_no_other(bench: Bench) -> None:
-    """Each further try would spend requests that the installation's other repositories need."""
+def test_a_limit_of_github_holds_up_the_issues_of_its_repository_and_nothing_else(bench: Bench) -> None:
+    """Each further try would spend requests that the installation's other repositories and its own commands need."""
 
     def limited(job: Job) -> None:
         raise RateLimited("GitHub's rate limit is used up for now", after=3_600)
@@ -53,9 +55,14 @@ def test_a_limit_of_github_holds_up_the_rest_of_its_repository_and_no_other(benc
     wait_until(lambda: bench.calls(*noisy))
     for n, delivery in enumerate(sibling):
         bench.inbox.put(delivery, event(n, repo_id=84, installation=83))
-    wait_until(lambda: bench.states(*sibling) == ["done"] * 10)
-    stays(lambda: len(bench.calls(*noisy)) <= 5)
+    bench.inbox.put("limited-suspect", event(98, repo_id=83, installation=83), delay_seconds=600)
+    bench.due("limited-suspect", crashes=2)
+    wait_until(lambda: bench.states(*sibling, "limited-suspect") == ["done"] * 11)
+    bench.inbox.put("limited-edit", replace(event(99, repo_id=83, installation=83), action="edited"))
+    wait_until(lambda: bench.states("limited-edit") == ["done"])
+    assert len(bench.calls(*noisy)) < 20, "those that had been claimed when the first met the limit"
     assert bench.states(*noisy) == ["waiting"] * 40
+    assert min(bench.waits(delivery) for delivery in noisy) > 200
     bench.inbox.erase(83)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,8 +42,6 @@ from bot.storage.sqlite import memory_engine
 BATCH = 5_000
 #: If the model is remote, this many issues are embedded and written at a time.
 _REMOTE_BATCH = 32
-#: Of this many repositories the last issue is remembered.
-_LAST_PUTS = 64
 
 
 _ABOVE = (
@@ -54,11 +53,14 @@ _ABOVE = (
 
 
 class _LastPut(NamedTuple):
-    """The issue that was last put into a repository's index, by the change `sequence`. A search for it follows."""
+    """The issue that a thread has put into the index last, for the search that follows. It goes with the thread.
 
+    Its analysis holds as long as the forms' lines and the index's `sequence` are the same.
+    """
+
+    issue: tuple[int, int, tuple[str, str]]
+    forms: Collection[str]
     sequence: int
-    number: int
-    text: tuple[str, str]
     analysis: Analysis
     pair: Vectors | None
 
@@ -89,7 +91,7 @@ class Index:
         self._fields, self._analyser_version = analyser.fields, analyser.version
         self._searchable = {position for position, field in enumerate(self._fields) if field.posted}
         self._caches = IndexCache()
-        self._last_puts: dict[int, _LastPut] = {}
+        self._here = threading.local()
         self._repository_analyser = RepositoryAnalyser(engine, analyser, self.about)
         self._model = ModelVectors(embedder, self.about) if embedder else None
         #: The text model's vectors; None without a text model.
@@ -146,19 +148,22 @@ class Index:
 
         If the text is an issue's, pass its `number`: then the issue's own stored lines do not count.
         """
-        text, last = _storable(title, body), self._last_puts.get(repo_id)
-        if last and (last.number, last.text) == (number, text):
+        text, last = _storable(title, body), self._last_put()
+        if last and last.issue == (repo_id, number, text) and last.forms == self.about.form_lines(repo_id):
             with self._engine.connect() as connection:
                 if load_state(connection, repo_id).sequence == last.sequence:
                     return last.analysis
         return self._repository_analyser.read(repo_id, {number: text})[number]
+
+    def _last_put(self) -> _LastPut | None:
+        return getattr(self._here, "last_put", None)
 
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
         """The vectors of title and whole text, (2, dimensions); None without a model. Raises EmbeddingError."""
         model = self._allowed_model(repo_id)
         if model is None:
             return None
-        last = self._last_puts.get(repo_id)
+        last = self._last_put()
         pair = last.pair if last and last.analysis is analysis else None
         return model.make([analysis])[0] if pair is None else pair
 
@@ -187,6 +192,7 @@ class Index:
             known = issue_rows.texts(connection, repo_id, part)
         texts = {number: _storable(issue.title, issue.body) for number, issue in part.items()}
         changed = {number: text for number, text in texts.items() if known.get(number) != text}
+        forms = self.about.form_lines(repo_id)
         analyses = self._repository_analyser.read(repo_id, changed)
         model = self._allowed_model(repo_id) if embed and analyses else None
         vectors = model.make(list(analyses.values())) if model else None
@@ -218,10 +224,8 @@ class Index:
             self._count_again(repo_id)
         if len(analyses) == 1:
             ((number, analysis),) = analyses.items()
-            if len(self._last_puts) >= _LAST_PUTS:
-                self._last_puts.clear()
             pair = None if vectors is None else vectors[rows[0]]
-            self._last_puts[repo_id] = _LastPut(state.sequence, number, texts[number], analysis, pair)
+            self._here.last_put = _LastPut((repo_id, number, texts[number]), forms, state.sequence, analysis, pair)
         return True
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
@@ -243,7 +247,6 @@ class Index:
                 if table.info.get("index"):
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
         self._caches.forget(repo_id)
-        self._last_puts.pop(repo_id, None)
 
     def is_outdated(self, repo_id: int) -> bool:
         """Whether an earlier version of the analyser read the issues, so that they must be read again."""
