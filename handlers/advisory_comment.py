@@ -50,16 +50,8 @@ def advise(context: IssueContext, cause: str, *, anew: bool = False) -> None:
     if not report.candidates:
         _log_silence(context, report)
     if posted and anew and not report.candidates and not _names_something(context):
-        threshold = context.threshold.value
-        note(
-            context,
-            report,
-            (),
-            DecisionOutcome.UNCHANGED,
-            cause=cause,
-            threshold=threshold,
-            reason=why_nothing(report, threshold),
-        )
+        reason = why_nothing(report, context.threshold.value)
+        note(context, report, (), DecisionOutcome.UNCHANGED, cause=cause, reason=reason)
     elif context.config.mode == "shadow":
         _note_shadow(context, report, cause)
     else:
@@ -183,8 +175,7 @@ def _log_silence(context: IssueContext, report: Report) -> None:
 
 def _note_shadow(context: IssueContext, report: Report, cause: str) -> None:
     """`mode: shadow`: record what the bot would have posted."""
-    named, threshold = report.candidates, context.threshold.value
-    shown = _own_numbers(named)
+    named, shown = report.candidates, _own_numbers(report.candidates)
     logger.info("shadow: %s#%d would show %s", context.repo, context.number, shown or "nothing")
     SHADOW.labels("found" if shown else "silent").inc()
     context.services.store.comments.answer_silently(
@@ -195,15 +186,8 @@ def _note_shadow(context: IssueContext, report: Report, cause: str) -> None:
         now=context.services.now(),
     )
     outcome = DecisionOutcome.SHADOW if named else DecisionOutcome.SILENT
-    note(
-        context,
-        report,
-        named,
-        outcome,
-        cause=cause,
-        threshold=threshold,
-        reason="" if named else why_nothing(report, threshold),
-    )
+    reason = "" if named else why_nothing(report, context.threshold.value)
+    note(context, report, named, outcome, cause=cause, reason=reason)
 
 
 def note(
@@ -213,18 +197,22 @@ def note(
     outcome: DecisionOutcome,
     *,
     cause: str,
-    threshold: float,
+    threshold: float | None = None,
     reason: str = "",
 ) -> None:
-    """Store a decision and its evidence. `shown` are the candidates that the comment lists, or would list."""
+    """Store a decision and its evidence. `shown` are the candidates that the comment lists, or would list.
+
+    `threshold` is the repository's, unless a command sets another.
+    """
     found = evidence(report, shown) if report else ()
     mode, now = context.config.mode, context.services.now()
-    decision = Decision(context.number, now, cause, mode, outcome, threshold, reason, found)
+    least = context.threshold.value if threshold is None else threshold
+    decision = Decision(context.number, now, cause, mode, outcome, least, reason, found)
     context.services.store.decisions.add(context.repository.id, decision)
 
 
 def note_left_alone(context: IssueContext, cause: str, reason: str) -> None:
-    note(context, None, (), DecisionOutcome.LEFT_ALONE, cause=cause, threshold=context.threshold.value, reason=reason)
+    note(context, None, (), DecisionOutcome.LEFT_ALONE, cause=cause, reason=reason)
 
 
 def why_nothing(report: Report, threshold: float) -> str:

@@ -123,7 +123,9 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
     erased = 0
     for repository in differences.missing:
         # One at a time, so that what GitHub confirmed is erased even if its rate limit ends this turn.
-        if _is_gone(app, repository):
+        if app.is_installed_on(repository.ref, repository.id):
+            logger.warning("repository %d is ours but on no list of GitHub's", repository.id)
+        else:
             erase_repository(repository.id, services, installation=repository.installation)
             erased += 1
     logger.info(
@@ -144,10 +146,3 @@ def _list(app: AppClient, installation: Installation) -> Listed:
             # The installation has been removed or suspended since GitHub listed it.
             logger.warning("installation %d tells no repositories: %s", installation.id, refusal)
     return Listed(installation.id, installation.account, installation.suspended, repositories)
-
-
-def _is_gone(app: AppClient, repository: StoredRepository) -> bool:
-    if app.is_installed_on(repository.ref, repository.id):
-        logger.warning("repository %d is ours but on no list of GitHub's", repository.id)
-        return False
-    return True

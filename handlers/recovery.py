@@ -19,6 +19,7 @@ from bot.conversation.marker import answered_comment_id
 from bot.domain.entities import NOBODY, Actor, Comment, Permission, Repository, name_key, same_login
 from bot.domain.errors import GitHubError, Retryable
 from bot.domain.feedback import Role, UserVerdict, UserVerdictKind
+from bot.github.convert import as_text
 from bot.github.repository import RepoClient
 from bot.github.search import Thread
 from bot.platform.addresses import hosts_of
@@ -49,17 +50,13 @@ def recover(github: RepoClient, repository: Repository, services: Services) -> b
 
 def _recover(github: RepoClient, repository: Repository, services: Services) -> None:
     now, last = services.now(), services.store.cached_files.get(repository.id, _RECOVERY_KEY)
-    since = "" if last is None else _format_time(datetime.fromtimestamp(last.fetched_at - _SEARCH_LAG, UTC))
+    since = "" if last is None else as_text(datetime.fromtimestamp(last.fetched_at - _SEARCH_LAG, UTC))
     permissions: dict[str, Permission] = {}
     for thread in github.threads(repository.ref, since):
         if not thread.whole:
             thread = replace(thread, comments=tuple(github.comments(repository.ref, thread.number)))
         _ThreadRecovery(github, repository, services, thread, permissions).recover()
     services.store.cached_files.put(repository.id, _RECOVERY_KEY, "", now)
-
-
-def _format_time(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class _ThreadRecovery:
@@ -112,7 +109,7 @@ class _ThreadRecovery:
     def _recover_commands(self, comment: Comment) -> None:
         app = self._services.github.login().removesuffix("[bot]")
         parsed = parse(comment.body, self._repo, hosts_of(self._services.settings.github_api_url), app)
-        said_at, place = _format_time(comment.updated_at), (*self._where, comment.id)
+        said_at, place = as_text(comment.updated_at), (*self._where, comment.id)
         text_hash = hash_texts(said_at, *(command.line for command in parsed))
         if not self._store.handled_commands.begin(*place, said_at=said_at, text_hash=text_hash, delivery=_RECOVERY_KEY):
             return

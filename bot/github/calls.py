@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, wraps
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import githubkit
 from githubkit.exception import (
@@ -210,17 +210,11 @@ def is_failure(error: GraphQLError) -> bool:
     return error.message.startswith(_INTERNAL_ERROR) or error.type == _TOO_EXPENSIVE
 
 
-class HasApi(Protocol):
-    """A client that holds an `Api`."""
-
-    _api: Api
-
-
-def operation(ask: Callable[Concatenate[Api, P], T]) -> Callable[Concatenate[HasApi, P], T]:
-    """Turn a function of an `Api` into a method of a client."""
+def operation(ask: Callable[Concatenate[Api, P], T]) -> Callable[Concatenate[Any, P], T]:
+    """Turn a function of an `Api` into a method of a client that holds the `Api`."""
 
     @wraps(ask)
-    def method(client: HasApi, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def method(client: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
         return ask(client._api, *args, **kwargs)
 
     return method

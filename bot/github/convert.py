@@ -7,7 +7,7 @@ page, and Enterprise servers omit fields that the models require.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from bot.domain.entities import NOBODY, Actor, Comment, Issue, IssueRef, Permission, RepoRef, Repository
@@ -91,6 +91,12 @@ def label_name(data: Json | str) -> str:
 def moment(text: str) -> datetime:
     """Read a time in GitHub's format, `2026-03-10T09:00:00Z`."""
     return datetime.fromisoformat(text)
+
+
+def as_text(moment: datetime) -> str:
+    """Write a time in GitHub's format."""
+    # `strftime` writes years before 1000 with fewer digits.
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def _repo_of(address: str) -> RepoRef:

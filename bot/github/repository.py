@@ -37,14 +37,48 @@ _LOGIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _MOST_COMMENTS, _MOST_ISSUES_OF_ONE, _MOST_LABELS = 5_000, 1_000, 2_000
 
 
-class Reads:
-    """Reading operations. All raise Forbidden, RateLimited and Unavailable. Docstrings say which raise NotFound."""
+Reaction = Literal["+1", "-1", "eyes", "confused", "rocket"]
+
+
+class RepoClient:
+    """All of the bot's reading and writing on GitHub as one identity. Thread safe.
+
+    All operations raise Forbidden, RateLimited and Unavailable. Those that write also raise NotFound and Invalid; of
+    the others, docstrings say which raise NotFound. The client retries all operations except `create_comment` and
+    `create_issue`. If one of these two raises Unavailable, the comment or issue may exist: look for its marker before
+    trying again.
+    """
 
     label_events = operation(label_events)
     suggestions = operation(suggestions)
+    search = operation(search)
+    similar_issues = operation(similar_issues)
+    discussions = operation(search_discussions)
+    workflow_states = operation(workflow_states)
+    closers = operation(closers)
+    duplicate_of = operation(duplicate_of)
+    originals = operation(originals)
+    changed_issues = operation(changed_issues)
+    count_issues = operation(count_issues)
+    missing_issues = operation(missing_issues)
+    history = operation(history)
+    reactions = operation(reactions)
+    votes = operation(votes)
+    threads = operation(threads)
+    fold = operation(fold)
+    unfold = operation(unfold)
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, tracker: ToolCallTracker) -> None:
         self._api = api
+        self._tracker = tracker
+
+    def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
+        """A client for an issue (`OWNER/REPO#N`) that caches reads for some minutes (T5). `fresh` ignores the cache."""
+        return ThreadClient(self._api, self._tracker, key, fresh=fresh)
+
+    def forget_thread(self, key: str) -> None:
+        """Drop a thread's cached reads, because the thread has changed."""
+        self._tracker.clear_session(key)
 
     def issue(self, repo: RepoRef, number: int) -> Issue:
         """An issue or pull request. Raises NotFound if the issue was deleted or transferred.
@@ -148,17 +182,6 @@ class Reads:
             return self._api.call(f"read {path or 'the root'} in {repo}", request)
         except NotFound:
             return None
-
-
-Reaction = Literal["+1", "-1", "eyes", "confused", "rocket"]
-
-
-class Writes(Reads):
-    """Writing operations. All raise NotFound, Forbidden, Invalid, RateLimited and Unavailable.
-
-    The client retries all operations except `create_comment` and `create_issue`. If one of these two raises
-    Unavailable, the comment or issue may exist: look for its marker before trying again.
-    """
 
     def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment:
         method = self._api.rest.issues.create_comment
@@ -269,39 +292,6 @@ class Writes(Reads):
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class RepoClient(Writes):
-    """All of the bot's reading and writing on GitHub as one identity. Thread safe."""
-
-    search = operation(search)
-    similar_issues = operation(similar_issues)
-    discussions = operation(search_discussions)
-    workflow_states = operation(workflow_states)
-    closers = operation(closers)
-    duplicate_of = operation(duplicate_of)
-    originals = operation(originals)
-    changed_issues = operation(changed_issues)
-    count_issues = operation(count_issues)
-    missing_issues = operation(missing_issues)
-    history = operation(history)
-    reactions = operation(reactions)
-    votes = operation(votes)
-    threads = operation(threads)
-    fold = operation(fold)
-    unfold = operation(unfold)
-
-    def __init__(self, api: Api, tracker: ToolCallTracker) -> None:
-        super().__init__(api)
-        self._tracker = tracker
-
-    def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
-        """A client for an issue (`OWNER/REPO#N`) that caches reads for some minutes (T5). `fresh` ignores the cache."""
-        return ThreadClient(self._api, self._tracker, key, fresh=fresh)
-
-    def forget_thread(self, key: str) -> None:
-        """Drop a thread's cached reads, because the thread has changed."""
-        self._tracker.clear_session(key)
 
 
 def _cached(

@@ -8,11 +8,12 @@ The bot follows GitHub's cursor only if a whole page changed within one second.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from bot.domain.entities import Issue, Repository
 from bot.domain.errors import Retryable
 from bot.github.changes import Budget
+from bot.github.convert import as_text
 from bot.github.repository import RepoClient
 from bot.storage.repositories import Progress
 
@@ -78,18 +79,13 @@ def next_position(place: PagePosition, last: datetime | None, after: str) -> Pag
 
     A page can be empty before the end, for example because GitHub leaves out a spammer's issues.
     """
-    since = _text(last - _SAME_SECOND) if last else ""
+    since = as_text(last - _SAME_SECOND) if last else ""
     return PagePosition(since) if since > place.since else replace(place, after=after, page=place.page + 1)
 
 
 def last_position(place: PagePosition, last: datetime | None) -> PagePosition:
     """The position for the next round, after the last page."""
-    return PagePosition(_text(last - _LATE) if last else place.since)
-
-
-def _text(moment: datetime) -> str:
-    # `strftime` writes years before 1000 with fewer digits.
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+    return PagePosition(as_text(last - _LATE) if last else place.since)
 
 
 @dataclass(slots=True)

@@ -74,10 +74,6 @@ def _is_due(delivery: FailedDelivery, now: float) -> bool:
     return not delivery.asked_at <= now < delivery.asked_at + wait
 
 
-def retention_seconds(enterprise: bool) -> float:
-    return (7 if enterprise else 3) * _DAY
-
-
 class FailedDeliveries:
     """The failed deliveries on GitHub's list, as one worker knows them.
 
@@ -92,7 +88,7 @@ class FailedDeliveries:
     def recover(self) -> None:
         """Ask GitHub to redeliver failed deliveries. Raises RateLimited, Unavailable and Forbidden."""
         app, now = self._services.github.app(), self._services.now()
-        oldest = now - retention_seconds(self._services.settings.enterprise)
+        oldest = now - _DAY * (7 if self._services.settings.enterprise else 3)
         if not self._read_until:
             failures = [attempt.delivered_at.timestamp() for attempt in app.deliveries(failed=True, most=MOST_READ)]
             self._read_until = min(failures, default=now)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-revision = "0001"
+# Builds before 0.1.0 had four earlier steps. A database on which their last step ran has this schema.
+revision = "0005"
 down_revision = None
 
 
