@@ -33,47 +33,33 @@ class Listed:
     repositories: tuple[Repository, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Differences:
-    """The changes to make in the store.
+def compare(
+    listed: Sequence[Listed], stored: Sequence[StoredRepository]
+) -> tuple[list[StoredRepository], list[tuple[Repository, int]]]:
+    """Compare GitHub's lists with the store. An installation without a list has no missing repositories.
 
-    `missing` are stored repositories that no installation lists. Lists can have gaps, so the caller must check each of
-    these repositories. `changed` are repositories that are new or differ from their row, each with its installation.
-    `suspensions` are pairs of an installation and whether the installation is suspended.
+    Returns the stored repositories that no installation lists; lists can have gaps, so the caller must check each. Also
+    returns the repositories that are new or differ from their row, each with its installation.
     """
-
-    missing: tuple[StoredRepository, ...]
-    changed: tuple[tuple[Repository, int], ...]
-    suspensions: tuple[tuple[int, bool], ...]
-
-
-def compare(listed: Sequence[Listed], stored: Sequence[StoredRepository]) -> Differences:
-    """Compare GitHub's lists with the store. An installation without a list has no missing repositories."""
     present = {repo.id: (repo, installation.id) for installation in listed for repo in installation.repositories or ()}
     known = {repo.id: repo for repo in stored}
     unlisted = [installation for installation in listed if installation.repositories is None]
     unlisted_ids = {installation.id for installation in unlisted}
     # Compare accounts too, because a row may name an earlier installation of the same account.
     unlisted_accounts = {name_key(installation.account) for installation in unlisted}
-    return Differences(
-        missing=tuple(
-            repo
-            for repo in stored
-            if repo.id not in present
-            and repo.installation not in unlisted_ids
-            and name_key(repo.ref.owner) not in unlisted_accounts
-        ),
-        changed=tuple(
-            (summary, installation)
-            for summary, installation in present.values()
-            if (repo := known.get(summary.id)) is None or (repo.summary, repo.installation) != (summary, installation)
-        ),
-        suspensions=tuple(
-            (listing.id, listing.suspended)
-            for listing in listed
-            if any(repo.installation == listing.id and repo.suspended != listing.suspended for repo in stored)
-        ),
-    )
+    missing = [
+        repo
+        for repo in stored
+        if repo.id not in present
+        and repo.installation not in unlisted_ids
+        and name_key(repo.ref.owner) not in unlisted_accounts
+    ]
+    changed = [
+        (summary, installation)
+        for summary, installation in present.values()
+        if (repo := known.get(summary.id)) is None or (repo.summary, repo.installation) != (summary, installation)
+    ]
+    return missing, changed
 
 
 def installation_changed(event: InstallationEvent, services: Services) -> None:
@@ -109,19 +95,16 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
     """
     app, repositories = services.github.app(), services.store.repositories
     listed = [_list(app, installation) for installation in installations]
-    differences = compare(listed, stored)
-    for summary, installation in differences.changed:
+    missing, changed = compare(listed, stored)
+    for summary, installation in changed:
         take_over(summary, installation, services)
-    # Before the backfills, which a suspension would stop. A row may still hold the former installation's suspension.
-    gained = {installation for _, installation in differences.changed}
-    suspensions = {*differences.suspensions, *((installation, False) for installation in gained)}
-    for installation, suspended in suspensions:
-        repositories.suspend(installation, suspended)
     for listing in listed:
+        # Before the backfills, which a suspension would stop. A row may still hold a former installation's suspension.
+        repositories.suspend(listing.id, listing.suspended)
         for summary in listing.repositories or ():
             services.indexing.begin(summary, listing.id, services.arrived or services.now())
     erased = 0
-    for repository in differences.missing:
+    for repository in missing:
         # One at a time, so that what GitHub confirmed is erased even if its rate limit ends this turn.
         if app.is_installed_on(repository.ref, repository.id):
             logger.warning("repository %d is ours but on no list of GitHub's", repository.id)
@@ -129,11 +112,10 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
             erase_repository(repository.id, services, installation=repository.installation)
             erased += 1
     logger.info(
-        "reconciled with GitHub: installations: %d; repositories new or changed: %d, erased: %d; suspensions noted: %d",
+        "reconciled with GitHub: installations: %d; repositories new or changed: %d, erased: %d",
         len(listed),
-        len(differences.changed),
+        len(changed),
         erased,
-        len(differences.suspensions),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from bot.conversation.config.schema import RepoConfig
 from bot.conversation.marker import answered_comment_id
 from bot.deliveries.events import DEFERRED, INDEXED, OVERTAKEN, CommentEvent, IssueEvent, own_issue_event
 from bot.domain.entities import Actor
@@ -58,7 +57,8 @@ def issue_labels_changed(context: IssueContext, event: IssueEvent) -> None:
     The bot looks at an issue that now qualifies as if the issue were new. An issue that no longer qualifies keeps its
     comment.
     """
-    if _in_settings(context.config, event.label):
+    config, label = context.config, event.label.casefold()
+    if label in (name.casefold() for name in (*config.ignore.labels, *config.only_labels)):
         _look(context, event)
     else:
         _index(context)
@@ -125,10 +125,6 @@ def _index(context: IssueContext) -> None:
     """Put the issue into the index, even a muted or closed issue or a bot's: it can be an original (C1)."""
     if not context.issue.is_pull_request:
         context.services.indexing.keep(context.github, context.repository, context.issue)
-
-
-def _in_settings(config: RepoConfig, label: str) -> bool:
-    return label.casefold() in (name.casefold() for name in (*config.ignore.labels, *config.only_labels))
 
 
 # The most later issues to compare with, at some milliseconds each. Only a very late delivery meets more.

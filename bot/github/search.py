@@ -39,7 +39,7 @@ class SearchPage:
     cached_at: str = ""
 
 
-def search(api: Api, query: str, *, hybrid: bool = False, per_page: int = PAGE) -> SearchPage:
+def search(api: Api, query: str, *, hybrid: bool = False) -> SearchPage:
     """A search request: lexical (limit 30 a minute) or hybrid (limit 10 a minute).
 
     Raises Invalid with GitHub's explanation for a refused query, for example with a repository's former name.
@@ -47,7 +47,7 @@ def search(api: Api, query: str, *, hybrid: bool = False, per_page: int = PAGE) 
     data = api.call(
         "search issues",
         lambda: api.rest.search.issues_and_pull_requests(
-            q=query, per_page=per_page, search_type="hybrid" if hybrid else UNSET
+            q=query, per_page=PAGE, search_type="hybrid" if hybrid else UNSET
         ),
     )
     return SearchPage(

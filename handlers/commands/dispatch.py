@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.conversation.commands.parser import parse
@@ -59,27 +58,21 @@ HANDLERS: dict[CommandName, Callable[[CommandRequest, Command], CommandResult]] 
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _NewCommands:
-    """The commands of an event. `partial`: the comment also holds commands that ran for an earlier event."""
-
-    commands: tuple[ParsedLine, ...]
-    partial: bool
-
-
 def comment_written(event: CommentEvent, services: Services) -> None:
     """A person wrote or edited a comment: carry out its commands."""
-    new = _new_commands(event, services)
-    if not new.commands or event.locked:
+    commands, partial = _new_commands(event, services)
+    if not commands or event.locked:
         return
     with issue_context(event, services) as context:
         if context is not None:
-            _carry_out_once(context, event, new)
+            _carry_out_once(context, event, commands, partial=partial)
 
 
-def _carry_out_once(context: IssueContext, event: CommentEvent, new: _NewCommands) -> None:
+def _carry_out_once(
+    context: IssueContext, event: CommentEvent, commands: Sequence[ParsedLine], *, partial: bool
+) -> None:
     # The hash includes the time: a command that one edit removes and a later edit restores is a new command.
-    text_hash = hash_texts(event.updated_at, *(command.line for command in new.commands))
+    text_hash = hash_texts(event.updated_at, *(command.line for command in commands))
     store, delivery = context.services.store, context.services.delivery
     place = (context.repository.id, context.number, event.comment_id)
     if not store.handled_commands.begin(*place, said_at=event.updated_at, text_hash=text_hash, delivery=delivery):
@@ -88,14 +81,16 @@ def _carry_out_once(context: IssueContext, event: CommentEvent, new: _NewCommand
     reply = store.comments.get(*place)
     # The reply may exist already: from an earlier version of this program, or an attempt killed just after replying.
     if reply is None or reply.text_hash != text_hash:
-        _carry_out(context, event, new, text_hash)
+        _carry_out(context, event, commands, text_hash, partial=partial)
     store.handled_commands.end(*place, text_hash=text_hash)
 
 
-def _carry_out(context: IssueContext, event: CommentEvent, new: _NewCommands, text_hash: str) -> None:
+def _carry_out(
+    context: IssueContext, event: CommentEvent, new: Sequence[ParsedLine], text_hash: str, *, partial: bool
+) -> None:
     github, repo, comment_id = context.github, context.repo, event.comment_id
     # If the comment was deleted meanwhile, NotFound ends the work.
-    commands, written = _still_written(context, event, new.commands)
+    commands, written = _still_written(context, event, new)
     if not commands:
         return
     request = CommandRequest(context, event)
@@ -112,19 +107,19 @@ def _carry_out(context: IssueContext, event: CommentEvent, new: _NewCommands, te
     # comment may have from before an edit or from an earlier attempt.
     github.unreact(repo, comment_id, "-1" if ok else "+1", me)
     github.react(repo, comment_id, "+1" if ok else "-1")
-    _reply(request, results, text_hash, partial=new.partial, written=written)
+    _reply(request, results, text_hash, partial=partial, written=written)
 
 
-def _new_commands(event: CommentEvent, services: Services) -> _NewCommands:
-    """The commands to carry out, each once. After an edit these are only the commands on new lines (C1).
+def _new_commands(event: CommentEvent, services: Services) -> tuple[tuple[ParsedLine, ...], bool]:
+    """The commands to carry out, each once, and whether the comment also holds commands that ran before.
 
-    A person who edits somebody else's comment commands only what they have typed. A line that their edit merely takes
-    out of a quote or of code is not their command.
+    After an edit these are only the commands on new lines (C1). A person who edits somebody else's comment commands
+    only what they have typed. A line that their edit merely takes out of a quote or of code is not their command.
     """
     now = _parse(event.body, event.repository.ref, services)
     before = _parse(event.previous, event.repository.ref, services) if event.action == "edited" else ()
     if [command.line for command in before] == [command.line for command in now]:
-        return _NewCommands((), partial=True)
+        return (), True
 
     def was_carried_out(command: ParsedLine) -> bool:
         return not (isinstance(command, InvalidCommand) and command.problem is CommandProblem.TOO_MANY)
@@ -133,7 +128,7 @@ def _new_commands(event: CommentEvent, services: Services) -> _NewCommands:
     if event.by_another:
         known |= {command.line for command in now if is_written(command.line, event.previous, event.body)}
     new = {command.line: command for command in now if command.line not in known}
-    return _NewCommands(tuple(new.values()), partial=any(command.line in known for command in now))
+    return tuple(new.values()), any(command.line in known for command in now)
 
 
 def _parse(body: str, repo: RepoRef, services: Services) -> tuple[ParsedLine, ...]:

@@ -16,6 +16,7 @@ from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import GitHubError, InvalidArgument, Retryable, SourceProblem
 from bot.domain.judge_protocol import JUDGE, JudgeAnswer
 from bot.domain.report import Candidate, Report
+from bot.github.transport import time_limit
 from bot.search.finder import results, scoring
 from bot.search.finder.options import FindOptions
 from bot.search.finder.results import RankedResult
@@ -84,6 +85,7 @@ class Finder:
         self._judge = judge
         self._repo_id = repo_id or 0
         self._recent, indexed = RecentIssuesCache(github), matcher is not None
+        within = within if indexed else None
         self._network = FederatedSearch(
             github, tuple(further), self._words, self._recent, self._settings, indexed, within
         )
@@ -148,7 +150,8 @@ class Finder:
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
         """Plan the searches, ask the sources and merge the results, without scoring. Training calls this, too."""
-        return self._network.gather(target, state, words)
+        with time_limit(self._network.within):
+            return self._network.gather(target, state, words)
 
     def compare(self, target: Issue, other: Issue, *, earlier_only: bool = False) -> Candidate:
         """Score one issue as a candidate for another, even if no source finds it (`/duplicates explain #N`)."""

@@ -14,7 +14,7 @@ from bot.search.index.analysis import Analysis
 from bot.search.index.arrays import Integers
 from bot.search.index.boilerplate import RepositoryAnalyser
 from bot.search.index.database import fetch, upsert
-from bot.search.index.vectors import rounded
+from bot.search.index.vectors import pack
 from bot.storage.engine import write
 from bot.storage.schema import indexed_terms, lock_index, text_vectors
 
@@ -67,18 +67,19 @@ class TextVectors:
             lock_index(connection, repo_id)
             changes = issues.text_changes(connection, repo_id, fresh)
             current = {number: new for number, new in fresh.items() if changes.get(number) == new[0]}
-            rows = [(repo_id, n, changed, self.model, _packed(vector)) for n, (changed, vector) in current.items()]
+            rows = [
+                (repo_id, n, changed, self.model, pack(vector[None])[0]) for n, (changed, vector) in current.items()
+            ]
             upsert(connection, text_vectors, rows)
 
     def count(self, repo_id: int) -> int:
         with self._engine.connect() as connection:
-            mine = sa.and_(indexed_terms.c.repo_id == repo_id, text_vectors.c.model == self.model)
-            return connection.execute(sa.select(sa.func.count()).select_from(_current()).where(mine)).scalar_one()
+            counted = sa.select(sa.func.count()).select_from(self._joined())
+            return connection.execute(counted.where(indexed_terms.c.repo_id == repo_id)).scalar_one()
 
     def missing(self, repo_id: int, limit: int) -> list[int]:
         """Issues without a vector, newest first."""
-        joined = _current(outer=True, also=text_vectors.c.model == self.model)
-        query = sa.select(indexed_terms.c.number).select_from(joined)
+        query = sa.select(indexed_terms.c.number).select_from(self._joined(outer=True))
         query = query.where(indexed_terms.c.repo_id == repo_id, text_vectors.c.number.is_(None))
         with self._engine.connect() as connection:
             return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
@@ -91,6 +92,11 @@ class TextVectors:
                 *_, fresh = self.of(connection, repo_id, numbers, None)
             self.keep(repo_id, fresh)
         return len(numbers)
+
+    def _joined(self, *, outer: bool = False) -> sa.Join:
+        """Join issues with this model's vectors of their current texts."""
+        same = [text_vectors.c[name] == indexed_terms.c[name] for name in ("repo_id", "number", "changed")]
+        return indexed_terms.join(text_vectors, sa.and_(*same, text_vectors.c.model == self.model), isouter=outer)
 
     def _stored(
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int]
@@ -114,23 +120,10 @@ class TextVectors:
         analyses = self._analyser.read_again(repo_id, issues.texts(connection, repo_id, list(changes)))
         vectors = self._model.embed([analysis.text for analysis in analyses.values()])
         # Round vectors as in the database, so that a search finds the same before and after they are stored.
-        return {n: (changes[n], _unpacked(_packed(vector))) for n, vector in zip(analyses, vectors, strict=True)}
-
-
-def _current(*, outer: bool = False, also: sa.ColumnElement[bool] | None = None) -> sa.Join:
-    """Join issues with the vectors of their current texts, `also` under a further condition."""
-    same = [
-        getattr(text_vectors.c, name) == getattr(indexed_terms.c, name) for name in ("repo_id", "number", "changed")
-    ]
-    return indexed_terms.join(text_vectors, sa.and_(*same, *([] if also is None else [also])), isouter=outer)
-
-
-def _packed(vector: Vector) -> bytes:
-    """A scale (4 bytes), and a byte for each dimension."""
-    values, scale = rounded(vector[None])
-    return scale.astype("<f4").tobytes() + values.tobytes()
+        return {n: (changes[n], _unpacked(*pack(vector[None]))) for n, vector in zip(analyses, vectors, strict=True)}
 
 
 def _unpacked(blob: bytes) -> Vector:
+    """Undo `pack`: a scale (4 bytes), and a byte for each dimension."""
     scale = np.frombuffer(blob, dtype="<f4", count=1)
     return np.asarray(np.frombuffer(blob, dtype=np.int8, offset=4).astype(np.float32) * scale, dtype=np.float32)

@@ -47,7 +47,7 @@ def rounded(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
 
 
 def pack(vectors: Vectors) -> list[bytes]:
-    """(issues, 2, dimensions) → for each issue the two scales, then the bytes."""
+    """(issues, …, dimensions) → for each issue its vectors' scales, then the bytes."""
     values, scales = rounded(vectors)
     return [scale.astype("<f4").tobytes() + row.tobytes() for scale, row in zip(scales, values, strict=True)]
 

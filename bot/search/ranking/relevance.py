@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from bot.domain.entities import Issue
 from bot.search.ranking.similarity import dice_sorensen
@@ -109,9 +110,8 @@ def bm25(terms: Mapping[str, float], texts: Sequence[FieldCounts], least: float 
     return _scored(terms, texts, rate, K1 + 1 + least)
 
 
-def bm25plus(terms: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:
-    """`bm25` with a lower bound, so that a long text with a word beats any text without the word."""
-    return bm25(terms, texts, DELTA)
+bm25plus = partial(bm25, least=DELTA)
+"""`bm25` with a lower bound, so that a long text with a word beats any text without the word."""
 
 
 def bm25f(terms: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:

@@ -11,7 +11,6 @@ from bot.conversation.own_issues import is_own_issue
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import GitHubError, Retryable
 from bot.domain.report import INDEX
-from bot.github.transport import time_limit
 from bot.search.ranking.plan import DEFAULT_BUDGET, Plan, natural_query, plan_own_words, plan_queries
 from bot.search.ranking.relevance import CountedWords, WordRarity
 from bot.search.sources import (
@@ -143,7 +142,7 @@ class FederatedSearch:
     """The searches for a repository's issues over the network: GitHub's own searches and the `further` sources.
 
     Searches are planned by `stats`, which count the words of the repository's issues, at first of the `recent` issues.
-    With `indexed`, an index is asked as well, and the network sources have only `within` seconds (None: no limit; F8b).
+    With `indexed`, an index is asked as well. The network sources have `within` seconds (None: no limit; F8b).
     """
 
     github: GitHubReads
@@ -156,11 +155,6 @@ class FederatedSearch:
 
     def gather(self, target: Issue, state: StateFilter, words: str) -> Gathered:
         """Ask all enabled sources. `words` replace the target's words. Without sources, nothing is planned or read."""
-        within = self.within if self.indexed else None
-        with time_limit(within):
-            return self._gather(target, state, words, within)
-
-    def _gather(self, target: Issue, state: StateFilter, words: str, within: float | None) -> Gathered:
         use = self.settings.use(indexed=self.indexed)
         github, known = self.github, self.settings.known_issues
         available: list[Source] = [
@@ -187,7 +181,7 @@ class FederatedSearch:
         rest = [source for source in asked if source not in first]
         answers = tuple(
             limit_results(_valid_results(answer, target), use[answer.source].limit)
-            for answer in (*ask_all(first, question), *ask_all(rest, question, within))
+            for answer in (*ask_all(first, question), *ask_all(rest, question, self.within))
         )
         return Gathered(answers, tuple(merge_results(answers, target.created_at, use)))
 

@@ -14,7 +14,7 @@ from bot.domain.report import QueryRun
 from bot.github.repository import RepoClient
 from bot.search.ranking.plan import any_that_fit
 from bot.search.ranking.query import build_query
-from bot.search.sources import PER_PAGE, GitHubReads, SearchRequest, SourceResult, failed_query
+from bot.search.sources import GitHubReads, SearchRequest, SourceResult, failed_query
 
 
 def ask_by_words(
@@ -30,7 +30,7 @@ def ask_by_words(
     while waiting and len(answer.runs) < budget:
         query = waiting.pop(0)
         try:
-            page = github.search(query, per_page=PER_PAGE)
+            page = github.search(query)
         except Invalid as refused:
             if " OR " in query and fallback:
                 answer += SourceResult(name, runs=(QueryRun(name, query, None, problem=remark_from(refused)),))
@@ -77,7 +77,7 @@ class GitHubHybrid(_GitHubSource):
         if not query:
             return SourceResult(HYBRID)
         try:
-            page = self._github.search(query, hybrid=True, per_page=PER_PAGE)
+            page = self._github.search(query, hybrid=True)
         except (GitHubError, Retryable) as failure:
             return failed_query(HYBRID, query, failure)
         note = RemarkCode.BY_WORDS.of(", ".join(page.fallback_reasons)) if page.fallback_reasons else None
