@@ -81,5 +81,5 @@ def test_what_a_server_says_is_told(new_database: Callable[[str], str]) -> None:
 
 
 def test_of_what_is_not_known_its_kind_is_told() -> None:
-    assert why(sa.exc.TimeoutError("hush does not exist")) == "TimeoutError"
+    assert why(sa.exc.TimeoutError("hush does not exist")) == "all its connections are busy"
     assert why(sqlite3.ProgrammingError("hush")) == "ProgrammingError"
