@@ -42,12 +42,10 @@ class CachedResult(Generic[R]):
 
 
 class Tracked(Protocol[P, RC]):
-    """A wrapped tool. Calling it returns the tool's result; `call` returns a CachedResult. Both are coroutine functions
-    if the tool is one.
-    """
+    """A wrapped tool. Calling it returns the tool's result; `call` returns a CachedResult."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> RC: ...
-    def call(self, *args: P.args, **kwargs: P.kwargs) -> Any: ...
+    def call(self, *args: P.args, **kwargs: P.kwargs) -> CachedResult[Any]: ...
 
 
 class Stats(TypedDict):
@@ -176,43 +174,26 @@ class ToolCallTracker:
         """Wrap a function with the cache (T7). The wrapper keeps the function's name, signature and docstring.
 
         `session` is the session's name, or a function that returns the name at each call. `tool` is the name for the
-        rule, by default the function's. Results are copied, so a caller may change them.
+        rule, by default the function's. Results are copied, so a caller may change them. What a coroutine function
+        returns is not cached.
         """
         name, signature = tool or getattr(function, "__name__", ""), inspect.signature(function)
 
-        def look_up(args: Any, kwargs: Any) -> tuple[str, dict[str, Any], CachedResult[Any] | None]:
+        def call(*args: P.args, **kwargs: P.kwargs) -> CachedResult[R]:
             place = session if isinstance(session, str) else session()
             arguments = signature.bind(*args, **kwargs).arguments
             for parameter in signature.parameters.values():
                 if parameter.kind is parameter.VAR_KEYWORD:
                     arguments.update(arguments.pop(parameter.name, {}))
-            found = self.find(place, name, arguments)
-            return place, arguments, found and replace(found, result=_copy_or_same(found.result))
-
-        def store(place: str, arguments_copy: Arguments | None, state: object, result: Any) -> CachedResult[Any]:
-            if arguments_copy is not None and _succeeded(result):
-                self.remember(place, name, arguments_copy, _copy_or_same(result), state)
-            return CachedResult(result, cached=False, at=_time_of_day(self._clock()))
-
-        def call(*args: P.args, **kwargs: P.kwargs) -> CachedResult[R]:
-            place, arguments, found = look_up(args, kwargs)
-            return found or store(place, *self._snapshot(name, arguments), function(*args, **kwargs))
-
-        async def call_awaited(*args: P.args, **kwargs: P.kwargs) -> CachedResult[R]:
-            place, arguments, found = look_up(args, kwargs)
-            return found or store(place, *self._snapshot(name, arguments), await cast("Any", function(*args, **kwargs)))
+            found = self.call(place, name, arguments, lambda: _copy_or_same(function(*args, **kwargs)))
+            return replace(found, result=_copy_or_same(found.result))
 
         @wraps(function)
         def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
             return call(*args, **kwargs).result
 
-        @wraps(function)
-        async def wrapped_awaited(*args: P.args, **kwargs: P.kwargs) -> R:
-            return (await call_awaited(*args, **kwargs)).result
-
-        awaited = inspect.iscoroutinefunction(function)
-        made: Any = wrapped_awaited if awaited else wrapped
-        made.call = call_awaited if awaited else call
+        made: Any = wrapped
+        made.call = call
         return cast("Tracked[P, R]", made)
 
     def clear_session(self, session: str) -> None:
@@ -322,20 +303,18 @@ def _time_of_day(moment: float) -> str:
 
 
 _tracker: ToolCallTracker | None = None
-_tracker_lock = threading.Lock()
 
 
 def get_tool_call_tracker() -> ToolCallTracker:
     """The tracker that the tools of this process share."""
     global _tracker
-    with _tracker_lock:
-        if _tracker is None:
-            _tracker = ToolCallTracker()
-        return _tracker
+    if _tracker is None:
+        # Two threads may do this at the same time; then one tracker is lost with its few results.
+        _tracker = ToolCallTracker()
+    return _tracker
 
 
 def set_tool_call_tracker(tracker: ToolCallTracker | None) -> None:
     """Replace the shared tracker; after None, the next use creates a new tracker."""
     global _tracker
-    with _tracker_lock:
-        _tracker = tracker
+    _tracker = tracker

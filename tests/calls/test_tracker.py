@@ -253,12 +253,12 @@ def test_all_sessions_together_hold_so_many_bytes_and_the_quietest_goes_first() 
 
 
 def test_t2_what_can_be_read_only_once_is_not_remembered() -> None:
-    """Lines, of which the next caller would find none; and a coroutine, that of a decorated function too."""
+    """Lines, of which the next caller would find none; and a coroutine."""
 
-    async def read() -> str:
+    async def read(filePath: str) -> str:
         return "text"
 
     lines = ToolCallTracker().wrap(lambda filePath: (line for line in ("one", "two")), tool="readFile")
-    text = ToolCallTracker().wrap(lambda filePath: read(), tool="readFile")
+    text = ToolCallTracker().wrap(read, tool="readFile")
     for _ in range(2):
         assert (list(lines("a.txt")), asyncio.run(text("a.txt"))) == (["one", "two"], "text")

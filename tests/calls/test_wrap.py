@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -52,23 +50,6 @@ def test_t7_what_a_caller_does_to_a_result_is_not_in_the_next_one(tracker: ToolC
     assert first["lines"] == ["a"]
     first["lines"].append("the second caller's")
     assert read("f")["lines"] == ["a"]
-
-
-def test_t7_a_coroutine_function_can_be_wrapped(tracker: ToolCallTracker) -> None:
-    calls: list[str] = []
-
-    async def fetch(url: str) -> dict[str, str]:
-        calls.append(url)
-        return {"text": url}
-
-    wrapped: Any = tracker.wrap(fetch, tool="webFetch")
-    assert inspect.iscoroutinefunction(wrapped)
-
-    async def thrice() -> tuple[Any, Any, Any]:
-        return await wrapped("u"), await wrapped(url="u"), await wrapped.call("u")
-
-    first, again, told = asyncio.run(thrice())
-    assert (first, again, told.result, told.cached, calls) == ({"text": "u"}, first, first, True, ["u"])
 
 
 def test_t7_an_answer_holds_while_what_it_depends_on_is_unchanged(tracker: ToolCallTracker, tmp_path: Path) -> None:
