@@ -6,6 +6,7 @@ import dataclasses
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -24,7 +25,7 @@ from tests.indexing.conftest import REPO, Host, host
 
 __all__ = ["host"]
 
-FOUND = evaluate([], issues=0, arrived=[], min_confidence=0.2)
+FOUND = evaluate([], issues=1, arrived=[datetime(2024, 1, 1, tzinfo=UTC)], min_confidence=0.2)
 
 
 @pytest.fixture

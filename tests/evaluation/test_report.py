@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.domain.likelihood import wilson
 from bot.quality.evaluation import wording as words
@@ -16,12 +13,12 @@ from bot.quality.evaluation.charts import Panel, speaking_panel
 from bot.quality.evaluation.figures import (
     BEARABLE,
     LEAST,
+    OTHERS_NEEDED,
     Advice,
     AdviceReason,
     Evaluation,
     evaluate,
     monthly_arrivals,
-    others_needed,
 )
 from bot.quality.evaluation.measures import JudgedArrival
 from bot.quality.evaluation.trial import choose
@@ -109,9 +106,6 @@ def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> N
     assert words.history(last).startswith(
         "Over the whole history, from 2024-01-01 on and that month included, it would have commented on 11 of 51 issues"
     )
-    kept_before = replace(last, period=None)
-    assert "11 by mark). Nobody has triaged these yet" in words.last_month(kept_before)
-    assert words.history(kept_before).startswith("Over the whole history it would have commented on 11 of 51 issues")
 
 
 @pytest.mark.parametrize(
@@ -150,26 +144,8 @@ def test_nothing_is_recommended_without_a_reason_to(
     assert words.advice(found) == says
 
 
-@pytest.mark.slow
-def test_where_a_single_false_alarm_would_be_too_many_it_is_said() -> None:
-    """The number that it takes is the first at which one is allowed, and the threshold beyond it falls."""
-    enough = others_needed(1)
-    few, more = (made([0.9] * 15 + [0.4] * 15, 0, [0.45], others - 1) for others in (enough - 1, enough))
-    assert (few.advice.threshold, more.advice.threshold) == (0.9, 0.4)
-    assert words.advice(few).endswith(
-        f" With only {enough - 1} issues that nobody marked, a comment on even one of them is too many: it takes "
-        f"{enough} to tell one from more than 8%. It rests on 15 comments in all, which is little."
-    )
-    assert "too many" not in words.advice(more)
-    nothing = made([0.1] * 30, 0, [0.9] * 20, 40)
-    assert nothing.advice.reason is AdviceReason.NOTHING_BEARABLE
-    assert "With only 60 issues that nobody marked, a comment on even one" in words.advice(nothing)
-
-
-@given(st.integers(0, 40))
-def test_so_many_others_are_needed_and_not_one_fewer(alarms: int) -> None:
-    needed = others_needed(alarms)
-    assert wilson(alarms / needed, needed)[1] <= BEARABLE < wilson(alarms / (needed - 1), needed - 1)[1]
+def test_so_many_others_are_needed_and_not_one_fewer() -> None:
+    assert wilson(0, OTHERS_NEEDED)[1] <= BEARABLE < wilson(0, OTHERS_NEEDED - 1)[1]
 
 
 @pytest.mark.slow
@@ -217,7 +193,6 @@ def test_months_are_those_of_the_last_year() -> None:
     year = [START + timedelta(days=number) for number in range(365)]
     assert monthly_arrivals([*old, *year]) == pytest.approx(365 / 12, rel=0.01)
     assert monthly_arrivals([START, START + timedelta(days=2)]) == 2
-    assert monthly_arrivals([]) == 0
 
 
 def test_a_year_counts_whole_where_its_issues_came_at_its_end() -> None:

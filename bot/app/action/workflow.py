@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from bot.app.action import state
 from bot.app.action.runner import RunSummary, WorkflowJob
 from bot.app.wiring.clients import build_judge, now
-from bot.app.wiring.indexes import MemoryQueue, build_index
+from bot.app.wiring.indexes import FIRST_STEP, MemoryQueue, build_index
 from bot.conversation.comments import CommentKeeper
 from bot.conversation.marker import of_token
 from bot.conversation.render.escape import RepoLinks
@@ -45,8 +45,6 @@ TRIES, LONGEST_WAIT = 3, 60.0
 # In seconds. A step delayed longer than _SHORT is waiting for GitHub's rate limit: leave it to the next run. Events
 # delayed by _LATER or more are dropped.
 _SHORT, _LATER = 10.0, 600.0
-# Start at step 1: step 0 would give way to the last run, which seems to be still reading.
-_FIRST_STEP = 1
 # For this many seconds issue forms stay cached: they seldom change, and the nightly run reads them again.
 _FORMS_SECONDS = 86_400.0
 # For this many seconds after an event, GitHub's API may not show it yet.
@@ -148,7 +146,7 @@ class Workflow:
                 self._handle_with_retries(step.event)
 
     def _begin_reading(self, repository: Repository) -> None:
-        event = IndexEvent(INSTALLATION, repository, f"run-{self.job.run}", _FIRST_STEP)
+        event = IndexEvent(INSTALLATION, repository, f"run-{self.job.run}", FIRST_STEP)
         self.pending.put(event.delivery_id, event)
 
     def _read_on(self, limit: int | None = None) -> None:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.action.runner import EVALUATE, SCAN, WorkflowJob
+from bot.app.action.runner import EVALUATE, SCAN, RunSummary, WorkflowJob, markdown, outputs
+from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.events import Ignored
 from bot.domain.errors import DoppelError
 
 if TYPE_CHECKING:
-    from bot.app.action.runner import RunSummary
     from bot.app.action.workflow import Workflow
 
 # GitHub shows at most a megabyte of a summary.
@@ -52,9 +52,6 @@ def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
     """Run the job; return its result, and whether the state must be saved."""
     event = job.event_to_handle(datetime.now().astimezone()) if job.is_issue_event else None
     if isinstance(event, Ignored):
-        from bot.app.action.runner import RunSummary
-        from bot.conversation.render.escape import RepoLinks
-
         return RunSummary(RepoLinks(str(job.repo)), "", lines=[f"Nothing to do: {event.reason}."]), False
     # These imports take a second.
     from bot.app.action.workflow import workflow
@@ -74,34 +71,27 @@ def _run_task(running: Workflow) -> RunSummary:
         if running.fill():
             _run_command(running, "scan", "--html", str(results / "scan.html"), "--markdown")
     elif task == EVALUATE:
-        # Without a known duplicate there is no picture to draw, but there are figures to print.
-        if not _run_command(
-            running, "evaluate", "--picture", str(results / "evaluation.svg"), fenced=True, may_fail=True
-        ):
-            _run_command(running, "evaluate", fenced=True)
+        _run_command(running, "evaluate", "--picture", str(results / "evaluation.svg"), fenced=True)
     else:
         return running.upkeep()
     return running.summary()
 
 
-def _run_command(running: Workflow, name: str, *options: str, fenced: bool = False, may_fail: bool = False) -> bool:
-    """Run another command on the repository, and put its output into the summary; return whether it succeeded."""
+def _run_command(running: Workflow, name: str, *options: str, fenced: bool = False) -> None:
+    """Run another command on the repository, and put its output into the summary."""
     database = running.settings.database_url
     passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environ = passed_on | dict(running.job.settings) | {"DATABASE_URL": database, "COLUMNS": "100"}
     command = (sys.executable, "-m", "bot", name, str(running.job.repo), *options)
     result = subprocess.run(command, env=environ, cwd=running.job.home, capture_output=True, text=True, check=False)
-    if result.returncode and not may_fail:
+    if result.returncode:
         running.fail(result.stderr.strip().rpartition("\n")[2].removeprefix("doppel: "))
-    elif not result.returncode:
+    else:
         text = result.stdout[:_MAX_OUTPUT]
         running.lines.append(f"````text\n{text}````" if fenced else text)
-    return not result.returncode
 
 
 def _write_report(job: WorkflowJob, run: RunSummary, saved: bool) -> None:
-    from bot.app.action.runner import markdown, outputs
-
     text = markdown(run)
     if job.summary is None:
         click.echo(text)

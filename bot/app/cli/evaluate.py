@@ -121,7 +121,10 @@ def evaluate(
         trial = Trial.of(rows, warm=warm, sample=sample, seed=seed, decided=decided)
     except UserError as reason:
         raise UserError(str(reason) if source in str(reason) else f"{source}: {reason}") from None
-    _report_marks(trial, source, picture)
+    _report_marks(trial, source)
+    if picture is not None and not any(trial.known.values()):
+        click.echo(f"--picture: {source}: no known duplicate can be judged: there is nothing to draw", err=True)
+        picture = None
     asking = ReplayOptions(sources, max(DEPTHS), relevance=relevance, weights=read_weights(weights))
     judgement, threshold = None, min_confidence
     if threshold is None:
@@ -140,7 +143,8 @@ def evaluate(
         found = _answered(trial, answers)
     else:
         with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
-            found = trial.ask(asking, jobs, partial(progress.advance, task))
+            answered = trial.replayed(asking, jobs, partial(progress.advance, task), trial.chosen)
+            found = {answer.id: answer.candidates for answer in answered}
     result = trial.judge(found, threshold)
     compared = _compared(trial, judgement, threshold) if judgement else {}
     as_the_bot = answers is None and asking == as_the_bot_asks()
@@ -149,7 +153,10 @@ def evaluate(
     if picture is not None:
         write(picture, picture_of(result, given.name if isinstance(given, Path) else source))
     if as_json:
-        values = {"source": source} | result.to_json() | {"says": summary_sentences(result)}
+        # The main sentences, for programs that show them.
+        sentences = (words.finding, words.advice, words.last_month, words.history)
+        says = {sentence.__name__: sentence(result) for sentence in sentences}
+        values = {"source": source} | result.to_json() | {"says": says}
         echo_json(values | ({"judge": judgement.summary | compared} if judgement else {}))
     else:
         if judgement:
@@ -208,7 +215,7 @@ def _rows(given: Path | RepoRef, export: Path | None, *, fresh: bool) -> tuple[i
     return repo_id, [(row, f"{given}#{row['id']}") for row in rows]
 
 
-def _report_marks(trial: Trial, source: str, picture: Path | None) -> None:
+def _report_marks(trial: Trial, source: str) -> None:
     """Report marks that are missing or lead nowhere, before any long work."""
     if not trial.marks.marked:
         click.echo(f"{source}: no issue is known to be a duplicate. {_HOW_IT_IS_KNOWN}", err=True)
@@ -219,8 +226,6 @@ def _report_marks(trial: Trial, source: str, picture: Path | None) -> None:
             f"{of!r} of {id!r}; these issues are left out.",
             err=True,
         )
-    if picture is not None and not any(trial.known.values()):
-        raise UserError(f"--picture: {source}: no known duplicate can be judged: there is nothing to draw")
 
 
 def _answered(trial: Trial, answers: Path) -> dict[Id, Found]:
@@ -256,16 +261,6 @@ def history_of(repo: RepoRef, *, fresh: bool) -> tuple[int, list[dict[str, Any]]
             raise type(problem)(
                 f"{problem}. What was read is kept: run it again{wait} to go on", problem.after
             ) from None
-
-
-def summary_sentences(found: Evaluation) -> dict[str, str]:
-    """The main sentences, for programs that show them."""
-    return {
-        "finding": words.finding(found),
-        "advice": words.advice(found),
-        "last_month": words.last_month(found),
-        "history": words.history(found),
-    }
 
 
 def show(found: Evaluation, titles: Mapping[int | str, str], *, of_file: bool) -> None:

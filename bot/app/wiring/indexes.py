@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
 
-# Start at step 1: step 0 would give way to a stopped command, which seems to be still reading.
-_FIRST_STEP = 1
+FIRST_STEP = 1
+"""Step 0 would give way to an earlier run or a stopped command, which seems to be still reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def known_repository(
         complete = progress is not None and progress.done
         index = build_index(settings, store) if store else None
         known = store is not None and store.repositories.get(repo_id) is not None
-        chosen_judge = _required_judge(settings, store, summary, loaded.config, keep=known) if judge else None
+        chosen_judge = required_judge(settings, store, summary, loaded.config, keep=known) if judge else None
         finder = Finder(
             client,
             issues=issues if progress is None or progress.size is None else progress.size,
@@ -143,9 +143,10 @@ def known_repository(
         yield KnownRepository(repo_id, loaded, finder, complete, store)
 
 
-def _required_judge(
-    settings: Settings, store: Store | None, repository: Repository, config: RepoConfig, *, keep: bool
+def required_judge(
+    settings: Settings, store: Store | None, repository: Repository, config: RepoConfig, *, keep: bool = False
 ) -> Judge:
+    """The judge of a repository; `store` and `keep` as for `build_judge`. Raises UserError if it may not be asked."""
     built = build_judge(settings, store, keep=keep)
     if built is None:
         raise UserError("judge: no model is named here; the host sets DOPPEL_JUDGE_URL and DOPPEL_JUDGE_MODEL")
@@ -199,7 +200,7 @@ def fill_index(
         with erased_if_ended(summary.id, store):
             IssueForms(store, now).refresh(client, summary)
             # The queue drops a known chain, so this name must be new: an erased repository can be read again.
-            first = IndexEvent(None, summary, f"by-hand-{now().timestamp():.3f}", _FIRST_STEP)
+            first = IndexEvent(None, summary, f"by-hand-{now().timestamp():.3f}", FIRST_STEP)
             steps.put(first.delivery_id, first)
             while (following := steps.take(background=True)) is not None:
                 event = following.event

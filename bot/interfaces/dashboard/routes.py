@@ -28,6 +28,7 @@ from bot.interfaces.pages import Page, protect
 from bot.quality.calibration import ThresholdOrigin
 from bot.quality.digest_text import sentences
 from bot.quality.evaluation import wording as words
+from bot.quality.evaluation.measures import bins_of
 from bot.storage import StoredRepository
 from bot.storage.failures import passes, why
 from bot.storage.sessions import Session
@@ -305,7 +306,7 @@ class _Pages:
             repository=repository,
             threshold=self._data.threshold(repository),
             put_back=kept.since if kept else 0.0,
-            bins=views.reliability(points),
+            bins=bins_of([(one.probability, one.right, one.weight) for one in points]),
             said=examples[::-1][skipped:following],
             skipped=skipped,
             more=following if following < len(examples) else None,

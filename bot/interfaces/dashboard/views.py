@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
 from bot.domain.decisions import Decision, DecisionOutcome
 from bot.domain.report import Evidence, Reason
-from bot.quality.calibration import Point
 from bot.quality.scanning.groups import DuplicateGroup
 from bot.search.index import IndexedIssue
 from bot.search.matching.explanation import ComparedText, says_something, shared_message, shared_reasons, shared_words
@@ -189,23 +188,6 @@ OUTCOMES: Mapping[DecisionOutcome, str] = {
     DecisionOutcome.SILENT: "said nothing",
     DecisionOutcome.LEFT_ALONE: "left it alone",
 }
-_BINS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class FeedbackBin:
-    """The feedback on comments with a probability from `low` to `high`: sums of weights, and the mean (`expected`)."""
-
-    low: float
-    high: float
-    expected: float
-    right: float
-    wrong: float
-
-    @property
-    def share(self) -> float | None:
-        """The share of right comments; None without feedback."""
-        return self.right / (self.right + self.wrong) if self.right + self.wrong else None
 
 
 def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Evidence], list[Evidence]]:
@@ -228,17 +210,3 @@ def issues_named(decisions: Iterable[Decision]) -> set[int]:
         for one in decisions
         for number in (one.number, *(candidate.number for candidate in one.evidence if candidate.own))
     }
-
-
-def reliability(points: Sequence[Point]) -> list[FeedbackBin]:
-    """How often the bot was right, according to people's feedback, for each fifth of the probabilities."""
-    bins = []
-    for step in range(_BINS):
-        low, high = step / _BINS, (step + 1) / _BINS
-        inside = [one for one in points if low <= one.probability < high or (high == 1 and one.probability == 1)]
-        right = sum(one.weight for one in inside if one.right)
-        wrong = sum(one.weight for one in inside if not one.right)
-        weight = right + wrong
-        expected = sum(one.probability * one.weight for one in inside) / weight if weight else (low + high) / 2
-        bins.append(FeedbackBin(low, high, expected, right, wrong))
-    return bins

@@ -42,6 +42,9 @@ BEARABLE = 0.08
 """At a recommended threshold we are 95 % sure that at most this share of the unmarked issues gets a comment. Many of
 these comments are right: readers call two to five times as many pairs the same as people mark."""
 
+OTHERS_NEEDED = next(number for number in count(1) if wilson(0, number)[1] <= BEARABLE)
+"""How many unmarked issues without any comment are needed to be sure of a BEARABLE share."""
+
 LEAST = 0.15
 """The lowest threshold to recommend. At this threshold, readers find at least three of four comments useful (P5)."""
 
@@ -105,7 +108,7 @@ class Evaluation:
     at: ThresholdOutcome
     advice: Advice
     unmarked: tuple[Unmarked, ...]
-    period: tuple[datetime, datetime] | None
+    period: tuple[datetime, datetime]
 
     @property
     def cuts(self) -> tuple[ThresholdOutcome, ...]:
@@ -117,7 +120,7 @@ class Evaluation:
             "issues": self.issues,
             "arrivals": self.arrivals,
             "asked": self.asked,
-            "period": None if self.period is None else [moment.isoformat() for moment in self.period],
+            "period": [moment.isoformat() for moment in self.period],
             "duplicates": self.retrieval.queries,
             "silent": self.silent,
             **{f"RR@{k}": value for k, value in self.retrieval.rr.items()},
@@ -142,7 +145,7 @@ def evaluate(
 ) -> Evaluation:
     """The figures of the `judged` arrivals.
 
-    `issues` is the number of all issues; `arrived` has the times of all issues that can be judged.
+    `issues` is the number of all issues; `arrived` has the times of all issues that can be judged, at least one.
     """
     curve = tuple(outcome_at(judged, cut) for cut in CURVE)
     at = outcome_at(judged, min_confidence)
@@ -166,7 +169,7 @@ def evaluate(
         last_month=_last_month(judged, arrived, (*CURVE, min_confidence)),
         at=at,
         unmarked=likeliest(judged),
-        period=(min(arrived), max(arrived)) if arrived else None,
+        period=(min(arrived), max(arrived)),
         advice=_advice(judged, arrived),
     )
 
@@ -178,7 +181,7 @@ def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Adv
     """
     marked, silent = split(judged)
     old = [one for one in silent if max(arrived) - one.arrived >= MONTH]
-    if len(old) >= max(others_needed(0), len(silent) / 2):
+    if len(old) >= max(OTHERS_NEEDED, len(silent) / 2):
         silent = old
     counted = [*marked, *silent]
     return advise([outcome_at(counted, cut) for cut in sorted(LISTED_THRESHOLDS)], len(marked), len(silent))
@@ -192,7 +195,7 @@ def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Ad
     """
     if duplicates < FEW:
         return Advice(None, AdviceReason.FEW_DUPLICATES)
-    if silent < others_needed(0):
+    if silent < OTHERS_NEEDED:
         return Advice(None, AdviceReason.FEW_OTHERS)
     quiet = [row for row in cuts if row.caught and wilson(row.false_alarms, silent)[1] <= BEARABLE]
     useful = [row for row in quiet if row.cut >= LEAST and row.wrong <= row.right]
@@ -202,18 +205,11 @@ def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Ad
     return Advice(None, AdviceReason.NOTHING_BEARABLE)
 
 
-def others_needed(alarms: int) -> int:
-    """How many unmarked issues are needed for `alarms` comments on them to be surely (95 %) a BEARABLE share."""
-    return next(number for number in count(max(alarms, 1)) if wilson(alarms / number, number)[1] <= BEARABLE)
-
-
 def monthly_arrivals(arrived: Sequence[datetime]) -> float:
     """The number of issues that arrive in an average month of the last year, or of a shorter history.
 
     A history of less than a month counts as one month.
     """
-    if not arrived:
-        return 0.0
     last = max(arrived)
     # Compare differences: subtracting RECENT from a very early date would raise OverflowError.
     recent = sum(last - moment <= RECENT for moment in arrived)
@@ -224,9 +220,9 @@ def monthly_arrivals(arrived: Sequence[datetime]) -> float:
 def _last_month(
     judged: Sequence[JudgedArrival], arrived: Sequence[datetime], cuts: Sequence[float]
 ) -> dict[float, Monthly]:
-    last = max(arrived, default=None)
-    recent = [one for one in judged if last is not None and last - one.arrived < MONTH]
-    arrivals = sum(last is not None and last - moment < MONTH for moment in arrived)
+    last = max(arrived)
+    recent = [one for one in judged if last - one.arrived < MONTH]
+    arrivals = sum(last - moment < MONTH for moment in arrived)
     weight = sum(one.weight for one in recent)
     return {cut: _month(outcome_at(recent, cut), arrivals, weight) for cut in cuts}
 

@@ -216,14 +216,10 @@ class Trial:
             raise UserError(f"none of {counted(len(issues), 'issue')} can be judged; {why}")
         return cls(issues, known, choose(known, sample, seed), marks, decided)
 
-    def ask(self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None]) -> dict[Id, Found]:
-        """Replay the issues and ask the finder; `advance` is called at each arrival."""
-        return {answer.id: answer.candidates for answer in self.replayed(asking, jobs, advance, self.chosen)}
-
     def replayed(
         self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None], positions: Collection[int]
     ) -> list[ReplayAnswer]:
-        """The replay's full answers for any positions."""
+        """Replay the issues, and ask the finder at these positions; `advance` is called at each arrival."""
         replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
         answers = replay(self.issues, positions, asking, advance=advance)
         return [answer for answer in answers if answer is not None]

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bot.domain.formats import counted
 from bot.domain.likelihood import Interval
-from bot.quality.evaluation.figures import BEARABLE, FEW, LEAST, AdviceReason, Evaluation, Monthly, others_needed
+from bot.quality.evaluation.figures import BEARABLE, FEW, LEAST, OTHERS_NEEDED, AdviceReason, Evaluation, Monthly
 from bot.quality.evaluation.measures import HIGH, CalibrationBin, ThresholdOutcome
 
 # With fewer comments at a threshold, the share of right comments is a rough guess.
@@ -81,18 +81,16 @@ def at_threshold(found: Evaluation, row: ThresholdOutcome) -> str:
 
 
 def last_month(found: Evaluation) -> str:
-    """The last month at the recommended or else the configured threshold; empty if the last month has no arrivals."""
+    """The last month at the recommended or else the configured threshold."""
     cut = discussed_threshold(found)
     month = found.last_month[cut]
-    if not month.issues:
-        return ""
-    text = (
+    return (
         f"At {threshold(cut)} it would have commented on {_about(found)}{round(month.comments):,} of "
-        f"{counted(round(month.issues), 'issue')} in the last month{_same_reports(found, month)}"
+        f"{counted(round(month.issues), 'issue')} in the last month{_same_reports(found, month)}: the 30 days up to "
+        # The newest issue of a file may be years old.
+        f"the newest issue, of {_day(found.period[1])}. Nobody has triaged these yet, so that what is unmarked among "
+        "them may be a duplicate all the same."
     )
-    # The newest issue of a file may be years old.
-    text += "." if found.period is None else f": the 30 days up to the newest issue, of {_day(found.period[1])}."
-    return f"{text} Nobody has triaged these yet, so that what is unmarked among them may be a duplicate all the same."
 
 
 def history(found: Evaluation) -> str:
@@ -100,10 +98,9 @@ def history(found: Evaluation) -> str:
     cut = discussed_threshold(found)
     row = next(row for row in (*found.curve, found.at) if row.cut == cut)
     issues = counted(found.arrivals, "issue")
-    when = "" if found.period is None else f", from {_day(found.period[0])} on and that month included,"
     text = (
-        f"Over the whole history{when} it would have commented on {_about(found)}{round(row.comments):,} of {issues}"
-        f"{_same_reports(found, row)}"
+        f"Over the whole history, from {_day(found.period[0])} on and that month included, it would have commented on "
+        f"{_about(found)}{round(row.comments):,} of {issues}{_same_reports(found, row)}"
     )
     wrong = f" People called {round(row.wrong):,} of these comments wrong." if round(row.wrong) else ""
     if not found.retrieval.queries:
@@ -162,12 +159,11 @@ def advice(found: Evaluation) -> str:
                 f"No threshold from {threshold(LEAST)} on catches a known duplicate and surely comments on no more "
                 f"than {bearable} of the other issues: let it answer when it is asked, and not by itself "
                 "(mode: shadow)."
-                f"{_no_false_alarm_bearable(found)}"
             )
         case AdviceReason.CATCHES:
             why = f"it catches most where surely no more than {bearable} of the other issues get a comment"
     row = next(row for row in found.curve if row.cut == found.advice.threshold)
-    text = f"Recommended is min_confidence: {row.cut:g}, since {why}.{_no_false_alarm_bearable(found)}"
+    text = f"Recommended is min_confidence: {row.cut:g}, since {why}."
     if row.comments < _FEW_COMMENTS:
         text += f" It rests on {_about(found)}{counted(round(row.comments), 'comment')} in all, which is little."
     return text
@@ -175,23 +171,12 @@ def advice(found: Evaluation) -> str:
 
 def _too_few(found: Evaluation) -> str:
     """The numbers that are too low, each with the required number."""
-    known, needed = found.retrieval.queries, others_needed(0)
+    known, needed = found.retrieval.queries, OTHERS_NEEDED
     lacking = [f"{counted(known, 'known duplicate')} ({FEW} are needed)"] if known < FEW else []
     if found.silent < needed:
         unmarked = f"{counted(found.silent, 'issue')} that nobody marked"
         lacking.append(f"{unmarked} ({needed} are needed to tell {percent(BEARABLE)} from none)")
     return f"Too few to say where the threshold should be: {' and '.join(lacking)}."
-
-
-def _no_false_alarm_bearable(found: Evaluation) -> str:
-    """A remark if one comment is already too much for the few unmarked issues; empty otherwise."""
-    enough = others_needed(1)
-    if found.silent >= enough:
-        return ""
-    return (
-        f" With only {counted(found.silent, 'issue')} that nobody marked, a comment on even one of them is too many: "
-        f"it takes {enough} to tell one from more than {percent(BEARABLE)}."
-    )
 
 
 def unmarked(found: Evaluation) -> str:
@@ -249,9 +234,6 @@ def a_month(number: float) -> str:
 
 
 def _few(number: float, what: str) -> str:
-    return f"{_average(number)} {what}" if number == 1 else f"{_average(number)} {what}s"
-
-
-def _average(number: float) -> str:
-    """An average number of issues, with a decimal below ten."""
-    return f"{number:,.0f}" if number >= 9.95 or number == round(number) else f"{number:.1f}"
+    """An average number, with a decimal below ten."""
+    shown = f"{number:,.0f}" if number >= 9.95 or number == round(number) else f"{number:.1f}"
+    return f"{shown} {what}" if number == 1 else f"{shown} {what}s"
