@@ -38,8 +38,9 @@ from bot.app.wiring.indexes import build_backlog_matcher, build_index
 from bot.interfaces.agents.vectors import components
 from bot.platform import settings as host
 from bot.quality.evaluation.trial import labels_of
+from bot.quality.feedback import Pair
 from bot.quality.replay.archive import archive_of, read_rows
-from bot.quality.scanning.groups import THRESHOLD, Pair, ScanAnswer, ScanMatch, linked
+from bot.quality.scanning.groups import THRESHOLD, ScanAnswer, ScanMatch, linked
 from bot.quality.scanning.scan import match_in_processes
 from bot.search.index import Index, IndexedIssue
 from bot.search.index.vectors import VectorKind

@@ -27,14 +27,14 @@ from tests.calling import write_lines
     ],
 )
 def test_h5_an_earlier_issue_is_named_by_the_files_id(id: int | str, text: str, is_named: bool) -> None:
-    ids = FileIds(REPO)
+    ids = FileIds()
     ids.add(12 if isinstance(id, int) else "APP-12", 1)
     (asked,) = archive_of([({"id": "X", "title": "", "body": text, "created_at": "2024-01-01"}, "line 1")])
     assert ids.named(asked) == (frozenset({f"{REPO}#1"}) if is_named else frozenset())
 
 
 def test_h5_a_plain_number_names_nobody_though_other_issues_of_the_file_have_words_for_ids() -> None:
-    ids = FileIds(REPO)
+    ids = FileIds()
     earlier: list[int | str] = [404, "137", "APP-7"]
     for number, id in enumerate(earlier, 1):
         ids.add(id, number)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.quality.scanning.groups import Pair, linked
+from bot.quality.feedback import Pair
+from bot.quality.scanning.groups import linked
 
 PAIRS = st.dictionaries(
     st.tuples(st.integers(1, 12), st.integers(1, 12)).filter(lambda pair: pair[0] < pair[1]),

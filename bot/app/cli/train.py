@@ -13,7 +13,6 @@ from bot.app.cli.shared.console import (
     cleanup_on_signal,
     progress_bar,
     refuse_overwriting,
-    temporary_index_errors,
     write,
 )
 from bot.app.cli.shared.parameters import ONE_OR_MORE, READ_FILE, WrittenFile
@@ -79,6 +78,7 @@ def train(
 
 
 def _learn(out: Path, materials: Sequence[TrainingFile], made: Mapping[str, object], others: int, seed: int) -> None:
+    from bot.quality.replay.drivers import temporary_index_errors
     from bot.quality.training import learning
 
     with temporary_index_errors(), progress_bar("Issues looked at", None) as (progress, task):

@@ -21,7 +21,15 @@ import sqlalchemy as sa
 from bot.domain.errors import Unavailable
 from bot.platform.processes import running_in_processes
 from bot.quality.replay.archive import PastIssue
-from bot.quality.replay.replay import IndexMirror, QuestionRecorder, ReplayAnswer, ReplayGitHub, ReplayOptions, replay
+from bot.quality.replay.replay import (
+    REPO_ID,
+    IndexMirror,
+    QuestionRecorder,
+    ReplayAnswer,
+    ReplayGitHub,
+    ReplayOptions,
+    replay,
+)
 from bot.search.embedding.local import TextModel, choose_embedder
 from bot.search.finder import Finder, FinderSettings, TemporaryIndexes
 from bot.search.index import TextAnalyser
@@ -34,9 +42,6 @@ from bot.storage.failures import why
 
 #: A process needs this many questions to be worth its cost: a second to start, and the indexing of all earlier issues.
 LEAST_SEGMENT = 500
-
-# The repository's id in the index.
-_REPO = 1
 
 
 def replay_index(
@@ -82,7 +87,7 @@ def _in_processes(
     ends = [*starts[1:], len(issues)]
     arrived, told = multiprocessing.get_context("spawn").Value("q", 0), 0
     # A killed child process leaves its index's file behind, so this process removes all of them.
-    with _index_errors():
+    with temporary_index_errors():
         made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
     with made as home:
         calls = [
@@ -122,7 +127,7 @@ def _answers(
     issues: Sequence[PastIssue], start: int, asked: Collection[int], asking: ReplayOptions, within: Path | None = None
 ) -> Iterator[ReplayAnswer | None]:
     """The answers about the arrivals from `start` on. `within` is the folder of the index's file."""
-    with _index_errors(), ephemeral_index(TextAnalyser(), choose_embedder(), within, TextModel()) as index:
+    with temporary_index_errors(), ephemeral_index(TextAnalyser(), choose_embedder(), within, TextModel()) as index:
         github = ReplayGitHub(searchable=False)
         weights = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only_sources(*asking.sources))
@@ -132,16 +137,16 @@ def _answers(
             settings=settings,
             matcher=Matcher(index, weights, most=None),
             temporary=TemporaryIndexes(index),
-            repo_id=_REPO,
+            repo_id=REPO_ID,
             judge=judge,
         )
-        mirror = IndexMirror(index, _REPO)
+        mirror = IndexMirror(index)
         yield from replay(issues, asked, finder, github, asking.options(), mirror, start, judge)
 
 
 @contextmanager
-def _index_errors() -> Iterator[None]:
-    """Raise Unavailable instead of errors about the index's file.
+def temporary_index_errors() -> Iterator[None]:
+    """Raise Unavailable instead of errors about the file of a temporary index.
 
     The caller would mistake an OSError for a problem with the file of answers.
     """
@@ -152,7 +157,7 @@ def _index_errors() -> Iterator[None]:
         # On a full disk, gettempdir() finds no usable folder.
         with suppress(OSError):
             home = tempfile.gettempdir()
-        raise Unavailable(f"the replay's index in {home} failed ({why(failure)}); TMPDIR names another place") from None
+        raise Unavailable(f"the index in {home} failed ({why(failure)}); TMPDIR names another place") from None
 
 
 def replay_search(

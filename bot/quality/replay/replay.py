@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from bot.simulator.search import SearchIndex
 
 
-REPO = RepoRef("replay", "replay")
+REPO, REPO_ID = RepoRef("replay", "replay"), 1
+"""The one repository of a replay: its name, and its id in the index."""
 
 # The fields that issues share with documents of the simulated search.
 _SHARED_FIELDS = (
@@ -231,11 +232,10 @@ class QuestionRecorder:
 
 
 class IndexMirror:
-    """Copies the issues of a `ReplayGitHub` into one repository of an index."""
+    """Copies the issues of a `ReplayGitHub` into an index."""
 
-    def __init__(self, index: Index, repo_id: int) -> None:
+    def __init__(self, index: Index) -> None:
         self._index = index
-        self._repo_id = repo_id
 
     def load(self, issues: Sequence[Issue]) -> None:
         """Index all issues from before the start."""
@@ -247,7 +247,7 @@ class IndexMirror:
     def put(self, issues: Iterable[Issue]) -> None:
         rows = [IndexedIssue.of(issue) for issue in issues]
         if rows:
-            self._index.put(self._repo_id, rows)
+            self._index.put(REPO_ID, rows)
 
     def follow(self, github: ReplayGitHub) -> None:
         self.put(github.take_closed())
@@ -260,23 +260,19 @@ class FileIds:
     any issue 12 name the issue with the id 12. The word `TIMOB-1` names the issue with the id `TIMOB-1`.
     """
 
-    def __init__(self, repo: RepoRef) -> None:
-        self._repo = repo
+    def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
-        self._words = False
 
     def add(self, id: int | str, number: int) -> None:
         self._numbers[str(id)] = number
-        self._words |= not str(id).isdecimal()
 
     def named(self, past: PastIssue) -> frozenset[str]:
         """The earlier issues that the text of `past` names, as keys for `FindOptions`."""
         text = f"{past.title}\n{past.body}"
-        ids = {key.rpartition("#")[2] for key in named_issues(text, self._repo)}
-        if self._words:
-            # "Exit code 137" names no issue, even if an issue has the id 137.
-            ids |= {word for word in _WORD.findall(without_code(text[:BODY_MAX])) if not word.isdecimal()}
-        return frozenset(IssueRef(self._repo, self._numbers[id]).key for id in ids if id in self._numbers)
+        ids = {key.rpartition("#")[2] for key in named_issues(text, REPO)}
+        # "Exit code 137" names no issue, even if an issue has the id 137.
+        ids |= {word for word in _WORD.findall(without_code(text[:BODY_MAX])) if not word.isdecimal()}
+        return frozenset(IssueRef(REPO, self._numbers[id]).key for id in ids if id in self._numbers)
 
 
 def choose_arrivals(issues: Sequence[PastIssue], warm: float, sample: int | None, seed: int) -> list[int]:
@@ -305,7 +301,7 @@ def replay(
     early.
     """
     asked = frozenset(asked)
-    ids = FileIds(REPO)
+    ids = FileIds()
     earlier = [github.arrive(past) for past in issues[:start]]
     for past, issue in zip(issues, earlier, strict=False):
         ids.add(past.id, issue.number)

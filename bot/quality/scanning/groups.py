@@ -21,7 +21,7 @@ from typing import Any
 from bot.domain.entities import State
 from bot.domain.merging import merge
 from bot.domain.report import Reason
-from bot.quality.feedback import UNDECIDED, Decided, pair_of
+from bot.quality.feedback import UNDECIDED, Decided, Pair, pair_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +184,6 @@ def grouped(
             groups.append(DuplicateGroup(original, members, group.helpful, group.harmful, comments))
     # Sorting is stable, so among equal groups the older group stays first.
     return sorted(groups, key=lambda group: -group.gain)
-
-
-Pair = tuple[int, int]
-"""Two issue numbers, the smaller one first."""
 
 
 def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ...]]:

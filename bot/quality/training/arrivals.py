@@ -16,17 +16,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bot.domain.entities import Issue
 from bot.domain.errors import UserError
 from bot.quality.evaluation.trial import WARM, Labels, read_labels, to_learn_from, truth
 from bot.quality.replay.archive import PastIssue, read_archive
-from bot.quality.replay.replay import IndexMirror, ReplayGitHub
+from bot.quality.replay.replay import REPO_ID, IndexMirror, ReplayGitHub
 from bot.quality.training.fitting import Fitted, fit_probability
 from bot.search.embedding.local import TextModel, choose_embedder
 from bot.search.index import Index, TextAnalyser
@@ -102,10 +100,6 @@ def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tup
     )
 
 
-# The repository's id in the index.
-_REPO = 1
-
-
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """One issue with its candidates: their feature `values`, (candidates, features), and whether each is the `same`.
@@ -132,7 +126,7 @@ class TrainingRepository:
 
     def __init__(self, index: Index) -> None:
         self._github = ReplayGitHub(searchable=False)
-        self._mirror, self._matcher = IndexMirror(index, _REPO), Matcher(index, most=None)
+        self._mirror, self._matcher = IndexMirror(index), Matcher(index, most=None)
         self._waiting: list[Issue] = []
 
     def arrive(self, past: PastIssue) -> Issue:
@@ -144,14 +138,14 @@ class TrainingRepository:
         self._mirror.put(self._waiting)
         self._mirror.follow(self._github)
         self._waiting = []
-        with self._matcher.session(_REPO, issue, below=issue.number) as look:
+        with self._matcher.session(REPO_ID, issue, below=issue.number) as look:
             return look.compared()
 
     def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> TextSimilarity:
         """The text model's comparison of the last issue with the candidates `numbers[places]`."""
         others = np.setdiff1d(np.arange(len(numbers)), places)
         order = np.concatenate([places, others])
-        with self._matcher.session(_REPO, issue, below=issue.number) as look:
+        with self._matcher.session(REPO_ID, issue, below=issue.number) as look:
             found = look.likeness(numbers, issue.number - 1, order, len(places))
         if found is None:
             raise UserError("readings are compared by the text model, which failed; the log says why")
@@ -166,32 +160,8 @@ class TrainingRepository:
 @contextmanager
 def training_repository(text_model: Path | None) -> Iterator[TrainingRepository]:
     """An empty repository with the text model in a folder (None: the shipped model)."""
-    with ephemeral_index(TextAnalyser(), choose_embedder(), text_model=_cached_text_model(text_model)) as index:
+    with ephemeral_index(TextAnalyser(), choose_embedder(), text_model=TextModel(text_model)) as index:
         yield TrainingRepository(index)
-
-
-class _CachedTextModel:
-    """A text model with a cache of vectors, because many small repositories hold the same texts."""
-
-    remote = False
-
-    def __init__(self, model: TextModel) -> None:
-        self._model, self._vectors = model, dict[str, NDArray[np.float32]]()
-
-    @property
-    def name(self) -> str:
-        return self._model.name
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            self._vectors |= zip(new, self._model.embed(new), strict=True)
-        return np.array([self._vectors[text] for text in texts])
-
-
-@cache
-def _cached_text_model(folder: Path | None) -> _CachedTextModel:
-    return _CachedTextModel(TextModel(folder))
 
 
 #: Called with two numbers of issues: added to the work since the last call, and completed since the last call.
@@ -274,7 +244,7 @@ SHARE = 0.09
 #: A file needs this many pairs to make small repositories.
 LEAST_PAIRS = 100
 
-# All small repositories share this many issues of a file, because embedding each issue takes time.
+# All small repositories share this many issues of a file.
 _DRAWN = 3_000
 
 

@@ -143,7 +143,7 @@ def progress_bar(what: str, total: int | None) -> Iterator[tuple[Progress, TaskI
 
 
 @contextmanager
-def database_errors(which: str, mend: str = "") -> Iterator[None]:
+def database_errors(which: str) -> Iterator[None]:
     """Raise Unavailable in place of SQLAlchemy's errors, whose URL can hold a password."""
     import sqlalchemy as sa
 
@@ -152,13 +152,4 @@ def database_errors(which: str, mend: str = "") -> Iterator[None]:
     try:
         yield
     except sa.exc.SQLAlchemyError as failure:
-        raise Unavailable(f"{which} failed ({why(failure)}){mend}") from None
-
-
-@contextmanager
-def temporary_index_errors() -> Iterator[None]:
-    """As `database_errors`, for an index in a temporary file; the message says how to choose another folder."""
-    import tempfile
-
-    with database_errors(f"the index in {tempfile.gettempdir()}", "; TMPDIR names another place"):
-        yield
+        raise Unavailable(f"{which} failed ({why(failure)})") from None

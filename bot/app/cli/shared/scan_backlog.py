@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from bot.app.cli.shared.console import progress_bar, temporary_index_errors, write
+from bot.app.cli.shared.console import progress_bar, write
 from bot.app.cli.shared.parameters import read_source
 from bot.app.wiring.clients import now
 from bot.app.wiring.indexes import build_backlog_matcher, build_index, fill_index, present_reactions
@@ -29,6 +29,7 @@ from bot.domain.formats import batches, counted
 from bot.platform.addresses import pages_of
 from bot.platform.settings import Settings
 from bot.quality.replay.archive import PastIssue, read_archive
+from bot.quality.replay.drivers import temporary_index_errors
 from bot.quality.scanning.groups import BacklogIssue, ScanResult
 from bot.quality.scanning.markdown import FileIssueNames, PageLinks, age, facts, heading, scan_markdown, scan_page
 from bot.quality.scanning.scan import ReadReactions, Scan, match_in_processes
