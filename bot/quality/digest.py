@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -160,15 +160,7 @@ class Digest:
             **{standing.value: self.count(standing) for standing in CommentRating},
             **({"judge": {"questions": self.asked, "cost": round(self.cost, 4)}} if self.asked else {}),
             "issues": [
-                {
-                    "number": line.number,
-                    "at": format_time(line.at),
-                    "posted": line.posted,
-                    "other": line.other,
-                    "probability": round(line.probability, 4),
-                    "standing": line.standing.value,
-                    "said": [kind.value for kind in line.said],
-                }
+                asdict(line) | {"at": format_time(line.at), "probability": round(line.probability, 4)}
                 for line in self.lines
             ],
         }
@@ -199,30 +191,21 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
 
 
 def _lines(decisions: Iterable[Decision], feedback: Mapping[int, Sequence[Example]]) -> dict[int, DigestLine]:
-    """Each issue's line by number; `decisions` start with the earliest."""
+    """Each issue's line by number; `decisions` start with the earliest.
+
+    Of an issue's lines, the last with feedback counts, or else the last. A digest shows how good the threshold is, so
+    comments that nobody asked for come first: the answer to a command may list less likely candidates, or come from
+    other words.
+    """
     lines: dict[int, DigestLine] = {}
-    unasked: set[int] = set()
+    ranks: dict[int, tuple[bool, bool]] = {}
     for decision in decisions:
         if decision.outcome.speaks and decision.shown:
             line = _line(decision, feedback.get(decision.number, ()))
-            asked_again = decision.cause == COMMAND and decision.number in unasked
-            if _replaces(line, lines.get(decision.number), asked_again=asked_again):
-                lines[decision.number] = line
-            if decision.cause != COMMAND:
-                unasked.add(decision.number)
+            rank = (line.standing is not CommentRating.UNKNOWN, decision.cause != COMMAND)
+            if rank >= ranks.get(decision.number, rank):
+                lines[decision.number], ranks[decision.number] = line, rank
     return lines
-
-
-def _replaces(line: DigestLine, known: DigestLine | None, *, asked_again: bool) -> bool:
-    """Whether a later line of an issue replaces the known one.
-
-    A line without feedback never replaces a line with feedback. A digest shows how good the threshold is, so it prefers
-    comments that nobody asked for. The answer to a command (`asked_again`) may list less likely candidates, or come
-    from other words. So it replaces an unasked comment only if people judged the answer but not the comment.
-    """
-    judged = line.standing is not CommentRating.UNKNOWN
-    known_judged = known is not None and known.standing is not CommentRating.UNKNOWN
-    return judged and not known_judged if asked_again else judged or not known_judged
 
 
 def _line(decision: Decision, feedback: Sequence[Example]) -> DigestLine:

@@ -16,7 +16,7 @@ from bot.domain.entities import RepoRef, name_key, same_login
 from bot.domain.errors import GitHubError, NotFound, Unavailable
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Fold, Role
 from bot.domain.formats import batches
-from bot.github.feedback import ADD_LABEL, CLOSE, FOLDED_AS, PAGE, Vote, Votes, VotesPage, duplicate_label
+from bot.github.feedback import ADD_LABEL, CLOSE, FOLDED_AS, PAGE, Votes, VotesPage, duplicate_label
 from bot.github.repository import RepoClient
 from bot.storage import Store
 from bot.storage.feedback import WatchedComment
@@ -115,8 +115,9 @@ class ReactionPoll:
         before = signals.of_issue(self.repo_id, comment.number, FeedbackKind.REACTION)
         known = {signal.login: signal.who for signal in before}
         reactions: list[FeedbackSignal] = []
-        for vote in _last_votes(votes.votes):
-            login = name_key(vote.login)
+        # Each person's last vote.
+        last = {name_key(vote.login): vote for vote in sorted(votes.votes, key=lambda one: (one.at, one.up))}
+        for login, vote in last.items():
             if who := known.get(login) or self._role(login, votes.author):
                 reactions.append(FeedbackSignal(comment.number, FeedbackKind.REACTION, login, 0, vote.up, who, vote.at))
         reactions += _unread_votes(before, votes)
@@ -124,7 +125,7 @@ class ReactionPoll:
         if votes.locked:
             # The votes count, but the bot changes nothing on a locked issue (C1).
             return comment
-        step, fold = decide_fold(comment.fold, votes.folded, FOLDED_AS, reactions)
+        step, fold = decide_fold(comment.fold, votes.folded, reactions)
         return replace(comment, fold=self._apply(comment, step, fold))
 
     def _store_decided_suggestion(self, number: int) -> None:
@@ -198,32 +199,23 @@ def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[Feedba
     ]
 
 
-def _last_votes(votes: Iterable[Vote]) -> list[Vote]:
-    last: dict[str, Vote] = {}
-    for vote in sorted(votes, key=lambda one: (one.at, one.up)):
-        last[name_key(vote.login)] = vote
-    return list(last.values())
-
-
 class FoldStep(Enum):
     NOTHING = auto()
     FOLD = auto()
     UNFOLD = auto()
 
 
-def decide_fold(fold: Fold, present: str, ours: str, votes: Iterable[FeedbackSignal]) -> tuple[FoldStep, Fold]:
+def decide_fold(fold: Fold, present: str, votes: Sequence[FeedbackSignal]) -> tuple[FoldStep, Fold]:
     """The step to take on GitHub, and the state to store afterwards. `fold` is the stored state.
 
-    `present` is the reason that GitHub shows for a folded comment, and empty for an open comment. `ours` is the reason
-    that the bot gives.
+    `present` is the reason that GitHub shows for a folded comment, and empty for an open comment.
     """
-    votes = list(votes)
     against = any(not vote.same and vote.who is not Role.OTHER for vote in votes)
     overruled = any(vote.same and vote.who is Role.TRIAGE for vote in votes)
     unwanted = against and not overruled
     if fold is Fold.OPEN and unwanted and not present:
         return FoldStep.FOLD, Fold.FOLDED
-    if fold is Fold.FOLDED and present != ours:
+    if fold is Fold.FOLDED and present != FOLDED_AS:
         return FoldStep.NOTHING, Fold.LEFT
     if fold is Fold.FOLDED and not unwanted:
         return FoldStep.UNFOLD, Fold.LEFT

@@ -219,4 +219,4 @@ def test_c7_the_digest_says_how_right_the_week_was() -> None:
 def test_c7_a_comment_is_folded_once_and_never_argued_about(
     fold: Fold, present: str, votes: list[FeedbackSignal], expected: tuple[FoldStep, Fold]
 ) -> None:
-    assert decide_fold(fold, present, "outdated", votes) == expected
+    assert decide_fold(fold, present, votes) == expected

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from functools import cache, partial
-from threading import Lock
 from time import monotonic
 
 from bot.app.wiring import manifest
@@ -62,8 +61,9 @@ def build_dashboard(settings: Settings) -> Dashboard:
         client = github.in_repository(repository.installation or 0, repository.id)
         return client.permission(repository.ref, login).triage
 
+    # Two simultaneous first requests may make the data twice, which does no harm.
     @cache
-    def make_data() -> DashboardData:
+    def data() -> DashboardData:
         store = open_store(settings)
         read = RepositorySettings(store, now, settings.mode)
 
@@ -82,13 +82,6 @@ def build_dashboard(settings: Settings) -> Dashboard:
 
         index = build_index(settings, store)
         return DashboardData(store, index, DeadLetters(settings), Inbox(settings), settings_of, mode_of, groups_of, now)
-
-    # Without the lock, two simultaneous first requests would make the data twice.
-    lock = Lock()
-
-    def data() -> DashboardData:
-        with lock:
-            return make_data()
 
     web = pages_of(settings.github_api_url)
     return Dashboard(

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import lru_cache
 
 import babel
 from babel.dates import format_date
 from babel.numbers import format_decimal, format_percent
-
-
-@lru_cache(maxsize=1_000, typed=True)
-def _decimal(number: float, language: str) -> str:
-    """Cached, since Babel is slow, and a hostile settings file can have thousands of errors."""
-    return str(format_decimal(number, locale=language))
 
 
 @dataclass(frozen=True)
@@ -30,7 +23,7 @@ class Locale:
 
     def number(self, number: float) -> str:
         """`1,200` or `2.5` in the language's notation, with up to three decimals."""
-        return _decimal(number, self.language)
+        return str(format_decimal(number, locale=self.language))
 
     def percent(self, share: float) -> str:
         """A share in percent. Only exactly 0 and 1 become 0% and 100%: other shares are rounded to 1% to 99%."""

@@ -23,11 +23,6 @@ def command_words(name: CommandName, say: Messages) -> str:
     return say.fill(f"command_{name.name.lower()}", {})
 
 
-def option_words(option: str, say: Messages) -> str:
-    """A description of an option; `option` is written as in `OPTIONS`."""
-    return say.fill(f"option_{option.partition('=')[0]}", {})
-
-
 def who_words(who: Requirement, say: Messages) -> str:
     return say.fill(f"who_{who.name.lower()}", {})
 
@@ -44,7 +39,9 @@ def commands_list(say: Messages) -> str:
             commands.append(say.command(command=command, says=effect))
         else:
             commands.append(say.command_for(command=command, says=effect, who=who_words(spec.who, say)))
-    options = [say.command(command=code(option), says=option_words(option, say)) for option in OPTIONS]
+    options = [
+        say.command(command=code(option), says=say.fill(f"option_{option.partition('=')[0]}", {})) for option in OPTIONS
+    ]
     limit = say.help_limit(most=COMMANDS_LIMIT, wait=duration(LIMIT_SECONDS, say))
     blocks = ["\n".join(f"- {line}" for line in lines) for lines in (commands, options)]
     return "\n\n".join([blocks[0], say.help_options(), blocks[1], limit])

@@ -66,16 +66,13 @@ def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArr
         starts.append(len(pieces))
         pieces += [text[at : at + _PIECE] for at in range(0, len(text), _PIECE)] or [""]
     try:
-        rows = np.asarray(model.vectors(pieces), dtype=np.float32)
+        rows = unit_rows(model.vectors(pieces), len(pieces))
     except EmbeddingError:
         raise
     except Exception as failure:
         # A library may raise anything for an unexpected text, such as half a surrogate pair.
         raise EmbeddingError(f"the model failed: {type(failure).__name__}: {failure}") from failure
-    if rows.ndim != 2 or len(rows) != len(pieces):
-        raise EmbeddingError(f"the model gave an array of shape {rows.shape} for {len(pieces)} texts")
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.add.reduceat(rows / np.where(lengths > 0, lengths, 1.0), starts, axis=0)
+    return np.add.reduceat(rows, starts, axis=0)
 
 
 def _installed(package: str) -> bool:

@@ -23,17 +23,6 @@ from bot.interfaces.mcp.offered import offer
 from bot.interfaces.mcp.tools import Tools
 
 
-def arguments_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a tool's arguments: it forbids unknown ones; callers may omit optional ones, but not send null."""
-    lean: dict[str, Any] = _lean(schema, schema.get("$defs", {}), defaults=True)
-    return lean | {"additionalProperties": False}
-
-
-def answer_schema(schema: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The schema of a tool's answer, without defaults, since answers leave out blank optional fields."""
-    return schema and _lean(schema, schema.get("$defs", {}), defaults=False)
-
-
 def _lean(schema: Any, parts: dict[str, Any], *, defaults: bool) -> Any:
     """The schema without redundant keys, with `parts` in place of references. No part may contain itself."""
     if isinstance(schema, list):
@@ -135,9 +124,12 @@ async def _shorten_answers(ctx: ServerRequestContext[str, Any], call_next: CallN
     result = await call_next(ctx)
     if isinstance(result, dict) and ctx.method == "tools/list":
         for tool in result["tools"]:
+            taken, given = tool["inputSchema"], tool["outputSchema"]
             tool["description"] = cleandoc(tool["description"])
-            tool["inputSchema"] = arguments_schema(tool["inputSchema"])
-            tool["outputSchema"] = answer_schema(tool["outputSchema"])
+            # Callers may omit optional arguments, but not send null.
+            tool["inputSchema"] = _lean(taken, taken.get("$defs", {}), defaults=True) | {"additionalProperties": False}
+            # No defaults, since answers leave out blank optional fields.
+            tool["outputSchema"] = given and _lean(given, given.get("$defs", {}), defaults=False)
     if isinstance(result, dict) and ctx.method == "tools/call" and "structuredContent" in result:
         text = json.dumps(result["structuredContent"], ensure_ascii=False, separators=(",", ":"))
         result["content"] = [{"type": "text", "text": text}]

@@ -62,12 +62,12 @@ def github_server(web_or_api: str) -> GitHubServer:
     API at `https://api.NAME.ghe.com`; and a simulator on this machine, with pages and API at one address.
     """
     url = web_or_api.strip().rstrip("/")
-    parts = _parts(url)
+    if not is_web(url) or "@" in urlsplit(url).netloc:
+        raise InvalidArgument("GitHub", "this is not an address such as https://github.com")
+    parts = urlsplit(url)
     # Write the address as browsers do: it is also sent in a header, which allows only ASCII.
     root = f"{parts.scheme}://{site_of(parts.netloc)}"
-    host = _parts(root).hostname or ""
-    if not is_web(root):
-        raise InvalidArgument("GitHub", "this is not an address such as https://github.com")
+    host = urlsplit(root).hostname or ""
     if host in ("github.com", "www.github.com", "api.github.com"):
         return GitHubServer("https://github.com", "https://api.github.com")
     if host.endswith(ENTERPRISE_HOSTS):
@@ -119,21 +119,12 @@ def make_manifest(
 
 def _address(field: str, value: str, *, path: bool = False) -> str:
     url = value.strip().rstrip("/")
-    parts = _parts(url)
     # The caller appends a path, so even an empty query or fragment is wrong.
-    can_append = "?" not in url and "#" not in url
-    valid = is_web(url) and "@" not in parts.netloc and can_append
-    if not valid or (path and not parts.path):
+    valid = is_web(url) and "@" not in urlsplit(url).netloc and "?" not in url and "#" not in url
+    if not valid or (path and not urlsplit(url).path):
         example = "https://smee.io/CHANNEL" if path else "https://doppel.example.org"
         raise InvalidArgument(field, f"this is not an address such as {example}")
     return url
-
-
-def _parts(url: str) -> Any:
-    try:
-        return urlsplit(url)
-    except ValueError:
-        return urlsplit("")
 
 
 def _is_private(url: str) -> bool:
