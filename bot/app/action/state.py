@@ -14,10 +14,15 @@ from pathlib import Path
 
 from bot.platform.private_files import make_folder
 from bot.storage import Store
+from bot.storage.schema import index_vocabulary
 
 SMALL = 4_000_000
 """A state smaller than this many bytes is saved after every run. All caches of a repository share 10 GB, so a larger
 state is saved only if it holds something that GitHub does not know."""
+
+# The index on the vocabulary's terms is a sixth of the file. With 17,000 issues, creating it would take 0.4 s; without
+# it, a change of an issue takes 0.06 s longer.
+_LEFT_OUT = index_vocabulary.indexes
 
 
 class Restored(Enum):
@@ -49,6 +54,8 @@ def check(database: Path) -> Restored:
 def shrink(database: Path) -> int:
     """Shrink the database for the cache, and return its size in bytes. The store must be closed."""
     with closing(sqlite3.connect(database)) as connection:
+        for index in _LEFT_OUT:
+            connection.execute(f"DROP INDEX IF EXISTS {index.name}")
         connection.execute("VACUUM")
     return database.stat().st_size
 
