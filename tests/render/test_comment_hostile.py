@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from bot.conversation.marker import ADVICE
 from bot.conversation.render.comment import render_comment
@@ -15,7 +13,6 @@ from bot.domain.errors import RemarkCode, SourceProblem
 from bot.domain.report import QueryRun, Reason, ReasonCode, SearchOutcome
 from tests.render.reading import INVISIBLE, PHRASE, read
 from tests.render.samples import QUERY, candidate, report, view
-from tests.render.test_escape import HOSTILE
 
 TITLES = [
     "@org/team please look",
@@ -54,9 +51,10 @@ def check(body: str, numbers: set[int]) -> None:
 
 @pytest.mark.parametrize("title", TITLES)
 def test_c3_no_title_does_anything(title: str) -> None:
-    body = with_text(title)
-    check(body, {7})
-    assert read(body).blocks == read(with_text("word")).blocks
+    for enterprise in (False, True):
+        body = with_text(title, enterprise)
+        check(body, {7})
+        assert read(body).blocks == read(with_text("word", enterprise)).blocks
 
 
 def said(*quotes: str) -> tuple[Reason, ...]:
@@ -67,33 +65,19 @@ def failed(*texts: str) -> tuple[SourceProblem, ...]:
     return tuple(SourceProblem(text, RemarkCode.OTHERS.of(text)) for text in texts)
 
 
-def with_text(text: str) -> str:
+def with_text(text: str, enterprise: bool) -> str:
     """A comment that shows `text` wherever strangers' text can stand."""
     found = candidate(7, text, reasons=said(text, text), workflow_state=text)
     runs = (QUERY, QueryRun(text, text, 3, problem=RemarkCode.OTHERS.of(text), cached=text))
     result = report(found, queries=runs, problems=failed(text), outcome=SearchOutcome.DEGRADED)
-    return render_comment(result, view(words=(text, text)))
-
-
-@pytest.mark.slow
-@given(st.lists(HOSTILE, min_size=4, max_size=4), st.booleans())
-@settings(max_examples=60)
-def test_c3_no_combination_of_texts_does_anything(texts: list[str], enterprise: bool) -> None:
-    title, reason, query, problem = texts
-    found = [candidate(7, title, reasons=said(reason, title)), candidate(8, reason, workflow_state=query)]
-    runs = (QueryRun(problem, query, 3, problem=RemarkCode.OTHERS.of(problem), cached=query),)
-    body = render_comment(
-        report(*found, queries=runs, problems=failed(problem, title), outcome=SearchOutcome.DEGRADED),
-        view(enterprise=enterprise, words=(query, title)),
-    )
-    check(body, {7, 8})
+    return render_comment(result, view(words=(text, text), enterprise=enterprise))
 
 
 @pytest.mark.slow
 def test_c3_a_comment_never_outgrows_githubs_limit() -> None:
     """`$` grows most when it is escaped; the least likely candidates make room."""
     worst = "$" * 5_000
-    found = [candidate(number, worst, reasons=said(worst) * 50, workflow_state=worst) for number in range(1, 40)]
+    found = [candidate(number, worst, reasons=said(worst) * 2, workflow_state=worst) for number in range(1, 40)]
     runs = (QueryRun(worst, "`" * 5_000, 1, problem=RemarkCode.OTHERS.of(worst), cached=worst),) * 50
     body = render_comment(report(*found, queries=runs, problems=failed(worst) * 50), view())
     check(body, set(range(1, 40)))

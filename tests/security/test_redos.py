@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.app.demo.page import to_html
+from bot.conversation.commands.parser import parse
 from bot.conversation.messages.template import forbidden_part
 from bot.conversation.render.escape import code, escape
 from bot.domain.entities import RepoRef
@@ -39,7 +40,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "results that are one": lambda text: (content_hash(text), title_similarity(text, text)),
     "names of issues": lambda text: named_issues(text, REPO),
     "statements": lambda text: [
-        read_comment(text, REPO, "2026-01-01T00:00:00Z", by_member=True, closing=closing) for closing in (False, True)
+        read_comment(said, REPO, "2026-01-01T00:00:00Z", by_member=True, closing=closing)
+        for said in (text, f"As a duplicate.\n{text} a dup of #1")
+        for closing in (False, True)
     ],
     "addresses": lambda text: [
         (normalize_url(url), thing_at(url))
@@ -48,6 +51,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "forms": lambda text: [boilerplate_of(name, text) for name in ("a.yml", "a.md")],
     "messages in common": lambda text: in_common(text, text[1:]),
     "templates": forbidden_part,
+    "commands": lambda text: [parse(f"{text[:-30]}\n\n/duplicates", REPO), parse(f"/duplicates\n\n{text[30:]}", REPO)],
     "HTML": lambda text: (hidden_by(text), to_html(text)),
     "Markdown": lambda text: (escape(text), code(text)),
 }
@@ -60,6 +64,8 @@ PIECES = (
     'File "a", line 1, in b\n', "goroutine 1 [running]:\n", "panic: ", "0x", "E1 ", "duplicate of ", "duplicate ",
     "dup of #", "\u0301", "\u0301\u0316", "a\u0301\u0316", "日", "ก", "\u200b", "&", "&amp;",
     "<a ", "<a b='", "<!", "<?", "</", "<b>", "<b>\n\n", "label: ", "label: '", "---\n", "- ",
+    "> - ", "1. a\n   ", "*a ", "`a``b", "<div>\n", "~~", "not ", "dup of #1 but ", "not a dup of #1, and ",
+    "not that this is ", "dup of issue ", "in favor of #1 ",
 )  # fmt: skip
 
 

@@ -50,12 +50,6 @@ def test_h3_space_in_odd_places_changes_nothing_more_either(url: str) -> None:
     assert normalize_url(normalize_url(url)) == normalize_url(url)
 
 
-@given(urls)
-def test_h3_normalizing_twice_changes_nothing_more(url: str) -> None:
-    once = normalize_url(url)
-    assert normalize_url(once) == once
-
-
 THREAD = "https://github.com/acme/app/issues/12"
 FILE = "https://github.com/acme/app/blob/main/src/a.ts"
 
