@@ -94,16 +94,6 @@ def test_a_manifest_of_another_shape_is_refused_before_anybody_agrees(server: Se
     assert (answer.status_code, "Invalid GitHub App configuration" in answer.text) == (422, True)
 
 
-def test_a_manifest_needs_neither_permissions_nor_a_webhook(server: Server) -> None:
-    manifest = json.dumps({"name": "Plain", "url": "http://127.0.0.1/", "redirect_url": "http://127.0.0.1/back"})
-    assert post(server, "/settings/apps/new", {"manifest": manifest}, {}).status_code == 200
-
-
-def test_an_app_is_installed_on_no_repository_that_is_not_there(server: Server, sim: Simulator) -> None:
-    answer = post(server, f"/apps/{sim.app.slug}/installations/new", {"target": "no/where"}, {})
-    assert answer.status_code == 404
-
-
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "[", "[::2]", ""])
 def test_by_a_name_that_was_made_to_lead_here_it_cannot_be_read(server: Server, sim: Simulator, host: str) -> None:
     sim.open_issue("acme/app", "ada", "A plan that nobody may know")

@@ -67,29 +67,6 @@ def test_e3_a_simulator_for_any_client(tmp_path: Path) -> None:
         process.stdout.close()
 
 
-@pytest.mark.parametrize(
-    ("line", "says"),
-    [
-        ("not json", "line 2 is not JSON (Expecting value)"),
-        ("5", "line 2 is not a JSON object"),
-        ("[", "line 2 begins a list, not JSON Lines; jq -c '.[]' makes lines of it"),
-        ('{"title": "no time"}', "line 2 has no id and no created_at"),
-        ('{"created_at": null, "id": 1, "labels": "bug"}', "line 2: labels is not a list"),
-    ],
-)
-def test_a_file_of_something_else_is_the_users_to_mend(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str, says: str
-) -> None:
-    issues = tmp_path / "issues.jsonl"
-    issues.write_text(f"\n{line}\n")
-    with pytest.raises(SystemExit) as ended:
-        main(["simulator", "--issues", str(issues)])
-    assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert "is not a file of issues" in told
-    assert says in told
-
-
 @pytest.mark.parametrize("command", ["simulator", "serve"])
 @pytest.mark.parametrize("wrong", ["localhost:8000", "http:///webhook", "http://127.0.0.1:PORT/webhook", "here"])
 def test_an_address_for_webhooks_that_is_none(command: str, wrong: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,8 +6,6 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from bot.simulator import Simulator
 from tests.simulator.conftest import Api, Receiver
 
@@ -40,31 +38,6 @@ def test_a_file_is_made_and_then_replaced_by_the_sha_of_what_is_there(
     assert (added["after"], modified["before"]) == (first["commit"]["sha"], first["commit"]["sha"])
     assert (added["ref"], added["sender"]["login"]) == ("refs/heads/main", "mae")
     assert added["head_commit"]["message"] == first["commit"]["message"] == "Say less"
-
-
-@pytest.mark.parametrize(
-    ("path", "sent", "status", "says"),
-    [
-        (PATH, body(b"new"), 422, '"sha" wasn\'t supplied'),
-        (PATH, body(b"new", sha="9a03a5c20e1360372c96d3deeb979ff06eca4f86"), 409, ".github/doppel.yml does not match"),
-        ("/repos/acme/app/contents/new", body(b"new", sha="0" * 40), 409, "new does not match"),
-        (PATH, {"content": "bmV3"}, 422, "message"),
-        (PATH, None, 422, "message"),
-        ("/repos/acme/app/contents/new", {"message": "", "content": "no base64!"}, 422, "Base64"),
-        ("/repos/acme/app/contents/new", body(b"new", branch="elsewhere"), 404, "Branch elsewhere not found"),
-        ("/repos/acme/app/contents/.github", body(b"new"), 422, "is a directory"),
-        ("/repos/acme/app/contents/.git/config", body(b"new"), 422, "malformed path"),
-    ],
-)
-def test_what_github_refuses_is_refused(
-    sim: Simulator, person: Callable[..., Api], path: str, sent: Any, status: int, says: str
-) -> None:
-    sim.write_file("acme/app", ".github/doppel.yml", "mode: quiet\n")
-    head = sim.repository("acme/app").head
-    refused = person("mae", "write").put(path, sent)
-    assert refused.status_code == status
-    assert says in refused.json()["message"]
-    assert sim.repository("acme/app").head == head
 
 
 def test_writing_needs_the_right_to(sim: Simulator, person: Callable[..., Api], bot: Api) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import re
 from typing import Any
 
 import pytest
-import requests
 
 from bot.simulator import Server, Simulator, start_simulator, validation
 from bot.simulator.payloads.issues import issue as issue_json
@@ -271,13 +269,3 @@ def test_a_body_that_githubs_description_does_not_allow_is_our_fault(sim: Simula
         validation.check("Isue", body)
     with pytest.raises(validation.ContractViolation, match="WebhookIssuesOpened"):
         validation.check_event("issues", "opened", {"action": "opened"})
-
-
-def test_who_has_a_role_stands_before_the_thousands_who_only_wrote_issues(server: Server, sim: Simulator) -> None:
-    for author in ("ada", "zoe"):
-        sim.open_issue("acme/app", author, "It crashes")
-    sim.set_permission("acme/app", "tara", "triage")
-    sim.app.callback_urls = ("http://localhost/login/callback",)
-    page = requests.get(f"{server.url}/login/oauth/authorize?client_id={sim.app.client_id}", timeout=60).text
-    people = re.findall(r"<option[^>]*>([^<]+)", page)
-    assert people.index("tara") < people.index("ada") < people.index("zoe")

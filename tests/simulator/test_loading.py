@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import random
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ import pytest
 import requests
 
 from bot.simulator import Simulator, start_simulator
-from tests.effort import costs_at_most
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -186,23 +184,3 @@ def test_e3_half_a_character_is_shown_as_a_missing_one(tmp_path: Path) -> None:
     sim.load_issues(path)
     issue = sim.issue("acme/app", 1)
     assert (issue.title, issue.body) == ("half \ufffd", "\ufffd and \U0001f986")
-
-
-@pytest.mark.slow
-def test_thousands_cost_little_to_load() -> None:
-    draw = random.Random(1)
-    words = [f"word{number}" for number in range(5_000)]
-    rows = [
-        {
-            "id": number,
-            "title": " ".join(draw.choices(words, k=8)),
-            "body": " ".join(draw.choices(words, k=60)),
-            "created_at": f"2020-01-01T{number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}Z",
-            "closed_at": None,
-        }
-        for number in range(5_000)
-    ]
-    sim = Simulator()
-    with costs_at_most(15):
-        assert sim.load_issues(rows) == 5_000
-        sim.flush_index()

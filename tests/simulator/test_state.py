@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -109,15 +106,3 @@ def test_ids_are_never_numbers(sim: Simulator) -> None:
     ids = {issue.id, said.id, issue.repository.id, issue.author.id, sim.app.id}
     assert len(ids) == 5
     assert min(ids) > 1_000_000
-
-
-def test_many_threads_get_many_numbers(sim: Simulator) -> None:
-    barrier = threading.Barrier(8)
-
-    def open_some(worker: int) -> list[int]:
-        barrier.wait()
-        return [sim.open_issue("acme/app", f"user-{worker}", "One").number for _ in range(20)]
-
-    with ThreadPoolExecutor(8) as pool:
-        numbers = [number for made in pool.map(open_some, range(8)) for number in made]
-    assert sorted(numbers) == list(range(1, 161))

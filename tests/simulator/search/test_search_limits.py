@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from bot.simulator.search import SearchIndex
-from tests.effort import costs_at_most
 from tests.simulator.search.search_reference import found, index_of, issue, refusal
 
 INDEX = index_of(issue(number, "word", f"n{number}") for number in range(1, 1202))
@@ -91,41 +89,3 @@ def test_a_query_must_say_which_kind_it_wants(q: str) -> None:
 @pytest.mark.parametrize("q", ["is:issue n1", "is:pr n1", "is:pull-request n1", "type:issue n1", "type:pr n1"])
 def test_any_kind_will_do(q: str) -> None:
     assert INDEX.search(q).total_count == (1 if "issue" in q else 0)
-
-
-@pytest.mark.parametrize(
-    "q",
-    [
-        "a" * 10_000,
-        "(" * 10_000,
-        "()" * 5_000,
-        '"' * 9_999,
-        "-" * 10_000,
-        " " * 9_999 + "x" * 300,
-        "NOT " * 2_500,
-        "label:" * 1_700,
-        'label:"a",' * 1_000,
-        "is:open " * 1_250,
-        "a:b " * 2_500,
-        "日" * 10_000,
-        "\x00\ud800" * 5_000,
-    ],
-)
-def test_hostile_queries_are_answered_or_refused_at_once(q: str) -> None:
-    with costs_at_most(2):
-        assert refusal(INDEX, q + " is:issue").errors
-
-
-def test_the_longest_query_of_qualifiers_stays_cheap() -> None:
-    with costs_at_most(2):
-        INDEX.search("is:issue " + "is:open " * 500)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("body", ["crash " * 10_923, "a" * 65_536, "日本語" * 21_845, "\ufdfa" * 65_536, "😀" * 65_536])
-def test_a_huge_body_costs_little(body: str) -> None:
-    index = SearchIndex()
-    with costs_at_most(15):
-        index.put(issue(1, "huge", body[:65_536]))
-        index.put(issue(1, "huge", body[:65_535]))
-        assert found(index, "huge") == [1]

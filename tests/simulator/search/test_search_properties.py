@@ -95,14 +95,6 @@ def test_a_query_finds_what_the_reference_finds(documents: list[Document], quest
     assert found(index_of(documents), q) == expected
 
 
-@given(CORPORA, st.lists(WORDS, min_size=1, max_size=4))
-@settings(deadline=None)
-def test_words_together_find_the_intersection_of_what_each_finds(documents: list[Document], words: list[str]) -> None:
-    index = index_of(documents)
-    alone = [set(found(index, word)) for word in words]
-    assert found(index, " ".join(words)) == sorted(set.intersection(*alone))
-
-
 def test_a_word_that_no_document_has_any_more_is_as_one_that_none_ever_had() -> None:
     lived = index_of([issue(1, "login", "crash"), issue(1, "login")])
     built = index_of([issue(1, "login")])
