@@ -1,11 +1,15 @@
-"""A simulated GitHub, and our client of it, as several test modules need them."""
+"""A simulated GitHub, our client of it, and small web servers, as several test modules need them."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from ssl import SSLContext
+from wsgiref.types import WSGIApplication
 
 import pytest
+from werkzeug.serving import make_server
 
 from bot.domain.entities import RepoRef
 from bot.github.client import GitHub
@@ -68,3 +72,16 @@ def deliver_here(server: Server, settings: Settings) -> None:
 
     server.sim.webhooks.post = post
     server.sim.app.hook.url = "http://receiver.example/webhook"
+
+
+@contextmanager
+def listening(application: WSGIApplication, ssl_context: SSLContext | None = None) -> Iterator[str]:
+    """The address of a web server on this machine that has an application answer."""
+    server = make_server("127.0.0.1", 0, application, threaded=True, ssl_context=ssl_context)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield f"{'https' if ssl_context else 'http'}://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()

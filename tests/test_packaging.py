@@ -7,17 +7,17 @@ import re
 import subprocess
 import sys
 import tomllib
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from unittest.mock import patch
 
 import pytest
+from werkzeug.wrappers import Response
 
 from bot.platform.local import pip_install
 from bot.platform.processes import ENVIRON, Supervisor
 from bot.search.embedding.local import PACKAGE
 from tests.calling import free_port
+from tests.served import listening
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -99,15 +99,6 @@ def test_every_host_gives_running_jobs_their_time_and_asks_the_port_that_is_ther
     assert (ROOT / "deploy" / "heroku" / "requirements.txt").read_text(encoding="utf-8").endswith("\n.\n")
 
 
-class Well(BaseHTTPRequestHandler):
-    """A web process that answers."""
-
-    def do_GET(self) -> None:
-        """That it lives."""
-        self.send_response(200)
-        self.end_headers()
-
-
 def health_script() -> str:
     """What the container is asked by."""
     (line,) = re.findall(r"^HEALTHCHECK .+? CMD (.+)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.M)
@@ -132,8 +123,7 @@ def test_a_container_behind_a_proxy_asks_itself_without_it(tmp_path: Path) -> No
     (tmp_path / "cmdline").write_text("/opt/doppel/bin/python\0doppel\0serve\0")
     script = health_script().replace("/proc/1/cmdline", str(tmp_path / "cmdline"))
     away = f"http://127.0.0.1:{free_port()}"
-    with HTTPServer(("127.0.0.1", 0), Well) as server:
-        Thread(target=server.handle_request, daemon=True).start()
-        environ = {"PORT": str(server.server_port), "HTTP_PROXY": away, "http_proxy": away}
+    with listening(Response()) as address:
+        environ = {"PORT": address.rpartition(":")[2], "HTTP_PROXY": away, "http_proxy": away}
         done = subprocess.run([sys.executable, "-c", script], env=environ, check=False, stderr=subprocess.DEVNULL)
     assert done.returncode == 0

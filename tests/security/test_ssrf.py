@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
+from werkzeug.wrappers import Request, Response
 
 from bot.domain.entities import RepoRef
 from bot.domain.errors import DoppelError, SettingsError
@@ -16,57 +15,38 @@ from bot.github.client import GitHub
 from bot.platform.settings import load
 from bot.search.embedding import EmbeddingError
 from bot.search.embedding.remote import RemoteModel
+from tests.served import listening
 
 REPO = RepoRef("acme", "app")
 
 
-class Place:
-    """A server that answers every request alike and remembers them: what was asked, and with which credentials."""
-
-    def __init__(self, status: int, location: str = "") -> None:
-        self.asked: list[tuple[str, str]] = []
-        place = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                place.asked.append((self.path, self.headers.get("Authorization", "")))
-                self.send_response(status)
-                if location:
-                    self.send_header("Location", f"{location}{self.path}")
-                self.send_header("Content-Length", "2")
-                self.end_headers()
-                self.wfile.write(b"{}")
-
-            do_POST = do_GET
-
-            def log_message(self, *_: Any) -> None:
-                """Silence."""
-
-        self.server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+Place = tuple[str, list[str]]
 
 
 @pytest.fixture
 def place() -> Iterator[Callable[..., Place]]:
-    made: list[Place] = []
+    """Makes servers that answer every request alike: the address of one, and what it has been asked."""
+    with ExitStack() as servers:
 
-    def make(*arguments: Any) -> Place:
-        made.append(Place(*arguments))
-        return made[-1]
+        def make(status: int, location: str = "") -> Place:
+            asked: list[str] = []
 
-    yield make
-    for one in made:
-        one.server.shutdown()
-        one.server.server_close()
+            @Request.application
+            def answer(request: Request) -> Response:
+                request.get_data()
+                asked.append(request.path)
+                return Response("{}", status, {"Location": f"{location}{request.path}"} if location else None)
+
+            return servers.enter_context(listening(answer)), asked
+
+        yield make
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_github_cannot_send_the_bot_to_another_server(place: Callable[..., Place], status: int) -> None:
     """A redirect to another address, perhaps one that only this machine can reach, is not followed, token or none."""
-    inside = place(200)
-    github = GitHub(api_url=place(status, inside.url).url, sleep=lambda _: None)
+    inside, asked = place(200)
+    github = GitHub(api_url=place(status, inside)[0], sleep=lambda _: None)
     try:
         with pytest.raises(DoppelError):
             github.user("ghp_token").issue(REPO, 1)
@@ -74,16 +54,16 @@ def test_github_cannot_send_the_bot_to_another_server(place: Callable[..., Place
             github.user("ghp_token").create_comment(REPO, 1, "private text")
     finally:
         github.close()
-    assert inside.asked == []
+    assert asked == []
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_an_embedding_endpoint_cannot_send_private_texts_elsewhere(place: Callable[..., Place], status: int) -> None:
-    elsewhere = place(200)
-    model = RemoteModel(place(status, elsewhere.url).url, "m", "sesame")
+    elsewhere, asked = place(200)
+    model = RemoteModel(place(status, elsewhere)[0], "m", "sesame")
     with pytest.raises(EmbeddingError, match=f"HTTP {status}"):
         model.embed(["private text"])
-    assert elsewhere.asked == []
+    assert asked == []
 
 
 URLS = ("GITHUB_API_URL", "WEBHOOK_PROXY_URL", "DOPPEL_EMBEDDING_URL")

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache, partialmethod
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import jwt
 import pytest
 import requests
 from cryptography.hazmat.primitives import serialization
+from werkzeug.datastructures import Headers
+from werkzeug.wrappers import Request, Response
 
 from bot.simulator import Clock, Server, Simulator, start_simulator
 from bot.simulator.state.accounts import Installation
+from tests.served import listening
 
 START = datetime(2026, 3, 10, 12, tzinfo=UTC)
 LATEST = "2026-03-10"
@@ -116,7 +117,7 @@ def _key(pem: str) -> Any:
 class Received:
     """One delivery as it came over the wire."""
 
-    headers: dict[str, str]
+    headers: Headers
     body: bytes
 
     @property
@@ -144,21 +145,13 @@ class Receiver:
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            sink.received.append(Received(dict(self.headers), body))
-            self.send_response(sink.status)
-            self.send_header("Content-Length", "2")
-            self.end_headers()
-            self.wfile.write(b"ok")
+    sink = Receiver("", [])
 
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
+    @Request.application
+    def take(request: Request) -> Response:
+        sink.received.append(Received(request.headers, request.get_data()))
+        return Response("ok", sink.status)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    sink = Receiver(f"http://127.0.0.1:{server.server_port}/webhook", [])
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    yield sink
-    server.shutdown()
-    server.server_close()
+    with listening(take) as address:
+        sink.url = f"{address}/webhook"
+        yield sink

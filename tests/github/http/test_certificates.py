@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ssl
-import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -14,21 +12,11 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from werkzeug.wrappers import Response
 
 from bot.domain.errors import NotFound, Unavailable
 from bot.github.client import GitHub
-
-
-class _Nothing(BaseHTTPRequestHandler):
-    """Has nothing, and says so as GitHub does."""
-
-    def do_GET(self) -> None:
-        self.send_response(404)
-        self.end_headers()
-        self.wfile.write(b'{"message": "Not Found"}')
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+from tests.served import listening
 
 
 @pytest.fixture
@@ -55,17 +43,10 @@ def certificate(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def url(certificate: Path) -> Iterator[str]:
-    with HTTPServer(("127.0.0.1", 0), _Nothing) as server:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(certificate)
-        server.socket = context.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
-        try:
-            yield f"https://127.0.0.1:{server.server_port}/api/v3"
-        finally:
-            server.shutdown()
-            thread.join()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with listening(Response('{"message": "Not Found"}', 404), context) as address:
+        yield f"{address}/api/v3"
 
 
 def test_e1_a_certificate_that_is_not_trusted_is_said_so(connect: Callable[..., GitHub], url: str) -> None:
