@@ -160,12 +160,3 @@ def test_h4_a_filter_by_source_comes_before_the_cut_so_that_what_others_put_firs
         data = json.loads(run(*asked, "--source", source).stdout)
         (found,) = data["candidates"]
         assert data["outcome"] == "found" and source in found["sources"] and found != best
-
-
-def test_f7_the_json_says_of_a_candidate_whether_the_issue_names_it_already(configured: Server) -> None:
-    configured.sim.open_issue("acme/app", "eve", "The map is grey", "Since the update, see #1.")
-    configured.sim.open_issue("acme/app", "eve", "The map is grey", "Since the update.")
-    configured.sim.flush_index()
-    for number, names in ((4, True), (5, False)):
-        candidates = json.loads(run(f"acme/app#{number}", "--json").stdout)["candidates"]
-        assert {one["number"]: one["named"] for one in candidates}[1] is names

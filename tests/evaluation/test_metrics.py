@@ -129,22 +129,6 @@ def test_without_duplicates_or_answers_nothing_is_divided_by_zero() -> None:
     assert caught_intervals([arrival(None)]) == {}
 
 
-@pytest.mark.slow
-def test_intervals_hold_the_figure_and_narrow_with_more_duplicates() -> None:
-    def made(count: int) -> list[JudgedArrival]:
-        queries = [arrival({1}, (1, 0.2 + 0.6 * (n % 2))) if n % 4 else arrival({1}) for n in range(count)]
-        return queries + [arrival(None, (1, (n % 10) / 20)) for n in range(10 * count)]
-
-    few, many = made(20), made(500)
-    for judged in (few, many):
-        low, high = retrieval_intervals(judged)[10]
-        assert low <= retrieval(judged).rr[10] <= high
-        for share, (low, high) in caught_intervals(judged).items():
-            assert low <= outcome_at(judged, threshold_for_share(judged, share)).caught <= high
-    width = [high - low for low, high in (retrieval_intervals(few)[10], retrieval_intervals(many)[10])]
-    assert width[1] < width[0] / 3
-
-
 def test_few_duplicates_that_were_all_found_are_no_proof_that_all_will_be() -> None:
     low, high = retrieval_intervals([arrival({1}, (1, 0.9)) for _ in range(5)])[1]
     assert (round(low, 3), high) == (0.566, 1), "5 of 5 by Wilson's formula"

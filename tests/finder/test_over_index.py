@@ -219,11 +219,3 @@ def test_p2_an_issue_that_the_index_does_not_hold_is_compared_with_what_it_holds
     assert near.reasons
     # A thread that holds a connection and waits for another one can wait for threads that do the same.
     assert set(held) == {0}
-
-
-def test_p2_no_index_is_made_where_everything_found_is_in_the_repositorys_own(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.search.finder.unindexed.index_in_memory", None)
-    assert bench.find().candidates
-    assert bench.find("full-text", "github-search").candidates

@@ -11,7 +11,6 @@ import pytest
 from bot.domain.errors import Unavailable
 from bot.github.changes import ChangesPage
 from bot.github.repository import RepoClient
-from bot.search import indexer as indexing
 from bot.search import issue_pages as reading
 from bot.search.indexer import Indexer
 from bot.simulator.http.reply import Reply
@@ -36,30 +35,6 @@ def test_all_issues_are_there_after_the_installation(host: Host) -> None:
     assert (progress.seen, progress.expected, progress.done, progress.problem) == (120, 120, True, "")
     # A hundred on a page, and few of them twice.
     assert len(host.pages) == 2
-
-
-@on_one_database
-@pytest.mark.parametrize(("where", "failing"), [(indexing, "read_pages"), (Indexer, "_put")])
-def test_how_much_there_is_to_read_is_known_though_the_first_step_fails(
-    host: Host, where: object, failing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    host.load(120)
-    host.sim.install(REPO)
-    real, failures = getattr(where, failing), iter([Unavailable("once"), KeyboardInterrupt()])
-
-    def fails(*arguments: object) -> object:
-        if failure := next(failures, None):
-            raise failure
-        return real(*arguments)
-
-    monkeypatch.setattr(where, failing, fails)
-    with pytest.raises(KeyboardInterrupt):
-        host.work()
-    # The step is lost, which is noticed after a while.
-    while not host.services.indexing.ready(host.repo_id):
-        host.round()
-    progress = host.known_progress()
-    assert (progress.seen, progress.expected, progress.done) == (120, 120, True)
 
 
 @on_one_database

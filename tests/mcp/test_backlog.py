@@ -33,13 +33,12 @@ def numbers(found: dict[str, Any]) -> list[list[int]]:
     return [[one["number"] for one in (group["original"], *group["members"])] for group in found["groups"]]
 
 
-@pytest.mark.parametrize("mode", ["auto", "legacy"])
-def test_d8_groups_with_original_members_and_sums(server: Any, sim: Simulator, settings: Settings, mode: str) -> None:
+def test_d8_groups_with_original_members_and_sums(server: Any, sim: Simulator, settings: Settings) -> None:
     for number, login, reaction in ((1, "bob", "+1"), (3, "bob", "+1"), (3, "erin", "-1")):
         sim.react(sim.issue("acme/app", number), login, reaction)
     sim.comment("acme/app", 3, "erin", "Here too.")
     fill_index(sim, settings)
-    found = answer(ask(server, "scan_backlog", mode, min_confidence=0.5))
+    found = answer(ask(server, "scan_backlog", min_confidence=0.5))
     assert (found["repository"], found["issues"]) == ("acme/app", 3)
     assert (found["group_count"], found["closable"]) == (1, 1)
     (group,) = found["groups"]
@@ -115,18 +114,3 @@ def test_the_index_is_shown_to_nobody_who_cannot_read_the_repository(
     assert TITLES[1] not in said
     with closing(open_store(filled)) as store, store.engine.connect() as connection:
         assert connection.execute(sa.select(scan_answers)).all() == []
-
-
-WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"min_confidence": 0.01}, "min_confidence"),
-    ({"threshold": 0.5}, "no argument 'threshold'"),
-    ({"limit": 0}, "limit"),
-    ({"limit": True}, "limit"),
-    ({"repo": "nobody/nothing"}, "404"),
-]
-
-
-def test_f1_what_is_wrong_is_named(server: Any, filled: Settings) -> None:
-    for arguments, said in WRONG:
-        told = error(ask(server, "scan_backlog", **arguments))
-        assert said in told and "Traceback" not in told, arguments

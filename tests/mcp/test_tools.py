@@ -179,6 +179,10 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("find_duplicates", {"number": "x"}, "Input should be a valid integer"),
     ("check_draft", {"titel": "x"}, "did you mean 'title'?"),
     ("no_such_tool", {}, "no_such_tool"),
+    ("scan_backlog", {"min_confidence": 0.01}, "min_confidence"),
+    ("scan_backlog", {"threshold": 0.5}, "no argument 'threshold'"),
+    ("scan_backlog", {"limit": 0}, "limit"),
+    ("scan_backlog", {"repo": "nobody/nothing"}, "404"),
 ]
 
 

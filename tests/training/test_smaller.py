@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from bot.quality.training.arrivals import Arrival
 from bot.quality.training.learning import LATER, SHARES, ordered, orders_of, stretched, thinned
@@ -58,21 +56,6 @@ def test_its_issues_are_as_far_apart_as_if_they_had_taken_as_long() -> None:
     kept = thinned(one, 4 ** (-1 / LATER), np.random.default_rng(0))
     assert kept is not None
     assert kept.values[0].tolist() == pytest.approx(values[0].tolist())
-
-
-@pytest.mark.slow
-@given(st.lists(st.integers(0, 999), min_size=1, max_size=30, unique=True), st.floats(0.01, 1.0), st.integers(0, 99))
-def test_a_smaller_repository_has_no_more_than_the_larger(back: list[int], share: float, seed: int) -> None:
-    one = arrival(1_000, back, [int(place == 0) for place in range(len(back))])
-    smaller = thinned(one, share, np.random.default_rng(seed))
-    if smaller is None:
-        assert back[0] >= 1_000 * share
-        return
-    assert smaller.earlier <= one.earlier
-    assert set(smaller.back.tolist()) <= set(back)
-    assert len(smaller.values) == len(smaller.back) == len(smaller.same)
-    if share == 1.0:
-        assert smaller.back.tolist() == back
 
 
 def test_as_many_repeat_something_in_small_repositories_as_in_large_ones() -> None:

@@ -79,10 +79,7 @@ def test_weights_are_learned_that_the_model_reads_of_files_that_need_not_have_th
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize(("number", "together"), [(signal.SIGTERM, False), (signal.SIGHUP, True)])
-def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
-    number: signal.Signals, together: bool, tmp_path: Path
-) -> None:
+def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(tmp_path: Path) -> None:
     # Longer than the path of a socket may be.
     temporary = tmp_path / ("temporary" * 12)
     temporary.mkdir()
@@ -92,9 +89,11 @@ def test_who_is_told_to_end_ends_soon_and_leaves_no_texts(
     ]
     rows[5_999]["duplicate_of"] = 1
     issues = write_lines(tmp_path / "issues.jsonl", rows)
-    arguments: list[str | Path] = ["train", issues, "--out", tmp_path / "weights.json"]
     said = told_to_end(
-        number, *arguments, temporary=temporary, begun=lambda: any(temporary.glob("**/index.db")), together=together
+        signal.SIGTERM,
+        *("train", issues, "--out", tmp_path / "weights.json"),
+        temporary=temporary,
+        begun=lambda: any(temporary.glob("**/index.db")),
     )
     assert "Traceback" not in said
     assert list(temporary.glob("doppel-*")) == []

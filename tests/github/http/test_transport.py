@@ -100,23 +100,6 @@ def test_g_the_primary_limit_is_waited_for_until_its_reset(
     assert client.issue(REPO, 1).number == 1
 
 
-def test_g_searches_are_paced_below_the_limit(
-    client: RepoClient, sim: Simulator, simulated_time: SimulatedTime
-) -> None:
-    for _ in range(30):
-        client.search("repo:acme/app is:issue crashes")
-    with pytest.raises(RateLimited) as caught:
-        client.search("repo:acme/app is:issue crashes")
-    assert caught.value.after is not None
-    assert 55 < caught.value.after < 62
-    # Comments say so under "GitHub's search".
-    assert str(caught.value) == "GitHub's rate limit for searches is used up for now"
-    assert client.search("repo:acme/app is:issue crashes", hybrid=True).total_count == 1
-    sim.clock.advance(caught.value.after)
-    client.search("repo:acme/app is:issue crashes")
-    assert simulated_time.slept == []
-
-
 def test_g_pacing_is_shared_by_threads_and_by_the_tokens_of_an_installation(
     connect: Callable[..., GitHub], sim: Simulator
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
 import time
@@ -11,7 +10,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -109,32 +107,6 @@ def test_who_must_answer_soon_does_not_wait(database_url: str, slow: Held) -> No
             migrate(engine)
         assert not first.done()
         slow.go.set()
-    engine.dispose()
-
-
-def test_who_waits_takes_over_from_one_that_fails(
-    database_url: str, slow: Held, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    from alembic import command
-
-    stamp, tries = command.stamp, list[int]()
-
-    def failing_once(*arguments: Any) -> None:
-        tries.append(1)
-        if len(tries) == 1:
-            raise ZeroDivisionError
-        stamp(*arguments)
-
-    monkeypatch.setattr(command, "stamp", failing_once)
-    engine = make_engine(database_url, patience=PATIENCE)
-    told = migrating.log.name
-    with (
-        contextlib.suppress(ZeroDivisionError),
-        migrating_slowly(database_url, slow),
-        slow.until(lambda: told in [record.name for record in caplog.records]),
-    ):
-        migrate(engine, wait=True)
-    assert is_current(engine) and len(tries) == 2
     engine.dispose()
 
 
