@@ -40,9 +40,9 @@ class Timed(ReplayGitHub):
         self.seconds = 0.0
         self.found: dict[int, Issue] = {}
 
-    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> SearchPage:
+    def search(self, query: str, *, hybrid: bool = False) -> SearchPage:
         started = time.process_time()
-        page = super().search(query, hybrid=hybrid, per_page=per_page)
+        page = super().search(query, hybrid=hybrid)
         self.seconds += time.process_time() - started
         self.found.update({issue.number: issue for issue in page.items})
         return page

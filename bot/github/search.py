@@ -26,15 +26,13 @@ LONGEST_BODY = 10_000
 class SearchPage:
     """The first page of a search.
 
-    `total_count` counts all hits. `incomplete` says that GitHub ran out of time. `search_type` says how GitHub
-    searched, and `fallback_reasons` why a hybrid search became lexical. `cached_at` is the time of day at which the bot
-    fetched a cached page; empty for a new page.
+    `total_count` counts all hits. `incomplete` says that GitHub ran out of time. `fallback_reasons` say why a hybrid
+    search became lexical. `cached_at` is the time of day at which the bot fetched a cached page; empty for a new page.
     """
 
     total_count: int
     incomplete: bool
     items: tuple[Issue, ...]
-    search_type: str
     fallback_reasons: tuple[str, ...]
     cached_at: str = ""
 
@@ -54,8 +52,6 @@ def search(api: Api, query: str, *, hybrid: bool = False) -> SearchPage:
         total_count=data["total_count"],
         incomplete=data["incomplete_results"],
         items=tuple(replace(issue, body=issue.body[:LONGEST_BODY]) for issue in map(convert.issue, data["items"])),
-        # Servers without hybrid search omit the type.
-        search_type=data.get("search_type") or "lexical",
         fallback_reasons=tuple(data.get("lexical_fallback_reason") or ()),
     )
 

@@ -23,7 +23,6 @@ from bot.storage.comments import ADVISORY, CommentState
 from bot.storage.engine import TableGateway, with_key, write
 from bot.storage.schema import calibrations, comments, signals, verdicts, watched
 
-# Each search reads these four.
 _REJECTED_ELSEWHERE = sa.select(verdicts.c.issue).where(
     with_key(verdicts, "repo_id", "number"),
     verdicts.c.kind == UserVerdictKind.NOT,

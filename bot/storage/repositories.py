@@ -48,13 +48,11 @@ class Repositories(TableGateway):
             connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
 
     def get(self, repo_id: int) -> StoredRepository | None:
-        row = self._first(_BY_ID, repo_id=repo_id)
-        return row and _stored(row)
+        return (row := self._first(_BY_ID, repo_id=repo_id)) and _stored(row)
 
     def by_name(self, ref: RepoRef) -> StoredRepository | None:
         """The repository with this name, ignoring case. If several rows have the name, the one updated last."""
-        row = self._first(_BY_NAME, lookup=ref.key)
-        return row and _stored(row)
+        return (row := self._first(_BY_NAME, lookup=ref.key)) and _stored(row)
 
     def list(self, installation: int | None = None) -> list[StoredRepository]:
         """The repositories of an installation, or all, by name."""

@@ -37,11 +37,11 @@ class Server(ReplayGitHub):
         for title in ("crash on login", "proxy refused", "login behind a proxy"):
             self.last = self.arrive(PastIssue(title, title, "", NOW, None, "alice", ()))
 
-    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> SearchPage:
+    def search(self, query: str, *, hybrid: bool = False) -> SearchPage:
         self.asked.append(query)
         if failure := self._fails(query):
             raise failure
-        return super().search(query, hybrid=hybrid, per_page=per_page)
+        return super().search(query, hybrid=hybrid)
 
     def question(self, *queries: str, fallback: tuple[str, ...] = (), natural: str = "") -> SearchRequest:
         return SearchRequest(self.last, Plan(queries, fallback), natural)

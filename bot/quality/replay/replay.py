@@ -15,6 +15,7 @@ from bot.domain.errors import DoppelError, Invalid, NotFound
 from bot.domain.judge_protocol import JudgeAnswer, JudgeQuestion
 from bot.domain.report import Report
 from bot.github.batched_reads import WorkflowStates
+from bot.github.calls import PAGE
 from bot.github.search import SearchPage, SimilarIssues
 from bot.quality.replay.archive import PastIssue
 from bot.search.finder import Finder, FindOptions
@@ -101,20 +102,19 @@ class ReplayGitHub:
         newest = len(self._issues)
         return [self._issues[number] for number in range(newest, max(newest - limit, 0), -1)]
 
-    def search(self, query: str, *, hybrid: bool = False, per_page: int = 100) -> SearchPage:
+    def search(self, query: str, *, hybrid: bool = False) -> SearchPage:
         """The first page of a search. Raises Invalid if GitHub would refuse the query."""
         from bot.simulator.search import QueryError
 
         assert self._searched is not None, "it was made without a search"
         try:
-            result = self._searched.search(query, per_page=per_page, search_type="hybrid" if hybrid else None)
+            result = self._searched.search(query, per_page=PAGE, search_type="hybrid" if hybrid else None)
         except QueryError as problem:
             raise Invalid("search issues", 422, str(problem)) from None
         return SearchPage(
             total_count=result.total_count,
             incomplete=result.incomplete_results,
             items=tuple(self._issues[number] for number in result.ids),
-            search_type=result.search_type,
             fallback_reasons=result.fallback_reasons,
         )
 

@@ -35,18 +35,12 @@ class RepositoryAnalyser:
         names = [field.name for field in analyser.fields]
         self._line_fields = [names.index(name) for name in (analyser.lines, analyser.supplied)]
 
-    def read(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
+    def read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool = False) -> dict[int, Analysis]:
         """Analyse titles and bodies, by number, one after the other: an issue's lines count for the issues after it.
 
-        A stored issue is analysed as if it were new: its stored lines do not count.
+        A stored issue is analysed as if it were new: its stored lines do not count. But `again` leaves out the same
+        boilerplate as when the issue was stored.
         """
-        return self._read(repo_id, texts, again=False)
-
-    def read_again(self, repo_id: int, texts: dict[int, tuple[str, str]]) -> dict[int, Analysis]:
-        """Analyse stored titles and bodies, by number, leaving out the same boilerplate as when they were stored."""
-        return self._read(repo_id, texts, again=True)
-
-    def _read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool) -> dict[int, Analysis]:
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
         copies = {number: whole_issue_term(title, lines[number]) for number, (title, _) in texts.items()}
         countable = {number: countable_lines(all_lines) for number, all_lines in lines.items()}

@@ -152,8 +152,8 @@ _UNCHANGED_AND_NEWER = sa.select(
 
 def _changed_since(connection: sa.Connection, repo_id: int, after: int) -> tuple[bool, int]:
     """Whether any issue is unchanged since the change `after`, and how many issues have changed."""
-    any_unchanged, count = connection.execute(_UNCHANGED_AND_NEWER, {"repo_id": repo_id, "after": after}).one()
-    return bool(any_unchanged), count
+    unchanged, newer = connection.execute(_UNCHANGED_AND_NEWER, {"repo_id": repo_id, "after": after}).one()
+    return bool(unchanged), newer
 
 
 def _count_changed(

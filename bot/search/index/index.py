@@ -53,16 +53,17 @@ _ABOVE = (
 
 
 class _LastPut(NamedTuple):
-    """The issue that a thread has put into the index last, for the search that follows. It goes with the thread.
-
-    Its analysis holds as long as the forms' lines and the index's `sequence` are the same.
-    """
+    """A thread's last `put`. Its analysis serves a search as long as `forms` and `sequence` are the same."""
 
     issue: tuple[int, int, tuple[str, str]]
     forms: Collection[str]
     sequence: int
     analysis: Analysis
     pair: Vectors | None
+
+
+class _LastPuts(threading.local):
+    value: _LastPut | None = None
 
 
 class Index:
@@ -91,7 +92,7 @@ class Index:
         self._fields, self._analyser_version = analyser.fields, analyser.version
         self._searchable = {position for position, field in enumerate(self._fields) if field.posted}
         self._caches = IndexCache()
-        self._here = threading.local()
+        self._last_put = _LastPuts()
         self._repository_analyser = RepositoryAnalyser(engine, analyser, self.about)
         self._model = ModelVectors(embedder, self.about) if embedder else None
         #: The text model's vectors; None without a text model.
@@ -148,22 +149,19 @@ class Index:
 
         If the text is an issue's, pass its `number`: then the issue's own stored lines do not count.
         """
-        text, last = _storable(title, body), self._last_put()
+        text, last = _storable(title, body), self._last_put.value
         if last and last.issue == (repo_id, number, text) and last.forms == self.about.form_lines(repo_id):
             with self._engine.connect() as connection:
                 if load_state(connection, repo_id).sequence == last.sequence:
                     return last.analysis
         return self._repository_analyser.read(repo_id, {number: text})[number]
 
-    def _last_put(self) -> _LastPut | None:
-        return getattr(self._here, "last_put", None)
-
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
         """The vectors of title and whole text, (2, dimensions); None without a model. Raises EmbeddingError."""
         model = self._allowed_model(repo_id)
         if model is None:
             return None
-        last = self._last_put()
+        last = self._last_put.value
         pair = last.pair if last and last.analysis is analysis else None
         return model.make([analysis])[0] if pair is None else pair
 
@@ -225,7 +223,7 @@ class Index:
         if len(analyses) == 1:
             ((number, analysis),) = analyses.items()
             pair = None if vectors is None else vectors[rows[0]]
-            self._here.last_put = _LastPut((repo_id, number, texts[number]), forms, state.sequence, analysis, pair)
+            self._last_put.value = _LastPut((repo_id, number, texts[number]), forms, state.sequence, analysis, pair)
         return True
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
@@ -288,7 +286,7 @@ class Index:
             # Read the change numbers before the texts, as in `_put`.
             seen = issue_rows.text_changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
-        analyses = self._repository_analyser.read_again(repo_id, texts)
+        analyses = self._repository_analyser.read(repo_id, texts, again=True)
         vectors = model.make(list(analyses.values()))
         with write(self._engine) as connection:
             state = lock_state(connection, repo_id)

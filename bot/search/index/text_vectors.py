@@ -66,11 +66,8 @@ class TextVectors:
         with write(self._engine) as connection:
             lock_index(connection, repo_id)
             changes = issues.text_changes(connection, repo_id, fresh)
-            current = {number: new for number, new in fresh.items() if changes.get(number) == new[0]}
-            rows = [
-                (repo_id, n, changed, self.model, pack(vector[None])[0]) for n, (changed, vector) in current.items()
-            ]
-            upsert(connection, text_vectors, rows)
+            current = [(n, changed, vector) for n, (changed, vector) in fresh.items() if changes.get(n) == changed]
+            upsert(connection, text_vectors, [(repo_id, n, at, self.model, pack(v[None])[0]) for n, at, v in current])
 
     def count(self, repo_id: int) -> int:
         with self._engine.connect() as connection:
@@ -117,7 +114,7 @@ class TextVectors:
     def _make(self, connection: sa.Connection, repo_id: int, changes: Mapping[int, int]) -> NewVectors:
         if not changes:
             return {}
-        analyses = self._analyser.read_again(repo_id, issues.texts(connection, repo_id, list(changes)))
+        analyses = self._analyser.read(repo_id, issues.texts(connection, repo_id, list(changes)), again=True)
         vectors = self._model.embed([analysis.text for analysis in analyses.values()])
         # Round vectors as in the database, so that a search finds the same before and after they are stored.
         return {n: (changes[n], _unpacked(*pack(vector[None]))) for n, vector in zip(analyses, vectors, strict=True)}
