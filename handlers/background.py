@@ -62,6 +62,10 @@ def index_step(event: IndexEvent, services: Services) -> None:
     except (NotFound, Forbidden) as refusal:
         logger.warning("%s cannot be read: %s", repository.ref, refusal)
         services.indexing.stop(repository.id, f"GitHub refuses it ({refusal.status})")
+        present = services.store.repositories.get(repository.id)
+        if present not in (None, known):
+            # The repository was renamed or moved, and that event's handler began no backfill, since this one still ran.
+            services.indexing.begin(present.summary, present.installation, services.now())
 
 
 # Seconds. Authors of older reports no longer need a comment; `/duplicates scan` covers the backlog.

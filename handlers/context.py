@@ -52,6 +52,7 @@ class IssueContext:
     number: int
     settings: LoadedSettings
     installation: int | None
+    _finders: dict[tuple[bool, bool, bool], Finder] = field(default_factory=dict)
     _issue: list[Issue] = field(default_factory=list)
 
     @property
@@ -65,6 +66,7 @@ class IssueContext:
     def reload(self) -> None:
         """Read the issue again, because a command may have changed it. Raises what `RepoClient.issue` raises."""
         self._issue[:] = [self.github.issue(self.repo, self.number)]
+        self._finders.clear()
 
     @property
     def repo(self) -> RepoRef:
@@ -115,11 +117,17 @@ class IssueContext:
         return messages_for(language, config.templates)
 
     def finder(self, *, fresh: bool = False, asked: bool = False, judged: bool = True) -> Finder:
-        """A finder for this issue. It caches searches for some minutes (T5).
+        """The finder for this issue, built once for each set of arguments. It caches searches for some minutes (T5).
 
         The finder uses the repository's index if the index is complete, else only GitHub's searches. `fresh` ignores
         cached searches, `asked` lifts the time limit of slow sources, and `judged` includes the host's judge.
         """
+        key = fresh, asked, judged
+        if key not in self._finders:
+            self._finders[key] = self._make_finder(*key)
+        return self._finders[key]
+
+    def _make_finder(self, fresh: bool, asked: bool, judged: bool) -> Finder:
         services, repository = self.services, self.repository
         # The forms matter only if the issue has headings, so do not spend requests on others.
         forms = services.issue_forms.headings(self.github, repository) if "##" in self.issue.body else ()

@@ -21,6 +21,8 @@ from bot.storage.migrate import has_schema, is_current, migrate
 from bot.storage.replaced import sqlite_file
 from bot.storage.schema import metadata
 
+# Tables of the index that the schema does not mark as such.
+_OMITTED = {"backfills"}
 _COUNT = sa.select(sa.func.count())
 
 
@@ -37,7 +39,9 @@ class HostDatabases(NamedTuple):
             self.store.connect().close()
 
     def tables(self) -> list[tuple[sa.Engine, sa.Table]]:
-        tables = [table for table in metadata.sorted_tables if not table.info.get("index")]
+        tables = [
+            table for table in metadata.sorted_tables if not table.info.get("index") and table.name not in _OMITTED
+        ]
         return [*((self.store, table) for table in tables), (self.queue, jobs)]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 
 from bot.deliveries.events import IssueEvent
-from bot.domain.entities import same_login
+from bot.domain.entities import Actor, same_login
 from bot.domain.errors import Unavailable
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.domain.formats import parse_time
@@ -52,8 +52,7 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
         store.verdicts.overtaken(repo_id, number, context.services.now(), but=other)
     had_candidates = any(item.own for decision in context.decisions() for item in decision.evidence)
     if other and (had_candidates or _was_candidate_on(context, other)):
-        login, role, now = event.sender.login, _role_of(context, event), context.services.now()
-        store.signals.put(repo_id, FeedbackSignal(number, FeedbackKind.CLOSED, login, other, True, role, now))
+        store.signals.put(repo_id, _signal(context, event, FeedbackKind.CLOSED, other, same=True))
 
 
 def reopened(context: IssueContext) -> None:
@@ -75,12 +74,16 @@ def digest_edited(context: IssueContext, event: IssueEvent) -> None:
         store_checkboxes(services.store, services.index, repo_id, context.issue.body, login, services.now())
 
 
-def _role_of(context: IssueContext, event: IssueEvent) -> Role:
+def _role_of(context: IssueContext, login: str, author: Actor) -> Role:
     """The role of a person who must be the author or have triage access; `TRIAGE` for a person who is both."""
-    login = event.sender.login
-    if not same_login(login, event.author.login) or context.github.permission(context.repo, login).triage:
+    if not same_login(login, author.login) or context.github.permission(context.repo, login).triage:
         return Role.TRIAGE
     return Role.AUTHOR
+
+
+def _signal(context: IssueContext, event: IssueEvent, kind: FeedbackKind, other: int, *, same: bool) -> FeedbackSignal:
+    login, role = event.sender.login, _role_of(context, event.sender.login, event.author)
+    return FeedbackSignal(context.number, kind, login, other, same, role, context.services.now())
 
 
 def _was_candidate_on(context: IssueContext, other: int) -> bool:

@@ -2,7 +2,8 @@
 
 While a host upgrades, processes of two releases run side by side on the newer schema. So a step only ever adds: tables,
 indexes, columns that may be NULL or have a server default. A later release drops what the previous release stopped
-using (docs/operations.md). The process that upgrades holds a lock, which both databases free when the process dies.
+using (docs/operations.md). Steps 0003 and 0005 drop what no release has had. The process that upgrades holds a lock,
+which both databases free when the process dies.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from bot.domain.errors import UserError
-from bot.storage.engine import lock, redacted, write
+from bot.storage.engine import lock, write
 from bot.storage.failures import is_locked
 from bot.storage.schema import metadata
 
@@ -53,15 +53,12 @@ _version = sa.table("store_version", sa.column("version_num"))
 # The number of PostgreSQL's advisory lock. Nothing else in the database may use this number.
 _LOCK = 7_205_759_403
 
-# The revision of 0.1.0. Only builds before it had earlier ones.
-_FIRST = "0005"
-
 
 def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
     """Make all tables, or apply the missing steps, in one transaction, one process at a time.
 
     A process that finds the lock taken waits without end if `wait` is set, else for the engine's patience, and then
-    raises the database's error. Raises UserError for the database of a build before 0.1.0.
+    raises the database's error.
     """
     pause = waiting("the store")
     while _reached(engine) < newest():
@@ -84,11 +81,6 @@ def _upgrade(engine: sa.Engine) -> None:
         reached = _revision(connection)
         if reached < newest():
             config.attributes["connection"] = connection
-            if "" < reached < _FIRST:
-                raise UserError(
-                    f"{redacted(str(engine.url))} is of a build before 0.1.0, which this release cannot upgrade: "
-                    "delete it, or name an empty one in DATABASE_URL. Issues and commands are read again from GitHub."
-                )
             if reached:
                 command.upgrade(config, "head")
             else:

@@ -14,11 +14,15 @@ from bot.storage.schema import backfills, digest_issues, lock_index, repositorie
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRepository(Repository):
+class StoredRepository:
     """A repository as of the last event. `installation` is None until an event has named the installation."""
 
-    installation: int | None = None
-    suspended: bool = False
+    id: int
+    ref: RepoRef
+    private: bool
+    archived: bool
+    installation: int | None
+    suspended: bool
 
     @property
     def summary(self) -> Repository:

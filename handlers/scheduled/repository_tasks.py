@@ -9,10 +9,12 @@ from functools import partial
 import sqlalchemy as sa
 
 from bot.conversation.messages.catalogue import messages_for
-from bot.conversation.own_issues import TITLE_MAX, IssueDraft, keep_issue
+from bot.conversation.own_issues import TITLE_MAX, IssueDraft, is_kind, keep_issue
 from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.database import QueueUnavailable, queue_engine
-from bot.domain.errors import GitHubError, Overtaken, Retryable
+from bot.domain.entities import Issue
+from bot.domain.errors import GitHubError, NotFound, Overtaken, Retryable
+from bot.github.repository import RepoClient
 from bot.platform.logs import describe
 from bot.quality import digest as boxes
 from bot.quality.calibration import WINDOW, recalibrate, threshold_in_force
@@ -22,6 +24,7 @@ from bot.quality.illness import Illness, illnesses
 from bot.quality.polling import ReactionPoll, RequestBudget
 from bot.storage import Store, StoredRepository
 from bot.storage.failures import passes, why
+from bot.storage.repositories import OwnIssues
 from handlers.repositories import erased_if_ended
 from handlers.services import Services
 
@@ -129,8 +132,13 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
     if config.digest != "issue" or config.mode == "off":
         return
     store, now, github = services.store, services.now(), client(known.id)
+    issues, login = store.digest_issues, services.github.login()
+    present = _present(github, known, issues, login)
+    if present is not None:
+        # Store ticked boxes whose event was lost or came too early.
+        store_checkboxes(store, services.index, known.id, present.body, boxes.SOMEBODY, now)
     found = digest_of(store, known.id, now - WEEK, now)
-    if not found.lines and store.digest_issues.get(known.id) is None:
+    if present is None and not found.lines:
         return
     say = messages_for(config.language_of_lists, config.templates)
     view = DigestView(
@@ -144,9 +152,21 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
     )
 
     def body(present: str) -> str:
-        # Store ticked boxes whose events were lost or come later, because the new text overwrites them.
+        # Store boxes that were ticked meanwhile, because the new text overwrites them.
         store_checkboxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
         return render_digest(view, boxes.stored_checkboxes(store.signals.since(known.id, now - WINDOW)))
 
-    wanted = IssueDraft(known.id, known.ref, services.github.login(), say.digest_title()[:TITLE_MAX], body)
-    keep_issue(github, store.digest_issues, wanted, now, reopen=False)
+    wanted = IssueDraft(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
+    keep_issue(github, issues, wanted, now, reopen=False)
+
+
+def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues, login: str) -> Issue | None:
+    kept = issues.get(known.id)
+    if kept is None or kept.number is None:
+        # The digest may exist even so: GitHub's response or the store may have been lost.
+        return next((issue for issue in github.issues_of(known.ref, login) if is_kind(issue, issues.kind)), None)
+    try:
+        issue = github.issue(known.ref, kept.number)
+    except NotFound:
+        return None
+    return issue if is_kind(issue, issues.kind) else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import pytest
 
 from bot.platform.metrics import REGISTRY
@@ -43,24 +45,41 @@ def test_t5_what_is_acted_upon_is_never_remembered(pair: Doppel) -> None:
     assert "Dark" in pair.said(2)[0]
 
 
+@pytest.mark.parametrize("complete", [True, False], ids=["index", "no index"])
 @pytest.mark.parametrize("leaves", ["deleted", "transferred"])
-def test_t5_what_was_found_and_is_gone_since_is_not_shown_from_memory(doppel: Doppel, leaves: str) -> None:
+def test_t5_what_was_found_and_is_gone_since_is_not_shown_from_memory(
+    doppel: Doppel, leaves: str, complete: bool
+) -> None:
     """The title of an issue that is deleted goes with it; a re-check wrote it into the comment again."""
-    doppel.read_before(*FIRST)
-    doppel.open(*AGAIN)
-    assert FIRST[0] in doppel.said(2)[0]
-    doppel.write(2, "/duplicates")
-    assert "[Cached result from" in doppel.said(2)[0]
-    assert FIRST[0] in doppel.said(2)[0]
-    if leaves == "deleted":
-        doppel.sim.delete_issue(doppel.repo, 1)
-    else:
-        doppel.sim.add_repository(f"{doppel.owner}/other")
-        doppel.sim.transfer_issue(doppel.repo, 1, f"{doppel.owner}/other")
-    doppel.settle()
-    doppel.write(2, "/duplicates")
+    with nullcontext() if complete else doppel.before_backfill():
+        doppel.read_before(*FIRST)
+        doppel.open(*AGAIN)
+        assert FIRST[0] in doppel.said(2)[0]
+        doppel.write(2, "/duplicates")
+        assert "[Cached result from" in doppel.said(2)[0]
+        assert FIRST[0] in doppel.said(2)[0]
+        if leaves == "deleted":
+            doppel.sim.delete_issue(doppel.repo, 1)
+        else:
+            doppel.sim.add_repository(f"{doppel.owner}/other")
+            doppel.sim.transfer_issue(doppel.repo, 1, f"{doppel.owner}/other")
+        doppel.settle()
+        doppel.write(2, "/duplicates")
     assert "[Cached result from" in doppel.said(2)[0]
     assert FIRST[0] not in doppel.said(2)[0]
+
+
+def test_t5_what_was_found_is_shown_from_memory_where_github_cannot_say_whether_it_is_still_there(
+    doppel: Doppel,
+) -> None:
+    with doppel.before_backfill():
+        doppel.read_before(*FIRST)
+        doppel.open(*AGAIN)
+        fault = doppel.sim.faults.add("GET /repos/*/issues/1", 502, times=None)
+        doppel.write(2, "/duplicates")
+    assert fault.hits > 0
+    assert "[Cached result from" in doppel.said(2)[0]
+    assert FIRST[0] in doppel.said(2)[0]
 
 
 def test_t4_what_the_worker_remembered_is_counted_for_metrics(pair: Doppel) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from bot.search.indexer import Indexer
 from tests.indexing.conftest import REPO, Host, on_one_database
 
 pytestmark = pytest.mark.slow
@@ -41,3 +44,25 @@ def test_a_reading_that_is_broken_off_while_the_repository_rests_goes_on_afterwa
     host.work()
     assert host.services.indexing.ready(host.repo_id)
     assert set(host.indexed()) == set(range(1, 521))
+
+
+@on_one_database
+def test_a_step_that_is_refused_since_the_repository_was_renamed_meanwhile_is_done_by_the_new_name(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The delivery that tells of it was worked on beside the step, and found nothing that had stopped."""
+    host.load(520)
+    host.install_quietly()
+    host.work(1)
+    real, first = Indexer.step, iter([True])
+
+    def overtaken(*arguments: Any) -> None:
+        if next(first, False):
+            host.sim.rename_repository(REPO, "second")
+            host.sim.webhooks.join()
+            host.work(1)
+        real(*arguments)
+
+    monkeypatch.setattr(Indexer, "step", overtaken)
+    host.work()
+    assert host.services.indexing.ready(host.repo_id)

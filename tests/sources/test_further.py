@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from bot.conversation.config.parser import parse_config
-from bot.conversation.config.schema import SOURCES, SourceConfig
+from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import RepoRef
 from bot.domain.report import Report, SearchOutcome
 from bot.github.repository import RepoClient
 from bot.search.finder import Finder, FinderSettings
 from bot.search.finder.options import finder_settings, further_sources
-from bot.search.sources.federated import FULL_TEXT, VECTORS, only_sources
+from bot.search.sources.federated import FULL_TEXT, SOURCE_NAMES, VECTORS, only_sources
 from bot.search.sources.github import Discussions
 from bot.simulator import Server, Simulator
 from tests.served import emptied, reading, server
@@ -157,9 +157,9 @@ def test_h6_every_source_that_settings_can_switch_on_is_asked(client: RepoClient
     sim.add_repository("acme/lib")
     sim.set_similarity("acme/app", "ranked")
     config, _ = parse_config("siblings: [acme/lib]\nknown_issues: [1]")
-    settings = replace(finder_settings(config), sources=only_sources(*SOURCES))
+    settings = replace(finder_settings(config), sources=only_sources(*SOURCE_NAMES))
     report = Finder(client, settings=settings, further=further_sources(config, client, ())).find_duplicates(
         "acme", "app", 4, 0.0, 10, True
     )
     # Those two are asked of an index.
-    assert {run.source for run in report.queries} == set(SOURCES) - {FULL_TEXT, VECTORS}
+    assert {run.source for run in report.queries} == set(SOURCE_NAMES) - {FULL_TEXT, VECTORS}

@@ -13,15 +13,15 @@ from functools import partial
 from itertools import islice
 
 from bot.domain.entities import Issue, RepoRef, StateFilter
-from bot.domain.errors import GitHubError, InvalidArgument, Retryable, SourceProblem
-from bot.domain.judge_protocol import JUDGE, JudgeAnswer
+from bot.domain.errors import GitHubError, InvalidArgument, NotFound, Retryable
+from bot.domain.judge_protocol import JudgeAnswer
 from bot.domain.report import Candidate, Report
 from bot.github.transport import time_limit
 from bot.search.finder import results, scoring
 from bot.search.finder.options import FindOptions
 from bot.search.finder.results import RankedResult
 from bot.search.finder.scoring import Draft, IndexResults, Judge, ScoredResults
-from bot.search.finder.unindexed import TemporaryIndexes, UnindexedScorer, issues_before, score_unindexed
+from bot.search.finder.unindexed import TemporaryIndexes, UnindexedScorer, issues_before
 from bot.search.index.analysis import FormLines
 from bot.search.matching import Matcher, SearchSession
 from bot.search.ranking.query import has_usable_words
@@ -144,7 +144,7 @@ class Finder:
         gathered = gathered or self.gather(target, state=options.state, words=options.words)
         with self._session(target, options, gathered.hits) as (session, unindexed):
             draft = self._draft(target, options, gathered, session, unindexed)
-        report, shown = self._report(target, options, gathered, draft)
+        report, shown = self._report(target, options, gathered, draft, indexed=session is not None)
         report = replace(report, candidates=self._present(target, shown))
         return report.of_sources(options.sources) if options.sources else report
 
@@ -162,7 +162,7 @@ class Finder:
         if not judged:
             hit = Hit(other, ())
             with self._session(target, options, [hit]) as (_, unindexed):
-                judged = [(one.confidence, one.reasons()) for one in unindexed([hit])]
+                judged = [(one.confidence, one.reasons()) for one in unindexed.score([hit])]
         ((confidence, reasons),) = judged
         return self._present(target, [RankedResult(other, confidence, confidence, reasons=reasons)])[0]
 
@@ -197,7 +197,7 @@ class Finder:
         ranked = self._rank(searched, candidates, options, session)
         found = scoring.group_results(target, ranked, options, self._look_up(target, session))
         worth = [] if self._judge is None else scoring.worth_judging(found, target, self._judge.floor)
-        shown = [] if worth else _choose_shown(found, options, target)
+        shown = [] if worth else self._choose_shown(found, options, target, gathered, indexed=session is not None)
         explained = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
         reasons = scoring.reasons_of(explained, found[: results.MOST_CONSIDERED], gathered) if options.explained else {}
         places = {id(result): at for at, (result, _) in enumerate(found)}
@@ -207,19 +207,18 @@ class Finder:
         return Draft(inside, found, worth, shown, best)
 
     def _report(
-        self, target: Issue, options: FindOptions, gathered: Gathered, draft: Draft
+        self, target: Issue, options: FindOptions, gathered: Gathered, draft: Draft, *, indexed: bool
     ) -> tuple[Report, Sequence[RankedResult]]:
         """Ask the judge, if there is one. Returns the report without candidates, and the results to show in it."""
         inside, found, shown, best, opinion = draft.inside, draft.found, draft.shown, draft.best, _NO_OPINION
         if self._judge is not None and draft.worth:
             opinion = scoring.ask_judge(self._judge, target, draft.worth, self._temporary.index, self._repo_id)
             found = scoring.with_opinion(found, self._judge, opinion, options.by)
-            shown = _choose_shown(found, options, target, opinion)
+            shown = self._choose_shown(found, options, target, gathered, opinion, indexed=indexed)
             best = max(result.confidence for result, _ in found)
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
         failed = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
-        if opinion.problem is not None:
-            failed += (SourceProblem(JUDGE, opinion.problem),)
+        failed += scoring.judge_problems(opinion)
         # A person's search words replace the issue's own.
         usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
         first = [result for result, _ in found[: results.MOST_CONSIDERED]]
@@ -240,6 +239,25 @@ class Finder:
         )
         return report, [result for result, _ in shown]
 
+    def _choose_shown(
+        self,
+        found: ScoredResults,
+        options: FindOptions,
+        target: Issue,
+        gathered: Gathered,
+        opinion: JudgeAnswer = _NO_OPINION,
+        *,
+        indexed: bool,
+    ) -> ScoredResults:
+        def is_wanted(one: RankedResult) -> bool:
+            unread = bool(opinion.said) and one.verdict is None and results.is_own(one.issue, target)
+            return options.may_show(one.confidence, one.sources, one.verdict, unread=unread)
+
+        wanted = (pair for pair in found if is_wanted(pair[0]))
+        if not indexed:
+            wanted = (pair for pair in wanted if self._still_exists(pair[0], target, gathered))
+        return list(islice(wanted, options.max_candidates))
+
     def _score(
         self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session, unindexed: UnindexedScorer
     ) -> tuple[IndexResults, list[scoring.ScoredIssue]]:
@@ -254,7 +272,7 @@ class Finder:
 
         unindexed_hits = [hit for hit in gathered.hits if is_outside(hit)]
         return inside, sorted(
-            [*inside.candidates, *unindexed(collapse_discussions(unindexed_hits))],
+            [*inside.candidates, *unindexed.score(collapse_discussions(unindexed_hits))],
             key=lambda one: -one.confidence,
         )
 
@@ -308,9 +326,16 @@ class Finder:
                     self._matcher.session(self._repo_id, target, words=options.words, below=below)
                 )
                 background = partial(issues_before, session, target)
-            total = earlier if self._issues is None else min(earlier, self._issues)
-            unindexed = partial(
-                score_unindexed, stack, self._temporary, forms, background, target, self._repo_id, options, total
+            unindexed = UnindexedScorer(
+                stack,
+                self._temporary,
+                forms,
+                background,
+                target,
+                self._repo_id,
+                words=options.words,
+                total=earlier if self._issues is None else min(earlier, self._issues),
+                earlier_only=options.earlier_only,
             )
             yield session, unindexed
 
@@ -332,6 +357,17 @@ class Finder:
 
         return indexed if session else read
 
+    def _still_exists(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
+        """Whether GitHub still has an issue that a cached answer names; only needed without an index."""
+        if results.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
+            try:
+                self._github.issue(target.repo, one.issue.number)
+            except NotFound:
+                return False
+            except (GitHubError, Retryable):
+                return True
+        return True
+
     def _present(self, target: Issue, shown: Sequence[RankedResult]) -> tuple[Candidate, ...]:
         """The candidates for the report, with their workflow states (F7)."""
         if not shown:
@@ -339,13 +375,3 @@ class Finder:
         numbers = [one.issue.number for one in shown if results.is_own(one.issue, target)]
         workflow = self._github.workflow_states(target.repo, numbers, self._settings.workflow_field)
         return results.present(target, shown, workflow_states=workflow.states, workflow_reason=workflow.reason)
-
-
-def _choose_shown(
-    found: ScoredResults, options: FindOptions, target: Issue, opinion: JudgeAnswer = _NO_OPINION
-) -> ScoredResults:
-    def is_wanted(one: RankedResult) -> bool:
-        unread = bool(opinion.said) and one.verdict is None and results.is_own(one.issue, target)
-        return options.may_show(one.confidence, one.sources, one.verdict, unread=unread)
-
-    return list(islice((pair for pair in found if is_wanted(pair[0])), options.max_candidates))

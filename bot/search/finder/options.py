@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import get_args
 
-from bot.conversation.config.schema import SOURCES, RepoConfig
+from bot.conversation.config.schema import RepoConfig
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import InvalidArgument
 from bot.domain.judge_protocol import JudgeVerdict
@@ -16,7 +16,7 @@ from bot.github.repository import RepoClient
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 from bot.search.sources import Source
 from bot.search.sources.configured import Siblings
-from bot.search.sources.federated import FinderSettings
+from bot.search.sources.federated import SOURCE_NAMES, FinderSettings
 from bot.search.sources.github import Discussions
 from bot.text.github_urls import named_by
 
@@ -71,9 +71,9 @@ class FindOptions:
         if self.state not in get_args(StateFilter):
             # No issue has any other state, so the search would wrongly answer "no duplicates" (F9).
             raise InvalidArgument("state", f"{self.state!r} is not one of: {', '.join(get_args(StateFilter))}")
-        if isinstance(self.sources, str) or (unknown := [one for one in self.sources if one not in SOURCES]):
+        if isinstance(self.sources, str) or (unknown := [one for one in self.sources if one not in SOURCE_NAMES]):
             wrong = self.sources if isinstance(self.sources, str) else unknown[0]
-            raise InvalidArgument("sources", f"{wrong!r} is not a list of: {', '.join(SOURCES)}")
+            raise InvalidArgument("sources", f"{wrong!r} is not a list of: {', '.join(SOURCE_NAMES)}")
         if self.min_confidence is not None and not _is_share(self.min_confidence):
             raise InvalidArgument("min_confidence", f"{self.min_confidence!r} is not between 0 and 1")
 

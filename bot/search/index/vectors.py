@@ -6,6 +6,7 @@ cosines by less than 0.01.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from enum import IntEnum
 from typing import Any
@@ -20,6 +21,8 @@ from bot.search.index.arrays import Integers, Scores
 from bot.search.index.database import NO_VECTORS, IndexState, delete, fetch, upsert
 from bot.storage.schema import indexed_terms
 from bot.storage.schema import indexed_vectors as table
+
+_log = logging.getLogger(__name__)
 
 Vectors = NDArray[np.float32]
 
@@ -229,7 +232,16 @@ class ModelVectors:
         self, connection: sa.Connection, repo_id: int, state: IndexState, numbers: Sequence[int], vectors: Vectors
     ) -> None:
         """Write vectors and count them in the state. Drops vectors of another model or width."""
-        if state.model != self.model or _width(state) not in (0, vectors.shape[-1]):
+        other_width = state.model == self.model and _width(state) not in (0, vectors.shape[-1])
+        if other_width:
+            _log.warning(
+                "%s answers with %d dimensions, not with %d as before: repository %d is embedded anew",
+                self.model,
+                vectors.shape[-1],
+                _width(state),
+                repo_id,
+            )
+        if other_width or state.model != self.model:
             connection.execute(sa.delete(table).where(table.c.repo_id == repo_id))
             state.model, state.vectors, state.vector_sum, state.centre = self.model, 0, NO_VECTORS, NO_VECTORS
         drop(connection, repo_id, state, numbers)

@@ -112,14 +112,23 @@ def build_query(
     scope: Scope,
     state: StateFilter = "all",
     kind: Kind = "issue",
+    *,
+    flat: bool = False,
 ) -> str:
-    """A query in one repository or several. `text` must come from this module: neutral words, phrases, `any_of`."""
-    return f"{qualifiers(repo, state, kind)} in:{scope} {text}".rstrip()
+    """A query in one repository or several. `text` must come from this module: neutral words, phrases, `any_of`.
+
+    `flat` writes several `repo:` in a row. Servers without OR read these as alternatives; to all other servers, they
+    exclude each other (https://github.com/cli/cli/pull/11638).
+    """
+    return f"{qualifiers(repo, state, kind, flat=flat)} in:{scope} {text}".rstrip()
 
 
-def qualifiers(repo: RepoRef | Sequence[RepoRef], state: StateFilter, kind: Kind = "issue") -> str:
+def qualifiers(
+    repo: RepoRef | Sequence[RepoRef], state: StateFilter, kind: Kind = "issue", *, flat: bool = False
+) -> str:
     """The beginning of every query: the repositories, the kind, and the state."""
-    where = any_of(f"repo:{one}" for one in ([repo] if isinstance(repo, RepoRef) else repo))
+    places = [f"repo:{one}" for one in ([repo] if isinstance(repo, RepoRef) else repo)]
+    where = " ".join(places) if flat else any_of(places)
     return f"{where} is:{kind}" + ("" if state == "all" else f" is:{state}")
 
 

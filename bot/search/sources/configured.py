@@ -68,6 +68,8 @@ def _query(asked: Sequence[int]) -> str:
     return " ".join(f"#{number}" for number in asked)
 
 
+SIBLINGS = "siblings"
+
 TOGETHER = 3
 """How many repositories one query names. GitHub allows five operators, and the words need some of these operators."""
 
@@ -75,7 +77,7 @@ TOGETHER = 3
 class Siblings:
     """Searches the repositories that the settings name, if they have the same owner or the host has `allowed` them."""
 
-    name = "siblings"
+    name = SIBLINGS
 
     def __init__(self, github: RepoClient, named: Iterable[RepoRef], allowed: Iterable[str]) -> None:
         self._github = github
@@ -87,29 +89,29 @@ class Siblings:
         named = [repo for repo in dict.fromkeys(self._named) if repo.key != home.key]
         words = question.plan.words
         if not words or not named:
-            return SourceResult(self.name)
+            return SourceResult(SIBLINGS)
         try:
             public = self._public([repo for repo in named if self._may_name(repo, home)])
             if not public:
-                return SourceResult(self.name, problems=_left_out(named, public))
+                return SourceResult(SIBLINGS, problems=_left_out(named, public))
             queries = [
                 # n alternatives need n - 1 operators, among the repositories and among the words.
                 build_query(group, any_that_fit(words[: MAX_OPERATORS + 2 - len(group)]), "title", question.state)
                 for group in batches(public, TOGETHER)
             ]
-            narrow = [build_query(repo, " ".join(words[:2]), "title", question.state) for repo in public[:TOGETHER]]
-            answer = ask_by_words(self._github, self.name, queries, narrow, budget=len(queries) + TOGETHER)
+            narrow = build_query(public, " ".join(words[:2]), "title", question.state, flat=True)
+            answer = ask_by_words(self._github, SIBLINGS, queries, [narrow], budget=len(queries) + 1)
             # A repository may have become private between the first check and the search.
             repos_found = {issue.repo.key for items in answer.lists for issue in items}
             still_public = {repo.key for repo in self._public([repo for repo in public if repo.key in repos_found])}
         except (GitHubError, Retryable) as failure:
             # GitHub's message may name a repository that readers must not know about.
-            return failed_query(self.name, " ".join(words), failure, RemarkCode.UNREAD.of())
+            return failed_query(SIBLINGS, " ".join(words), failure, RemarkCode.UNREAD.of())
         lists = tuple(tuple(issue for issue in items if issue.repo.key in still_public) for items in answer.lists)
         if repos_found - still_public:
             # Leave out the queries' outcomes: the number of hits would reveal something about the private repository.
             return SourceResult(
-                self.name, lists, (), (*answer.problems, SourceProblem(self.name, RemarkCode.HIDDEN.of()))
+                SIBLINGS, lists, (), (*answer.problems, SourceProblem(SIBLINGS, RemarkCode.HIDDEN.of()))
             )
         return replace(answer, lists=lists, problems=(*_left_out(named, public), *answer.problems))
 
@@ -132,4 +134,4 @@ class Siblings:
 def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[SourceProblem, ...]:
     """How many repositories were not searched, without their names: a name in private settings may be a secret."""
     missing = len(named) - len(public)
-    return (SourceProblem(Siblings.name, RemarkCode.LEFT_OUT.of(missing, len(named))),) if missing else ()
+    return (SourceProblem(SIBLINGS, RemarkCode.LEFT_OUT.of(missing, len(named))),) if missing else ()

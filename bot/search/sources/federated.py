@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from bot.conversation.config.schema import SOURCES, SourceConfig
+from bot.conversation.config.schema import SourceConfig
 from bot.conversation.own_issues import is_own_issue
 from bot.domain.entities import Issue, RepoRef, StateFilter
 from bot.domain.errors import GitHubError, Retryable
@@ -23,8 +23,19 @@ from bot.search.sources import (
     limit_results,
     merge_results,
 )
-from bot.search.sources.configured import KnownIssues, Siblings
-from bot.search.sources.github import Discussions, GitHubHybrid, GitHubLexical, GitHubSimilar, PullRequests
+from bot.search.sources.configured import KNOWN_ISSUES, SIBLINGS, KnownIssues, Siblings
+from bot.search.sources.github import (
+    DISCUSSIONS,
+    HYBRID,
+    LEXICAL,
+    PULL_REQUESTS,
+    SIMILAR,
+    Discussions,
+    GitHubHybrid,
+    GitHubLexical,
+    GitHubSimilar,
+    PullRequests,
+)
 from bot.text.terms import read
 
 log = logging.getLogger(__name__)
@@ -32,12 +43,14 @@ log = logging.getLogger(__name__)
 FULL_TEXT, VECTORS = INDEX
 
 #: Sources that send lexical searches of their own, in addition to the plan's.
-FURTHER_SEARCHES = (PullRequests.name, Siblings.name)
+FURTHER_SEARCHES = (PULL_REQUESTS, SIBLINGS)
+
+SOURCE_NAMES = (*INDEX, LEXICAL, HYBRID, SIMILAR, KNOWN_ISSUES, PULL_REQUESTS, DISCUSSIONS, SIBLINGS)
 
 
 def only_sources(*names: str) -> dict[str, SourceConfig]:
     """Settings that switch on only these sources."""
-    return {name: SourceConfig(enabled=name in names) for name in SOURCES}
+    return {name: SourceConfig(enabled=name in names) for name in SOURCE_NAMES}
 
 
 #: How many issues are read on first contact with a repository. This needs no search request.
@@ -111,9 +124,8 @@ class FinderSettings:
         """
         named = self.sources
         local = indexed and any(name not in named or named[name].enabled for name in INDEX)
-        off = {PullRequests.name, Discussions.name, *([GitHubLexical.name] if local else ())}
-        off |= set() if self.hybrid else {GitHubHybrid.name}
-        settings = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCES}
+        off = {PULL_REQUESTS, DISCUSSIONS, *([LEXICAL] if local else ()), *(() if self.hybrid else [HYBRID])}
+        settings = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
         return {name: one for name, one in settings.items() if one.enabled and (indexed or name not in INDEX)}
 
 
@@ -135,6 +147,11 @@ class Gathered:
         return frozenset(
             answer.source for answer in self.answers if answer.runs and all(run.cached for run in answer.runs)
         )
+
+    @property
+    def partly_remembered(self) -> frozenset[str]:
+        """The sources of which at least one answer is from the cache."""
+        return frozenset(answer.source for answer in self.answers if any(run.cached for run in answer.runs))
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,14 +51,17 @@ class _GitHubSource:
         self._github = github
 
 
+LEXICAL = "github-search"
+
+
 class GitHubLexical(_GitHubSource):
     """Sends the queries of the plan, and never more requests than the plan has queries."""
 
-    name = "github-search"
+    name = LEXICAL
 
     def ask(self, question: SearchRequest) -> SourceResult:
         queries = question.plan.queries
-        return ask_by_words(self._github, self.name, queries, question.plan.fallback, len(queries))
+        return ask_by_words(self._github, LEXICAL, queries, question.plan.fallback, len(queries))
 
 
 HYBRID = "github-hybrid"
@@ -85,31 +88,37 @@ class GitHubHybrid(_GitHubSource):
         return SourceResult(HYBRID, (page.items,), (run,))
 
 
+SIMILAR = "github-similar"
+
+
 class GitHubSimilar(_GitHubSource):
     """Asks GitHub which issues are similar to the target, whatever the search words.
 
     If GitHub does not rank a repository's issues, the source counts as not asked.
     """
 
-    name = "github-similar"
+    name = SIMILAR
 
     def ask(self, question: SearchRequest) -> SourceResult:
         target = question.target
         if not target.id:
             # The target is a draft, which GitHub does not have.
-            return SourceResult(self.name)
+            return SourceResult(SIMILAR)
         query = f"#{target.number}"
         try:
             similar = self._github.similar_issues(target.repo, target.number)
         except (GitHubError, Retryable) as failure:
-            return failed_query(self.name, query, failure)
+            return failed_query(SIMILAR, query, failure)
         if not similar.enabled:
-            return SourceResult(self.name)
+            return SourceResult(SIMILAR)
         wanted = tuple(issue for issue, _ in similar.items if question.state in ("all", issue.state))
-        run = QueryRun(self.name, query, len(similar.items), cached=similar.cached_at)
+        run = QueryRun(SIMILAR, query, len(similar.items), cached=similar.cached_at)
         return SourceResult(
-            self.name, (wanted,), (run,), likeness={issue.key: verdict for issue, verdict in similar.items}
+            SIMILAR, (wanted,), (run,), likeness={issue.key: verdict for issue, verdict in similar.items}
         )
+
+
+PULL_REQUESTS = "pull-requests"
 
 
 class PullRequests(_GitHubSource):
@@ -118,17 +127,18 @@ class PullRequests(_GitHubSource):
     A server that refuses OR gets only the two rarest words.
     """
 
-    name = "pull-requests"
+    name = PULL_REQUESTS
 
     def ask(self, question: SearchRequest) -> SourceResult:
         words, repo = question.plan.words, question.target.repo
         if not words:
-            return SourceResult(self.name)
+            return SourceResult(PULL_REQUESTS)
         query = build_query(repo, any_that_fit(words), "title", question.state, "pr")
         narrow = build_query(repo, " ".join(words[:2]), "title", question.state, "pr")
-        return ask_by_words(self._github, self.name, [query], [narrow], budget=2)
+        return ask_by_words(self._github, PULL_REQUESTS, [query], [narrow], budget=2)
 
 
+DISCUSSIONS = "discussions"
 #: How many words are searched for in pairs. Every word must match, so three words together would find almost nothing
 #: (F8). A single pair is not enough: in a small repository, the rarest word of a title often occurs nowhere else.
 _PAIRED = 3
@@ -137,7 +147,7 @@ _PAIRED = 3
 class Discussions:
     """Searches discussions with the optional permission `discussions: read`, and reports a missing permission."""
 
-    name = "discussions"
+    name = DISCUSSIONS
 
     def __init__(self, github: RepoClient) -> None:
         self._github = github
@@ -146,22 +156,22 @@ class Discussions:
         words = question.plan.words[:_PAIRED]
         texts = [" ".join(pair) for pair in combinations(words, min(2, len(words)))] if words else []
         if not texts:
-            return SourceResult(self.name)
+            return SourceResult(DISCUSSIONS)
         try:
             answer = self._github.discussions(question.target.repo, texts)
         except (GitHubError, Retryable) as failure:
-            return failed_query(self.name, texts[0], failure)
+            return failed_query(DISCUSSIONS, texts[0], failure)
         if not answer.lists:
-            return failed_query(self.name, texts[0], answer.reason or RemarkCode.EMPTY.of())
+            return failed_query(DISCUSSIONS, texts[0], answer.reason or RemarkCode.EMPTY.of())
         runs = tuple(
-            QueryRun(self.name, text, answer.lists[text][0], cached=answer.cached_at)
+            QueryRun(DISCUSSIONS, text, answer.lists[text][0], cached=answer.cached_at)
             if text in answer.lists
-            else QueryRun(self.name, text, None, problem=answer.reason)
+            else QueryRun(DISCUSSIONS, text, None, problem=answer.reason)
             for text in texts
         )
-        problems = (SourceProblem(self.name, answer.reason),) if answer.reason else ()
+        problems = (SourceProblem(DISCUSSIONS, answer.reason),) if answer.reason else ()
         lists = tuple(
             tuple(discussion for discussion in items if question.state in ("all", discussion.state))
             for _, items in answer.lists.values()
         )
-        return SourceResult(self.name, lists, runs, problems)
+        return SourceResult(DISCUSSIONS, lists, runs, problems)

@@ -101,7 +101,7 @@ def test_two_workers_with_different_models_never_mix_their_vectors(
 
 
 def test_an_endpoint_that_gives_a_name_to_another_model_embeds_anew(
-    engine: sa.Engine, index: Index, model: HashingModel
+    engine: sa.Engine, index: Index, model: HashingModel, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its vectors have another length, which is all that tells."""
     put(index)
@@ -109,6 +109,9 @@ def test_an_endpoint_that_gives_a_name_to_another_model_embeds_anew(
     assert nearest(index, "cannot log in")[0] == nearest(other, "cannot log in")[0] == 4
     model.dimensions = 96
     index.put(1, [IndexedIssue(7, "window flickers on resize")])
+    assert [record.message for record in caplog.records] == [
+        "hashing answers with 96 dimensions, not with 64 as before: repository 1 is embedded anew"
+    ]
     for reader in (index, other):
         assert nearest(reader, "window") == [7]
     while index.embed_missing(1, limit=2):
@@ -116,6 +119,7 @@ def test_an_endpoint_that_gives_a_name_to_another_model_embeds_anew(
     for reader in (index, other):
         assert nearest(reader, "cannot log in")[0] == 4
         assert sorted(nearest(reader, "window flickers on resize", k=2)) == [1, 7]
+    assert len(caplog.records) == 1
 
 
 class Slow:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
-from bot.domain.errors import UserError
 from bot.platform.settings import Settings
 from bot.storage import open_store
 from bot.storage.engine import make_engine, write
@@ -62,15 +60,3 @@ def test_a_process_of_before_starts_on_a_newer_schema(database_url: str, tmp_pat
     with store.engine.connect() as connection:
         assert connection.execute(sa.text("SELECT version_num FROM store_version")).scalar() == "9999"
     store.close()
-
-
-@pytest.mark.parametrize("wait", [True, False])
-def test_a_database_of_a_build_before_the_first_release_is_refused(database_url: str, wait: bool) -> None:
-    engine = make_engine(database_url)
-    migrate(engine)
-    with write(engine) as connection:
-        connection.execute(sa.text("UPDATE store_version SET version_num = '0004'"))
-    with pytest.raises(UserError, match="is of a build before 0"):
-        migrate(engine, wait=wait)
-    assert not is_current(engine)
-    engine.dispose()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-# Builds before 0.1.0 had four earlier steps. A database on which their last step ran has this schema.
-revision = "0005"
+revision = "0001"
 down_revision = None
 
 

@@ -1,0 +1,15 @@
+"""The labels that the bot itself has added."""
+
+from __future__ import annotations
+
+from alembic import op
+
+from bot.storage.schema import labelled
+
+revision = "0004"
+down_revision = "0003"
+
+
+def upgrade() -> None:
+    """One table; nothing else changes."""
+    labelled.create(op.get_bind())

@@ -1,0 +1,14 @@
+"""Drops the tables of failed deliveries: workers read them from GitHub's list."""
+
+from __future__ import annotations
+
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+
+
+def upgrade() -> None:
+    """Dropping is safe here: no release has used these tables."""
+    for table in ("missed", "marks"):
+        op.drop_table(table)
