@@ -98,9 +98,13 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
     missing, changed = compare(listed, stored)
     for summary, installation in changed:
         take_over(summary, installation, services)
+    gained = {installation for _, installation in changed}
     for listing in listed:
         # Before the backfills, which a suspension would stop. A row may still hold a former installation's suspension.
-        repositories.suspend(listing.id, listing.suspended)
+        # Write only differences: GitHub's list may be older than an event that was handled meanwhile.
+        before = {repository.suspended for repository in stored if repository.installation == listing.id}
+        if listing.id in gained or before - {listing.suspended}:
+            repositories.suspend(listing.id, listing.suspended)
         for summary in listing.repositories or ():
             services.indexing.begin(summary, listing.id, services.arrived or services.now())
     erased = 0

@@ -174,9 +174,11 @@ class ToolCallTracker:
         """Wrap a function with the cache (T7). The wrapper keeps the function's name, signature and docstring.
 
         `session` is the session's name, or a function that returns the name at each call. `tool` is the name for the
-        rule, by default the function's. Results are copied, so a caller may change them. What a coroutine function
-        returns is not cached.
+        rule, by default the function's. Results are copied, so a caller may change them. Raises TypeError for a
+        coroutine function, whose result could not be kept.
         """
+        if inspect.iscoroutinefunction(function):
+            raise TypeError(f"{function.__name__} is a coroutine function: wrap what it calls")
         name, signature = tool or getattr(function, "__name__", ""), inspect.signature(function)
 
         def call(*args: P.args, **kwargs: P.kwargs) -> CachedResult[R]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.app.cli import cli
+from bot.conversation.config.schema import MIN_CONFIDENCE
 from bot.domain.likelihood import HIGHEST
 from bot.search.matching.probability import TextSimilarity
 from bot.search.matching.weights import shipped_model
@@ -49,6 +51,19 @@ def test_c6_unreadable_is_2(tmp_path: Path) -> None:
     ended = call("check-config", str(file))
     assert ended.exit_code == 2
     assert "is not UTF-8: byte 7" in ended.stderr
+
+
+def test_p5_a_threshold_of_the_former_scale_is_read_with_a_note() -> None:
+    """It says what the value meant, what it would be now, and what holds without it."""
+    code, output = run("-", stdin="min_confidence: 0.08\n")
+    assert code == 0 and output.endswith("-: all well, mode: comment\n")
+    (note,) = json.loads(run("-", "--json", stdin="min_confidence: 0.08\n")[1])["notes"]
+    assert output.startswith(f"-: note: {note}\n")
+    assert note.startswith(f"min_confidence: 0.08 is below the default, {MIN_CONFIDENCE:g}. ")
+    assert "It used to be the chance that somebody marks them" in note
+    (now,) = re.findall(r"0\.08 meant then what (0\.\d\d) means now", note)
+    assert 0.08 < float(now) < 0.3, "readers find more than is marked"
+    assert json.loads(run("-", "--json", stdin=f"min_confidence: {MIN_CONFIDENCE}\n")[1])["notes"] == []
 
 
 @pytest.mark.parametrize(

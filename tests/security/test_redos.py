@@ -65,7 +65,8 @@ PIECES = (
     "dup of #", "\u0301", "\u0301\u0316", "a\u0301\u0316", "日", "ก", "\u200b", "&", "&amp;",
     "<a ", "<a b='", "<!", "<?", "</", "<b>", "<b>\n\n", "label: ", "label: '", "---\n", "- ",
     "> - ", "1. a\n   ", "*a ", "`a``b", "<div>\n", "~~", "not ", "dup of #1 but ", "not a dup of #1, and ",
-    "not that this is ", "dup of issue ", "in favor of #1 ",
+    "not that this is ", "dup of issue ", "in favor of #1 ", "not, ", "-a/b.", "dup of #1 but it   ",
+    ">", "> \n", "> a\n", "- a\n", "- a\n\n  ", "~~~a\n", "a\n=\n", "a\n", "`\n", "_a", "<!-- -", "<![CDATA[", "<a\n",
 )  # fmt: skip
 
 

@@ -16,11 +16,13 @@ from bot.quality.evaluation.figures import Evaluation
 from bot.quality.evaluation.measures import CalibrationBin, ThresholdOutcome
 from bot.quality.evaluation.wording import basis, counts, finding, interval, percent, threshold
 
+# Thresholds to label while there is room, the most useful first.
+_NAMED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
 # Possible ends of the axis of duplicates caught, chosen so that its fifths are round numbers.
 _REACHES = (0.1, 0.25, 0.5, 0.75, 1.0)
 # A share of fewer comments or answers is meaningless.
 _LEAST = 5
-# In pixels: the width of a letter, the height of a line, and how far a label may leave the diagram.
+# In pixels: the width of a letter, the height of a line of small text, and how far a label may leave the diagram.
 _CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
 
 NOTES = ("each point is a threshold: min_confidence", "below the dashed line marks are missing")
@@ -63,7 +65,7 @@ def reach(curve: Iterable[ThresholdOutcome]) -> float:
 
 
 def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
-    """The share of marked comments against the duplicates caught, for all thresholds, with a label for two of them."""
+    """The share of marked comments against the duplicates caught, for all thresholds, with labels on some."""
     parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are marked")
     places = {
         row.cut: (panel.x(row.caught), panel.y(row.precision))
@@ -75,15 +77,29 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     names = {found.advice.threshold: "recommended", found.at.cut: "as set"}
     if found.advice.threshold == found.at.cut:
         names = {found.at.cut: "as set and recommended"}
-    for line, cut in enumerate(cut for cut in names if cut in places):
+    label_boxes: list[tuple[tuple[float, float], float]] = []
+    dots = []
+    for cut in (*names, *_NAMED):
+        if cut not in places:
+            continue
         x, y = places[cut]
-        label = f"{threshold(cut)} {names[cut]}"
-        # A label is to the right of its point and above the falling curve, or to the left and below the curve. The
-        # second label is a line further away, because the two points may be close to each other.
-        left = x + 8 + _CHARACTER * len(label) > panel.left + panel.size + _OVER
-        height = y + 18 + line * _LINE if left else y - 6 - line * _LINE
-        parts += [text(x + 8, height, label, "mark", "end" if left else "start"), _dot(x, y, 5.0, "mark")]
-    return parts
+        label = f"{threshold(cut)} {names[cut]}" if cut in names else threshold(cut)
+        width = 8 + _CHARACTER * len(label)
+        # A label that would leave the diagram goes to the left of its point, above the falling curve. If the label
+        # would then overlap the title, it goes below the point.
+        left = x + width > panel.left + panel.size + _OVER
+        rise = 6.0 if not left else 22.0 if y - 2 * _LINE >= panel.y(1) - _LINE else -18.0
+        box = (x - width if left else x, y - rise - 8)
+        if all(_apart(box, width, *other) for other in label_boxes):
+            label_boxes.append((box, width))
+            kind = "mark" if cut in names else "faint"
+            dots.append(_dot(x, y, 5.0 if cut in names else 3.5, "mark" if cut in names else "dot"))
+            parts.append(text(x + 8, y - rise, label, kind, "end" if left else "start"))
+    return parts + dots
+
+
+def _apart(box: tuple[float, float], width: float, other_box: tuple[float, float], other_width: float) -> bool:
+    return box[0] + width < other_box[0] or other_box[0] + other_width < box[0] or abs(box[1] - other_box[1]) > _LINE
 
 
 def reliability_panel(bins: Sequence[CalibrationBin], panel: Panel) -> list[str]:

@@ -283,10 +283,16 @@ def _rows(endpoint: Endpoint, left: Sequence[RecordedQuestion], seconds: float) 
 def _check_consent(repo: RepoRef) -> None:
     """C6a: a private repository's texts go to the endpoint only if host and repository allow it."""
     from bot.app.wiring.clients import build_github, reader
-    from bot.app.wiring.indexes import required_judge
     from bot.search.repository_settings import settings_at_present
 
     settings = host.load()
     with closing(build_github(settings)) as github:
         client = reader(settings, github, repo)
-        required_judge(settings, None, client.repository(repo), settings_at_present(client, repo).config)
+        private, wants = client.repository(repo).private, settings_at_present(client, repo).config.judge
+        if not wants.enabled:
+            raise UserError(f"--judge: the settings of {repo} say judge: off")
+        if private and not (settings.remote_text == "all" and wants.private):
+            raise UserError(
+                f"--judge: {repo} is private; its texts go to the judge only where DOPPEL_REMOTE_TEXT is all and its "
+                "settings say judge: {private: on}"
+            )
