@@ -96,9 +96,9 @@ class Comments(TableGateway):
         insert = self._new(repo_id, number, command_id, state=CommentState.INTENDED, updated_at=now)
         intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
         silent = comments.c.state == CommentState.SILENT
-        # A claim far ahead of this clock was made before somebody set the clock back.
-        over = sa.or_(comments.c.updated_at <= now - lease, comments.c.updated_at > now + lease)
-        expired = sa.and_(comments.c.state == CommentState.INTENDED, over)
+        expired = sa.and_(comments.c.state == CommentState.INTENDED, comments.c.updated_at <= now - lease)
+        # Somebody has set the clock back since this claim: its lease begins again, because its write may be under way.
+        ahead = sa.and_(comments.c.state == CommentState.INTENDED, comments.c.updated_at > now + lease)
         with write(self._engine) as connection:
             if connection.execute(insert.on_conflict_do_nothing().returning(comments.c.number)).first():
                 return ClaimOutcome.CLEAR
@@ -106,6 +106,7 @@ class Comments(TableGateway):
                 return ClaimOutcome.CLEAR
             if connection.execute(intend.where(mine, expired)).rowcount:
                 return ClaimOutcome.DOUBTFUL
+            connection.execute(intend.where(mine, ahead))
             state = connection.execute(sa.select(comments.c.state).where(mine)).scalar_one()
         return ClaimOutcome.BUSY if state == CommentState.INTENDED else ClaimOutcome.SETTLED
 
