@@ -43,8 +43,7 @@ log = logging.getLogger(__name__)
 RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
 # A delivery, or a job of another queue, counts as hung after this long. Replaying a repository's past takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
-# After a job has met GitHub's limit, its repository's opened issues wait as long, at most for five minutes. More arrive
-# meanwhile, so for a short pause this worker claims no job of the repository.
+# How long a limit of GitHub's holds up its repository's opened issues at most, and any of its jobs in this worker.
 LONGEST_POSTPONED, _LIMIT_PAUSE = 300.0, 2.0
 # The wait before asking an absent database again, and before offering a task to another version's workers.
 RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
@@ -240,7 +239,9 @@ class Worker:
             level, outcome, message = logging.ERROR, "dead", f"given up after {counted(failures, 'attempt')}"
             if wait is not None and isinstance(error, RateLimited):
                 self._limited[claim.repository] = time.monotonic() + _LIMIT_PAUSE
-                self._until_answered(partial(self._queue.postpone, claim.repository, min(wait, LONGEST_POSTPONED)))
+                # Not for as long as this job, whose waits grow with its failures.
+                postponed = min(decide(error, 1, 0.0) or wait, LONGEST_POSTPONED)
+                self._until_answered(partial(self._queue.postpone, claim.repository, postponed))
             if wait is not None:
                 level, outcome, message = logging.WARNING, "failed", f"failed, and is tried again in {wait:.0f} s"
         if job.lost or isinstance(error, Overtaken) or not self._until_answered(record):
@@ -340,7 +341,6 @@ def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> 
     while not ended.is_set():
         try:
             watch(engine, wake, ended)
-        # SQLAlchemy, the driver and the system raise different errors here.
         except Exception as error:
             log.warning("the queue cannot tell what is new: %s", why(error), extra=OFTEN)
             ended.wait(RETRY_AFTER)
