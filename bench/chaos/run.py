@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from bench.chaos import worker
@@ -81,7 +82,9 @@ def _perform(run: World, fleet: Fleet) -> Result:
         (run.home / "poison").unlink()
         for guid in dead:
             letters.retry(guid)
-        within = _wait("retrying", run.drained, 60, every=0.25, must=False) and within
+    # The bot's last comment is a delivery too, which may have been refused meanwhile and is sent again.
+    within = _wait("retrying", run.drained, 60, every=0.25, must=False) and within
+    found = replace(found, never_taken=frozenset(guid for guid, taken in run.events().items() if not taken))
     judgement = judge(run.seen(), found)
     if not within:
         judgement.lost.append("the queue was not drained in time")
@@ -133,8 +136,7 @@ def _deliveries(run: World, dead: frozenset[str], poison: frozenset[str]) -> Del
         queued[one.guid] += '"queued"' in one.response_body
     runs = run.runs()
     queued = Counter({guid: times for guid, times in queued.items() if times or guid in runs})
-    never = frozenset(guid for guid, taken in run.events().items() if not taken)
-    return Deliveries(queued, runs, never, dead, poison)
+    return Deliveries(queued, runs, dead=dead, poison=poison)
 
 
 @contextmanager
