@@ -70,6 +70,15 @@ class UsageLimit(NamedTuple):
     together: bool = False
 
 
+_INSTALLATION = sa.select(repositories.c.installation).where(with_key(repositories, "repo_id"))
+_SIBLINGS = sa.select(repositories.c.repo_id).where(with_key(repositories, "installation"))
+_OF_INSTALLATION = sa.or_(with_key(usage, "repo_id"), usage.c.repo_id.in_(_SIBLINGS))
+_USES = sa.select(usage).where(_OF_INSTALLATION)
+_FORGET_USES = sa.delete(usage).where(
+    _OF_INSTALLATION, sa.or_(usage.c.at <= sa.bindparam("oldest"), usage.c.at > sa.bindparam("latest"))
+)
+
+
 class Usage(TableGateway):
     """The `usage` table: recent commands. Limits apply to an installation, as GitHub's own limits on writing do."""
 
@@ -82,16 +91,14 @@ class Usage(TableGateway):
         """
         login, longest = name_key(login), max(limit.seconds for limit in limits)
         with write(self._engine) as connection:
-            mine = sa.select(repositories.c.installation).where(repositories.c.repo_id == repo_id)
-            installation = connection.execute(mine).scalar()
+            installation = connection.execute(_INSTALLATION, {"repo_id": repo_id}).scalar()
             # Otherwise two uses at once could both pass as the last one.
             lock(connection, f"usage/{installation or repo_id}")
-            siblings = sa.select(repositories.c.repo_id).where(repositories.c.installation == installation)
-            of_installation = sa.or_(usage.c.repo_id == repo_id, usage.c.repo_id.in_(siblings))
             # A row far ahead of this clock was written before somebody set the clock back.
-            outdated = sa.or_(usage.c.at <= now - longest, usage.c.at > now + longest)
-            connection.execute(sa.delete(usage).where(of_installation, outdated))
-            past = connection.execute(sa.select(usage).where(of_installation)).all()
+            span = {"oldest": now - longest, "latest": now + longest}
+            of_installation = {"repo_id": repo_id, "installation": installation}
+            connection.execute(_FORGET_USES, of_installation | span)
+            past = connection.execute(_USES, of_installation).all()
             known = {row.use for row in past if (row.repo_id, row.login) == (repo_id, login)}
             new = [use for use in uses if use not in known]
             for limit in limits:

@@ -67,10 +67,25 @@ class StoredComment:
 _KEY = ("repo_id", "number", "command_id")
 # Updates must not touch a comment that a maintainer deleted.
 _NOT_DELETED = comments.c.state != CommentState.DELETED
+_UNKNOWN = comments.c.comment_id.is_(None)
+_NOTHING = "[]"
+_EMPTY = {"comment_id": None, "text_hash": "", "body_hash": "", "shown": _NOTHING}
 _ROW = sa.select(comments).where(with_key(comments, *_KEY))
 
 
 class Comments(TableGateway):
+    def __init__(self, engine: sa.Engine) -> None:
+        super().__init__(engine)
+        insert = self._insert(comments)
+        new, nobody_writes = insert.excluded, sa.and_(_UNKNOWN, comments.c.state != CommentState.INTENDED)
+        changes = {
+            "state": sa.case((nobody_writes, new.state), else_=comments.c.state),
+            "text_hash": new.text_hash,
+            "shown": sa.case((new.shown == _NOTHING, comments.c.shown), else_=new.shown),
+            "updated_at": new.updated_at,
+        }
+        self._silent = insert.on_conflict_do_update(index_elements=_KEY, set_=changes, where=_NOT_DELETED)
+
     def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> StoredComment | None:
         """The stored comment; None if there never was a row."""
         row = self._first(_ROW, repo_id=repo_id, number=number, command_id=command_id)
@@ -173,25 +188,21 @@ class Comments(TableGateway):
         An existing comment stays posted; without `shown`, its candidates stay too. A claim stays: the claimed comment
         may exist by now, so the next caller must look on GitHub first. Has no effect on a deleted comment.
         """
-        nobody_writes = sa.and_(comments.c.comment_id.is_(None), comments.c.state != CommentState.INTENDED)
-        answered = {"text_hash": text_hash or "", "updated_at": now, **_if_shown(shown)}
-        insert = self._new(repo_id, number, command_id, state=CommentState.SILENT, **answered)
-        state = sa.case((nobody_writes, CommentState.SILENT.value), else_=comments.c.state)
-        self._change(
-            insert.on_conflict_do_update(index_elements=_KEY, set_={"state": state, **answered}, where=_NOT_DELETED)
-        )
+        key = {"repo_id": repo_id, "number": number, "command_id": command_id}
+        answer = {"text_hash": text_hash or "", "shown": json.dumps(list(shown)), "updated_at": now}
+        with write(self._engine) as connection:
+            connection.execute(self._silent, _EMPTY | key | answer | {"state": CommentState.SILENT})
 
     def doubt(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
         """Record that the comment's present text is unknown, so that the next attempt edits the comment.
 
         If the comment's id is unknown too, the next claim succeeds at once, as `DOUBTFUL`.
         """
-        unknown = comments.c.comment_id.is_(None)
         values = {
-            "state": sa.case((unknown, CommentState.INTENDED.value), else_=comments.c.state),
+            "state": sa.case((_UNKNOWN, CommentState.INTENDED.value), else_=comments.c.state),
             "text_hash": "",
             "body_hash": "",
-            "updated_at": sa.case((unknown, 0.0), else_=now),
+            "updated_at": sa.case((_UNKNOWN, 0.0), else_=now),
         }
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _NOT_DELETED).values(values))
 
@@ -223,13 +234,11 @@ class Comments(TableGateway):
         if command_id is None:
             return False
         insert = self._new(repo_id, number, command_id, comment_id=comment_id, **gone)
-        unknown = comments.c.comment_id.is_(None)
-        return self._write(insert.on_conflict_do_update(index_elements=_KEY, set_=gone, where=unknown))
+        return self._write(insert.on_conflict_do_update(index_elements=_KEY, set_=gone, where=_UNKNOWN))
 
     def _new(self, repo_id: int, number: int, command_id: int, **known: Any) -> Any:
         """An INSERT of a comment with the `known` values; all other columns are empty."""
-        unknown = {"comment_id": None, "text_hash": "", "body_hash": "", "shown": "[]"}
-        return self._insert(comments).values(repo_id=repo_id, number=number, command_id=command_id, **unknown | known)
+        return self._insert(comments).values(repo_id=repo_id, number=number, command_id=command_id, **_EMPTY | known)
 
 
 def _key(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:

@@ -12,7 +12,7 @@ from bot.domain.decisions import Decision, DecisionOutcome, dump, load
 from bot.domain.entities import name_key
 from bot.domain.formats import batches
 from bot.domain.judge_protocol import JudgedPair, JudgeLimits, JudgeVerdict
-from bot.storage.engine import TableGateway, lock, write
+from bot.storage.engine import TableGateway, lock, with_key, write
 from bot.storage.schema import decisions, judge_calls, judgements, labelled
 
 KEPT_DAYS = 400
@@ -28,24 +28,36 @@ KEPT_OF_ISSUE = 100
 _AT_ONCE = 500
 
 
+# SQLite allows OFFSET only after LIMIT.
+_NO_LIMIT = 2**62
+
+
+def _all_but(most: int, condition: sa.ColumnElement[bool]) -> sa.Delete:
+    """A statement that erases the decisions that meet the `condition`, except the latest `most`."""
+    latest = sa.select(decisions.c.id).where(condition).order_by(decisions.c.at.desc(), decisions.c.id.desc())
+    return sa.delete(decisions).where(decisions.c.id.in_(latest.limit(_NO_LIMIT).offset(most)))
+
+
+_FORGET_OF_ISSUE = _all_but(KEPT_OF_ISSUE, with_key(decisions, "repo_id", "number"))
+_FORGET_OF_REPOSITORY = _all_but(KEPT_MOST, with_key(decisions, "repo_id"))
+
+
 class Decisions(TableGateway):
     def add(self, repo_id: int, decision: Decision) -> None:
         """Store a decision, and keep only the latest KEPT_OF_ISSUE of its issue."""
-        insert = sa.insert(decisions).values(
-            repo_id=repo_id,
-            number=decision.number,
-            at=decision.at,
-            cause=decision.cause,
-            mode=decision.mode,
-            outcome=decision.outcome.value,
-            reason=decision.reason,
-            bar=decision.threshold,
-            evidence=dump(decision.evidence),
-        )
+        issue = {"repo_id": repo_id, "number": decision.number}
+        values = {
+            "at": decision.at,
+            "cause": decision.cause,
+            "mode": decision.mode,
+            "outcome": decision.outcome.value,
+            "reason": decision.reason,
+            "bar": decision.threshold,
+            "evidence": dump(decision.evidence),
+        }
         with write(self._engine) as connection:
-            connection.execute(insert)
-            of_issue = sa.and_(decisions.c.repo_id == repo_id, decisions.c.number == decision.number)
-            connection.execute(_all_but(KEPT_OF_ISSUE, of_issue, connection))
+            connection.execute(sa.insert(decisions), issue | values)
+            connection.execute(_FORGET_OF_ISSUE, issue)
 
     def between(self, repo_id: int, since: float, until: float) -> list[Decision]:
         """The decisions from `since` to before `until`, the earliest first."""
@@ -83,7 +95,7 @@ class Decisions(TableGateway):
         with write(self._engine) as connection:
             erased = connection.execute(sa.delete(decisions).where(old)).rowcount
             for repo_id in connection.execute(counts).scalars().all():
-                erased += connection.execute(_all_but(KEPT_MOST, decisions.c.repo_id == repo_id, connection)).rowcount
+                erased += connection.execute(_FORGET_OF_REPOSITORY, {"repo_id": repo_id}).rowcount
         return erased
 
     def _read(self, *which: sa.ColumnElement[bool]) -> list[Decision]:
@@ -94,14 +106,6 @@ class Decisions(TableGateway):
 def _decision(row: sa.Row[Any]) -> Decision:
     outcome, evidence = DecisionOutcome(row.outcome), load(row.evidence)
     return Decision(row.number, row.at, row.cause, row.mode, outcome, row.bar, row.reason, evidence)
-
-
-def _all_but(most: int, condition: sa.ColumnElement[bool], connection: sa.Connection) -> sa.Delete:
-    """A statement that erases the decisions that meet the `condition`, except the latest `most`."""
-    # SQLite allows OFFSET only after LIMIT; -1 is no limit.
-    latest = sa.select(decisions.c.id).where(condition).order_by(decisions.c.at.desc(), decisions.c.id.desc())
-    extra = latest.offset(most).limit(-1 if connection.dialect.name == "sqlite" else None)
-    return sa.delete(decisions).where(decisions.c.id.in_(extra))
 
 
 DAY, HOUR = 86_400.0, 3_600.0

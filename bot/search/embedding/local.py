@@ -122,16 +122,18 @@ class TextModel:
 
 def _can_read(tokens: Any, text: str) -> bool:
     """Whether enough letters belong to words that the model's vocabulary has as a whole."""
+    # Each access to these builds the whole list.
+    offsets, names = tokens.offsets, tokens.tokens
     pieces: dict[int, list[int]] = {}
     for at, word in enumerate(tokens.word_ids):
         if word is not None:
             pieces.setdefault(word, []).append(at)
     known = letters = 0
     for places in pieces.values():
-        original = text[tokens.offsets[places[0]][0] : tokens.offsets[places[-1]][1]]
+        original = text[offsets[places[0]][0] : offsets[places[-1]][1]]
         if any(char.isalpha() for char in original) and not any(char.isdigit() for char in original):
             letters += len(original)
-            known += len(original) if len(places) == 1 < len(original) and tokens.tokens[places[0]] != _UNKNOWN else 0
+            known += len(original) if len(places) == 1 < len(original) and names[places[0]] != _UNKNOWN else 0
     return known >= _MIN_KNOWN_SHARE * letters
 
 

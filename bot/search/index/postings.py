@@ -199,10 +199,12 @@ def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], s
 
     A chunk has the number of the change that last added to it.
     """
+    if not tails:
+        return
     last = sa.select(chunks.c.list, sa.func.max(chunks.c.chunk).label("chunk"))
     last = last.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, tails)).group_by(chunks.c.list)
     rows, old = [], []
-    for key, chunk, postings in connection.execute(_select_chunks(repo_id, last)).all() if tails else ():
+    for key, chunk, postings in connection.execute(_select_chunks(repo_id, last)).all():
         if len(postings) < CHUNK:
             rows.append((repo_id, key, sequence, postings + tails[key]))
             old.append((key, chunk))

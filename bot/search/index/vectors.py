@@ -19,6 +19,7 @@ from bot.search.embedding import Embedder, EmbeddingError, unit
 from bot.search.index.analysis import Analysis, RepositoryInfo
 from bot.search.index.arrays import Integers, Scores
 from bot.search.index.database import NO_VECTORS, IndexState, delete, fetch, upsert
+from bot.storage.engine import with_key
 from bot.storage.schema import indexed_terms
 from bot.storage.schema import indexed_vectors as table
 
@@ -33,6 +34,10 @@ _ROWS = 5_000
 _BLOCK = 512
 # Decimals of a cosine; stored vectors are not precise enough for more.
 _DECIMALS = 5
+
+_NEWER = sa.select(table.c.number, table.c.vectors).where(
+    with_key(table, "repo_id"), table.c.changed > sa.bindparam("after")
+)
 
 
 class VectorKind(IntEnum):
@@ -107,10 +112,8 @@ class Neighbours:
         if not self._count:
             # Make room at once: growing step by step would take twice the memory.
             self._make_room(state.vectors)
-        changed = sa.select(table.c.number, table.c.vectors).where(
-            table.c.repo_id == repo_id, table.c.changed > self.sequence
-        )
-        for rows in connection.execute(changed, execution_options={"yield_per": _ROWS}).partitions():
+        newer = {"repo_id": repo_id, "after": self.sequence}
+        for rows in connection.execute(_NEWER, newer, execution_options={"yield_per": _ROWS}).partitions():
             self._add(np.array([row[0] for row in rows]), unpack([row[1] for row in rows]))
         if np.count_nonzero(self._numbers[: self._count] != _GONE) > state.vectors:
             stored = connection.execute(sa.select(table.c.number).where(table.c.repo_id == repo_id)).scalars().all()

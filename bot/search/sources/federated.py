@@ -43,6 +43,9 @@ log = logging.getLogger(__name__)
 FULL_TEXT, VECTORS = INDEX
 
 #: Sources that send lexical searches of their own, in addition to the plan's.
+# These sources ask for the issue itself or its title, so they need no plan.
+_UNPLANNED = (SIMILAR, HYBRID)
+
 FURTHER_SEARCHES = (PULL_REQUESTS, SIBLINGS)
 
 SOURCE_NAMES = (*INDEX, LEXICAL, HYBRID, SIMILAR, KNOWN_ISSUES, PULL_REQUESTS, DISCUSSIONS, SIBLINGS)
@@ -191,7 +194,8 @@ class FederatedSearch:
             ensure_word_stats(self.recent, self.stats, target.repo)
         # Leave at least one search to the plan: a source that is on, but never asked, would be a worse surprise.
         budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
-        plan = self._plan(target, state, words, budget)
+        planned = [source for source in asked if source.name not in _UNPLANNED]
+        plan = self._plan(target, state, words, budget) if planned else Plan(())
         question = SearchRequest(target, plan, natural_query(target.repo, words or target.title, state), state)
         # GitHub's own ranking needs no search request. Without an index, the ranking is read before any search (F8a).
         first = [source for source in asked if source.name == GitHubSimilar.name and not self.indexed]
