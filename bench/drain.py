@@ -117,7 +117,7 @@ def measure(kind: str, what: str, events: int, installations: int) -> None:
         prepare_databases(settings)
         with working(command, environ, home) as pid:
             await_index(settings, HISTORY * installations)
-            fill(settings, open_issues(server, repositories, events))
+            fill(settings, open_issues(server, repositories, events, "events"))
             drain(pid, settings, events).tell("with handlers")
 
 
@@ -138,13 +138,13 @@ def populate(server: Server, installations: int) -> dict[int, Repository]:
         record = server.sim.add_repository(name)
         server.sim.write_file(name, ".github/doppel.yml", "search: {hybrid: off}")
         repositories[server.sim.install(name).id] = summary(record.id, name)
-    open_issues(server, repositories, HISTORY * installations)
+    open_issues(server, repositories, HISTORY * installations, "history")
     return repositories
 
 
-def open_issues(server: Server, repositories: dict[int, Repository], count: int) -> list[IssueEvent]:
+def open_issues(server: Server, repositories: dict[int, Repository], count: int, seed: str) -> list[IssueEvent]:
     """Open an issue in each repository in turn, each by another author, until there are `count`; returns the events."""
-    chance = random.Random(count)
+    chance = random.Random(seed)
     words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randint(4, 9))) for _ in range(20_000)]
     events = []
     for n, (installation, repository) in zip(range(count), cycle(repositories.items())):
