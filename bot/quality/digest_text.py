@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.conversation.commands.table import COMMANDS_BY_NAME, CommandName
 from bot.conversation.marker import DIGEST
-from bot.conversation.messages.catalogue import Messages
+from bot.conversation.messages.catalogue import COUNT, Messages
 from bot.conversation.render.escape import RepoLinks, break_phrase, code, escape, no_formula
 from bot.domain.entities import BODY_MAX
 from bot.domain.feedback import FeedbackKind
@@ -31,13 +31,8 @@ def sentences(found: Digest, zone: datetime, say: Messages) -> str:
         texts.append(say.digest_commented(count=found.commented))
     if found.would or found.watching:
         texts.append(say.digest_would(count=found.would))
-    counts = (
-        (CommentRating.RIGHT, say.digest_right),
-        (CommentRating.WRONG, say.digest_wrong),
-        (CommentRating.DISPUTED, say.digest_disputed),
-        (CommentRating.UNKNOWN, say.digest_unknown),
-    )
-    if parts := [words(count=found.count(standing)) for standing, words in counts if found.count(standing)]:
+    counts = {rating: found.count(rating) for rating in CommentRating}
+    if parts := [say.fill(f"digest_{rating}", {COUNT: count}) for rating, count in counts.items() if count]:
         texts.append(say.digest_so_far(parts=say.comma().join(parts)))
     if found.missed:
         texts.append(say.digest_missed(count=found.missed))
@@ -61,12 +56,7 @@ def standing_words(line: DigestLine, say: Messages, *, brief: bool = False) -> s
 
     With `brief`, for a terminal, commands appear without their arguments.
     """
-    standing = {
-        CommentRating.RIGHT: say.standing_right,
-        CommentRating.WRONG: say.standing_wrong,
-        CommentRating.DISPUTED: say.standing_disputed,
-        CommentRating.UNKNOWN: say.standing_unknown,
-    }[line.standing]()
+    standing = say.fill(f"standing_{line.standing}", {})
     how = say.comma().join(
         _COMMANDS[kind] if brief and kind in _COMMANDS else _feedback_name(kind, say) for kind in line.said
     )
@@ -93,12 +83,7 @@ class DigestView:
         return f"{self.place.issue(number)} {title}" if title else self.place.issue(number)
 
     def summary(self) -> list[str]:
-        ill = {
-            Illness.GIVEN_UP: self.say.ill_given_up,
-            Illness.REFUSED: self.say.ill_refused,
-            Illness.LATE: self.say.ill_late,
-        }
-        warning = [ill[self.ill]()] if self.ill else []
+        warning = [self.say.fill(f"ill_{self.ill.name.lower()}", {})] if self.ill else []
         return [*warning, sentences(self.found, self.checked, self.say), threshold_words(self.threshold, self.say)]
 
 
@@ -145,11 +130,4 @@ def _feedback_name(kind: FeedbackKind, say: Messages) -> str:
     """Names the way in which people gave feedback. Commands are the same in every language."""
     if kind in _COMMANDS:
         return code(COMMANDS_BY_NAME[_COMMANDS[kind]].syntax)
-    ways = {
-        FeedbackKind.REACTION: say.said_reaction,
-        FeedbackKind.BOX: say.said_box,
-        FeedbackKind.VOTE: say.said_vote,
-        FeedbackKind.CLOSED: say.said_closed,
-        FeedbackKind.SUGGESTION: say.said_suggestion,
-    }
-    return ways[kind]()
+    return say.fill(f"said_{kind}", {})
