@@ -7,13 +7,13 @@ set the colours. The diagrams contain no text of any issue.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 
 from bot.domain.likelihood import wilson
 from bot.quality.evaluation.figures import Evaluation
-from bot.quality.evaluation.measures import CalibrationBin, ThresholdOutcome
+from bot.quality.evaluation.measures import CalibrationBin
 from bot.quality.evaluation.wording import basis, counts, finding, interval, percent, threshold
 
 # Thresholds to label while there is room, the most useful first.
@@ -48,24 +48,17 @@ def inline(found: Evaluation) -> tuple[str, str]:
     """The diagrams as two SVG elements, for a page that provides the style and shows the same figures in tables."""
     names = ("How fewer comments are marked as a threshold catches more", "How often the first candidate is marked")
     panel = Panel(60, 326, 250)
-    pieces = (
-        speaking_panel(found, replace(panel, right=reach(found.curve))),
-        reliability_panel(found.calibration.bins, panel),
-    )
+    pieces = (speaking_panel(found, panel), reliability_panel(found.calibration.bins, panel))
     return tuple(  # type: ignore[return-value]
         f'<svg viewBox="2 38 334 352" role="img" aria-label="{escape(name)}">{"".join(parts)}</svg>'
         for name, parts in zip(names, pieces, strict=True)
     )
 
 
-def reach(curve: Iterable[ThresholdOutcome]) -> float:
-    """The end of the axis of duplicates caught."""
-    most = max((row.caught for row in curve), default=0.0)
-    return next(reach for reach in _REACHES if reach >= most)
-
-
 def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     """The share of marked comments against the duplicates caught, for all thresholds, with labels on some."""
+    most = max((row.caught for row in found.curve), default=0.0)
+    panel = replace(panel, right=next(reach for reach in _REACHES if reach >= most))
     parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are marked")
     places = {
         row.cut: (panel.x(row.caught), panel.y(row.precision))
@@ -189,7 +182,7 @@ def picture(found: Evaluation, name: str) -> str:
         f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}"/>',
         text(24, 34, title, "title"),
         text(24, 55, summary, "faint"),
-        *speaking_panel(found, Panel(72, 408, 300, right=reach(found.curve))),
+        *speaking_panel(found, Panel(72, 408, 300)),
         *reliability_panel(found.calibration.bins, Panel(468, 408, 300)),
         *(text(left, 488, note, "faint") for left, note in zip((72, 468), NOTES, strict=True)),
         "</svg>",
