@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.domain.likelihood import Interval
-from bot.quality.evaluation.figures import evaluate, retrieval_intervals
+from bot.quality.evaluation.figures import Evaluation, evaluate
 from bot.quality.evaluation.measures import (
     LEAST_LISTED,
     LISTED,
@@ -119,18 +118,17 @@ def test_p1_how_many_comments_are_the_same_is_said_by_the_confidence() -> None:
     assert outcome_at(judged, 0.5).said == pytest.approx(1.5), "whether it is marked or not"
 
 
-def caught_intervals(judged: list[JudgedArrival]) -> dict[float, Interval]:
-    arrived = [one.arrived for one in judged]
-    return evaluate(judged, issues=len(judged), arrived=arrived, min_confidence=0.5).caught_intervals
+def evaluated(judged: list[JudgedArrival]) -> Evaluation:
+    return evaluate(judged, issues=len(judged), arrived=[one.arrived for one in judged], min_confidence=0.5)
 
 
 def test_without_duplicates_or_answers_nothing_is_divided_by_zero() -> None:
-    assert retrieval_intervals([]) == {}
-    assert caught_intervals([arrival(None)]) == {}
+    found = evaluated([arrival(None)])
+    assert (found.rr_intervals, found.caught_intervals) == ({}, {})
 
 
 def test_few_duplicates_that_were_all_found_are_no_proof_that_all_will_be() -> None:
-    low, high = retrieval_intervals([arrival({1}, (1, 0.9)) for _ in range(5)])[1]
+    low, high = evaluated([arrival({1}, (1, 0.9)) for _ in range(5)]).rr_intervals[1]
     assert (round(low, 3), high) == (0.566, 1), "5 of 5 by Wilson's formula"
 
 
@@ -139,7 +137,7 @@ def test_few_duplicates_that_were_all_caught_or_all_missed_are_no_proof_either(
     confidence: float, expected: tuple[float, float]
 ) -> None:
     judged = [arrival({1}, (1, confidence)) for _ in range(5)] + [arrival(None, (1, 0.5)) for _ in range(300)]
-    for low, high in caught_intervals(judged).values():
+    for low, high in evaluated(judged).caught_intervals.values():
         assert (round(low, 3), round(high, 3)) == expected
 
 

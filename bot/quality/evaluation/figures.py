@@ -14,7 +14,6 @@ from typing import Any
 
 from bot.domain.likelihood import Interval, wilson
 from bot.quality.evaluation.measures import (
-    DEPTHS,
     SHARES,
     ConfidenceCalibration,
     JudgedArrival,
@@ -87,10 +86,11 @@ class Evaluation:
     """All figures of an evaluation.
 
     `arrivals` counts the issues that can be judged, and `asked` those that were sampled for the evaluation. `silent`
-    counts the sampled issues without a mark. `limits` has the outcome for each of SHARES, `curve` the outcomes at the
-    thresholds of CURVE, and `at` the outcome at `min_confidence`. `unmarked` lists the likeliest pairs without a mark,
-    for somebody to read. `period` holds the times of the first and the last arrival. `monthly` has an average month for
-    each threshold, and `last_month` the thirty days before the last arrival.
+    counts the sampled issues without a mark. `rr_intervals` has the interval of each RR@k, if there are duplicates.
+    `limits` has the outcome for each of SHARES, `curve` the outcomes at the thresholds of CURVE, and `at` the outcome
+    at `min_confidence`. `unmarked` lists the likeliest pairs without a mark, for somebody to read. `period` holds the
+    times of the first and the last arrival. `monthly` has an average month for each threshold, and `last_month` the
+    thirty days before the last arrival.
     """
 
     issues: int
@@ -158,7 +158,7 @@ def evaluate(
         asked=len(judged),
         retrieval=found,
         silent=silent,
-        rr_intervals=retrieval_intervals(judged),
+        rr_intervals={k: wilson(share, found.queries) for k, share in found.rr.items() if found.queries},
         caught_intervals={share: wilson(row.caught, found.queries) for share, row in limits.items()}
         if found.queries and silent
         else {},
@@ -231,11 +231,3 @@ def _month(row: ThresholdOutcome, arrivals: float, weight: float) -> Monthly:
     """The outcome `row` of arrivals with the total `weight`, scaled to a month with the given number of arrivals."""
     share = arrivals / weight if weight else 0.0
     return Monthly(arrivals, row.comments * share, row.right * share, row.said * share)
-
-
-def retrieval_intervals(judged: Sequence[JudgedArrival]) -> dict[int, Interval]:
-    """For each k the confidence interval of RR@k; empty without duplicates."""
-    duplicates, _ = split(judged)
-    ranks = [one.rank for one in duplicates]
-    found = {k: sum(rank is not None and rank <= k for rank in ranks) for k in DEPTHS}
-    return {k: wilson(hits / len(ranks), len(ranks)) for k, hits in found.items() if ranks}
