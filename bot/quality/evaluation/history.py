@@ -57,12 +57,9 @@ class PastRecord:
     statements: tuple[Statement, ...]
     closed_by: str = ""
 
-    def to_json(self) -> LabelledRow:
-        return asdict(self)
-
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> PastRecord:
-        """The record from a row that `to_json` wrote. Raises KeyError, TypeError or ValueError for any other row."""
+        """The record from its `asdict` as JSON. Raises KeyError, TypeError or ValueError for any other row."""
         statements = (Statement(**fields | {"kind": StatementKind(fields["kind"])}) for fields in row["statements"])
         return cls(**{**row, "statements": tuple(statements)})
 
@@ -252,7 +249,7 @@ class HistoryFile:
     def add(self, records: Iterable[PastRecord]) -> None:
         """Append the issues that are new or have changed to the file, at once."""
         changed = {one.number: one for one in records if self.records.get(one.number) != one}
-        self._append({"issue": one.to_json()} for one in changed.values())
+        self._append({"issue": asdict(one)} for one in changed.values())
         self.records |= changed
 
     def _lines(self) -> list[dict[str, Any]]:
