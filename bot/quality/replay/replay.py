@@ -57,7 +57,7 @@ class ReplayGitHub:
         self._searched = _search_index() if searchable else None
         self._issues: dict[int, Issue] = {}
         self._closing: list[tuple[datetime, int]] = []
-        self._closed: list[int] = []
+        self._closed: list[Issue] = []
 
     def arrive(self, past: PastIssue) -> Issue:
         """Open the next issue, which searches find from now on, after closing those that were closed by its time."""
@@ -89,8 +89,7 @@ class ReplayGitHub:
 
     def take_closed(self) -> list[Issue]:
         """The issues that were closed since the last call."""
-        closed = [self._issues[number] for number in self._closed]
-        self._closed = []
+        closed, self._closed = self._closed, []
         return closed
 
     def issue(self, repo: RepoRef, number: int) -> Issue:
@@ -129,7 +128,7 @@ class ReplayGitHub:
             self._issues[number], state="closed", state_reason="completed", closed_at=moment, updated_at=moment
         )
         self._issues[number] = closed
-        self._closed.append(number)
+        self._closed.append(closed)
         self._put(closed)
 
     def _put(self, issue: Issue) -> None:
@@ -249,9 +248,6 @@ class IndexMirror:
         if rows:
             self._index.put(REPO_ID, rows)
 
-    def follow(self, github: ReplayGitHub) -> None:
-        self.put(github.take_closed())
-
 
 class FileIds:
     """Maps ids in the file to the replay's numbers, to find the issues that a text names.
@@ -312,7 +308,7 @@ def replay(
         past = issues[position]
         issue = github.arrive(past)
         if mirror is not None:
-            mirror.follow(github)
+            mirror.put(github.take_closed())
         if position in asked:
             report = finder.find(issue, replace(options, named=ids.named(past)))
             question = judge.take() if judge else None

@@ -136,7 +136,7 @@ class TrainingRepository:
     def compared(self, issue: Issue) -> tuple[Integers, Floats]:
         """The numbers of the last issue's candidates, and their features, (candidates, features)."""
         self._mirror.put(self._waiting)
-        self._mirror.follow(self._github)
+        self._mirror.put(self._github.take_closed())
         self._waiting = []
         with self._matcher.session(REPO_ID, issue, below=issue.number) as look:
             return look.compared()
