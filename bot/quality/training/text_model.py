@@ -13,7 +13,7 @@ import json
 import random
 import shutil
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 from pathlib import Path
@@ -78,16 +78,12 @@ def tune(
 def _pairs(path: Path) -> list[list[Pair]]:
     """The marked pairs of a file by group: each issue's text, as the index reads it, with the group's next text."""
     issues, labels = read_archive(path), read_labels(path)
-    analyser, seen = TextAnalyser(), defaultdict[str, int](int)
+    analyser = TextAnalyser()
     lines = [analyser.lines_of(issue.body) for issue in issues]
-    for issue_lines in lines:
-        for line in dict.fromkeys(issue_lines):
-            seen[line] += 1
+    seen = Counter(line for issue_lines in lines for line in set(issue_lines))
     least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * len(issues))
     groups = defaultdict[Any, list[str]](list)
-    sizes = defaultdict[Any, int](int)
-    for issue in issues:
-        sizes[labels.group[issue.id]] += 1
+    sizes = Counter(labels.group[issue.id] for issue in issues)
     for issue, issue_lines in zip(issues, lines, strict=True):
         if sizes[labels.group[issue.id]] > 1:
             supplied = {line for line in issue_lines if line and seen[line] >= least}
