@@ -26,7 +26,7 @@ from bot.search.embedding.local import MOST_CHARACTERS, MOST_TOKENS
 from bot.search.index import TextAnalyser
 from bot.search.index.analysis import SUPPLIED_ISSUES, SUPPLIED_SHARE
 
-#: The model to tune: a name on a hub, or a folder.
+#: The model to tune, by its name on the hub.
 BASE = "sentence-transformers/all-MiniLM-L6-v2"
 #: Passes over all groups, pairs in a batch, the highest learning rate, and the factor of the cosines.
 EPOCHS, BATCH, RATE, SCALE = 2, 48, 3e-5, 20.0
@@ -36,25 +36,17 @@ _FROZEN = 2
 Pair = tuple[str, str]
 
 
-def tune(
-    files: Sequence[Path],
-    folder: Path,
-    progress: Callable[[int, int], None],
-    *,
-    base: str = BASE,
-    seed: int = 0,
-    epochs: int = EPOCHS,
-) -> None:
+def tune(files: Sequence[Path], folder: Path, progress: Callable[[int, int], None], *, seed: int) -> None:
     """Tune a model and write the result into `folder`. Raises ValueError if too few pairs are marked."""
     import torch
     from torch.nn import functional
     from transformers import AutoTokenizer
 
     projects = [_pairs(path) for path in files]
-    steps = epochs * sum(len(groups) // BATCH for groups in projects)
+    steps = EPOCHS * sum(len(groups) // BATCH for groups in projects)
     if not steps:
         raise ValueError(f"fewer than {BATCH} groups of duplicates are marked in each file")
-    tokenizer, model = AutoTokenizer.from_pretrained(base), _model(base)
+    tokenizer, model = AutoTokenizer.from_pretrained(BASE), _model()
     tuned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(tuned, lr=RATE, weight_decay=0.01)
     warm = max(1, steps // 10)
@@ -72,7 +64,7 @@ def tune(
         optimizer.step()
         optimizer.zero_grad()
         progress(step + 1, steps)
-    _write(model, tokenizer, folder, {"files": [path.name for path in files], "base": base, "seed": seed})
+    _write(model, tokenizer, folder, {"files": [path.name for path in files], "base": BASE, "seed": seed})
 
 
 def _pairs(path: Path) -> list[list[Pair]]:
@@ -103,12 +95,12 @@ def _batches(projects: Sequence[Sequence[Sequence[Pair]]], rng: random.Random) -
         yield from found
 
 
-def _model(base: str) -> Any:
+def _model() -> Any:
     from transformers import BertModel
 
     # Without dropout a text always gets the same vector. Dropout masks would also take a quarter of the time.
     model = BertModel.from_pretrained(
-        base,
+        BASE,
         add_pooling_layer=False,
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
