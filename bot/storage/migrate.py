@@ -12,16 +12,12 @@ import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from bot.storage.engine import lock, write
 from bot.storage.failures import is_locked
 from bot.storage.schema import metadata
-
-if TYPE_CHECKING:
-    from alembic.config import Config
 
 log = logging.getLogger(__name__)
 
@@ -73,8 +69,10 @@ def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
 def _upgrade(engine: sa.Engine) -> None:
     # Imported here, because alembic takes a tenth of a second to load and most processes do not need it.
     from alembic import command
+    from alembic.config import Config
 
-    config = _config()
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS))
     with write(engine) as connection:
         lock(connection, _LOCK)
         # Alembic refuses revisions that it does not know.
@@ -118,11 +116,3 @@ def _revision(connection: sa.Connection) -> str:
         return ""
     found: str | None = connection.execute(sa.select(_version.c.version_num)).scalar()
     return found or ""
-
-
-def _config() -> Config:
-    from alembic.config import Config
-
-    config = Config()
-    config.set_main_option("script_location", str(_MIGRATIONS))
-    return config
