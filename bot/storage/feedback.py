@@ -148,20 +148,8 @@ def _holding(repo_id: int, kind: UserVerdictKind) -> tuple[sa.ColumnElement[bool
 
 
 def _verdict(row: sa.Row[Any]) -> UserVerdict:
-    return UserVerdict(
-        id=row.id,
-        repo_id=row.repo_id,
-        number=row.number,
-        other=row.other,
-        kind=UserVerdictKind(row.kind),
-        actor=row.actor,
-        at=row.at,
-        command_id=row.command_id,
-        undone_at=row.undone_at,
-        undone_by=row.undone_by,
-        details=json.loads(row.details),
-        issue=row.issue,
-    )
+    # The columns have the names of the fields.
+    return UserVerdict(**row._asdict() | {"kind": UserVerdictKind(row.kind), "details": json.loads(row.details)})
 
 
 class Signals(TableGateway):
