@@ -53,9 +53,6 @@ class StoredComment:
     `updated_at` has changed, another attempt has written the row meanwhile.
     """
 
-    repo_id: int
-    number: int
-    command_id: int
     state: CommentState
     comment_id: int | None
     text_hash: str | None
@@ -91,11 +88,10 @@ class Comments(TableGateway):
         row = self._first(_ROW, repo_id=repo_id, number=number, command_id=command_id)
         if row is None:
             return None
-        state = CommentState(row.state)
-        shown = tuple(json.loads(row.shown))
         # The columns store None as an empty text.
-        key, hashes = (row.repo_id, row.number, row.command_id), (row.text_hash or None, row.body_hash or None)
-        return StoredComment(*key, state, row.comment_id, *hashes, shown, row.updated_at)
+        hashes = (row.text_hash or None, row.body_hash or None)
+        shown = tuple(json.loads(row.shown))
+        return StoredComment(CommentState(row.state), row.comment_id, *hashes, shown, row.updated_at)
 
     def shown(self, repo_id: int, numbers: Collection[int]) -> dict[int, tuple[int, ...]]:
         """The candidates that the advisory comment of each issue shows; only issues that the bot has answered."""
