@@ -162,7 +162,9 @@ class Comments(TableGateway):
             "body_hash": body_hash or "",
             "updated_at": now,
         }
-        return self._change(sa.update(comments).where(own).values(values | _if_shown(shown))) > 0
+        if shown:
+            values["shown"] = json.dumps(list(shown))
+        return self._change(sa.update(comments).where(own).values(values)) > 0
 
     def adopt(self, repo_id: int, number: int, command_id: int, comment_id: int, now: float) -> None:
         """Record a comment that the bot found on GitHub, if none is stored. The two hashes stay unknown."""
@@ -239,7 +241,3 @@ class Comments(TableGateway):
 
 def _key(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:
     return sa.and_(comments.c.repo_id == repo_id, comments.c.number == number, comments.c.command_id == command_id)
-
-
-def _if_shown(shown: Sequence[int]) -> dict[str, str]:
-    return {"shown": json.dumps(list(shown))} if shown else {}
