@@ -201,7 +201,7 @@ def _body(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> st
         queries_block(report, say),
         found_by_block(shown, say),
         problems_block(report.problems, say),
-        settings_block(view.settings_problems, view.settings_private, say),
+        settings_block(say.settings_problems(), view.settings_problems, view.settings_private, say),
         *([say.bar_moved(bar=view.moved[0], usual=view.moved[1])] if view.moved else []),
         correction_block(next((candidate for candidate in shown if candidate.own), next(iter(shown), None)), say),
     ]

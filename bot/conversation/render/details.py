@@ -105,26 +105,22 @@ def _problem(problem: SourceProblem, say: Messages) -> str:
     return f"{escape(problem.source)}: {remark_words(problem.remark, say)}" if translated else escape(str(problem))
 
 
-def settings_block(problems: Sequence[ConfigError], private: bool, say: Messages) -> str:
-    """The errors in the settings file, by line and column (C6), or only their number if the file is `private`."""
+def settings_block(heading: str, problems: Sequence[ConfigError], private: bool, say: Messages) -> str:
+    """The errors in the settings file, by line and column (C6), if there are any.
+
+    If readers of the comment may not see the file (`private`), only their number.
+    """
+    if not problems:
+        return ""
     if private:
-        return private_settings(problems, say)
-    return f"{say.settings_problems()}\n\n{settings_list(problems, say)}" if problems else ""
-
-
-def private_settings(problems: Sequence[ConfigError], say: Messages) -> str:
-    """The number of errors in a settings file that readers of the comment may not see."""
-    return say.settings_private(count=len(problems)) if problems else ""
-
-
-def settings_list(problems: Sequence[ConfigError], say: Messages) -> str:
+        return say.settings_private(count=len(problems))
     lines = []
     for problem in problems[:PROBLEMS_MAX]:
         line = say.settings_line(line=problem.line, column=problem.column, message=problem.text_in(say, escape))
         lines.append(line + say.settings_hint(hint=code(problem.hint, 80)) if problem.hint else line)
     if len(problems) > PROBLEMS_MAX:
         lines.append(say.settings_more(count=len(problems) - PROBLEMS_MAX))
-    return bullets(lines)
+    return f"{heading}\n\n{bullets(lines)}"
 
 
 def correction_block(first: Candidate | None, say: Messages) -> str:

@@ -13,7 +13,7 @@ from bot.conversation.commands.table import OPTIONS, CommandProblem, CommandSpec
 from bot.conversation.config.yaml_tree import ConfigError
 from bot.conversation.marker import reply_marker
 from bot.conversation.messages.catalogue import Messages
-from bot.conversation.render.details import private_settings, settings_list
+from bot.conversation.render.details import settings_block
 from bot.conversation.render.escape import RepoLinks, break_phrase, code, escape
 from bot.conversation.render.phrases import duration, who_words
 from bot.domain.entities import BODY_MAX
@@ -121,6 +121,4 @@ class Replies:
 
     def settings_problems(self, problems: Sequence[ConfigError], source: str, private: bool = False) -> str:
         """The errors in the settings file at `source`, or only their number if the file is `private`."""
-        if private:
-            return private_settings(problems, self.say)
-        return f"{self.say.settings_intro(source=code(source))}\n\n{settings_list(problems, self.say)}"
+        return settings_block(self.say.settings_intro(source=code(source)), problems, private, self.say)
