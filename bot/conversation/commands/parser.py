@@ -150,11 +150,9 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
         return _with_number(line, spec, rest[1:], here)
     if spec.takes is Arguments.WORDS:
         return _search(line, spec, line.split(None, 3 if line.startswith("@") else 2)[-1] if rest[1:] else "")
-    return (
-        InvalidCommand(line, spec.name, CommandProblem.TOO_MUCH, _shorten(rest[1]))
-        if rest[1:]
-        else Command(spec.name, line)
-    )
+    if rest[1:]:
+        return InvalidCommand(line, spec.name, CommandProblem.TOO_MUCH, _shorten(rest[1]))
+    return Command(spec.name, line)
 
 
 def _with_punctuation(line: str, word: str, rest: Sequence[str], here: CommentRepository) -> MisspeltCommand | None:
