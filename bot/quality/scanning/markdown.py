@@ -6,7 +6,7 @@ text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape as quoted
@@ -81,8 +81,8 @@ def scan_markdown(result: ScanResult, place: IssueNames, say: Messages, limit: i
     room = limit - _RESERVED - sum(len(block) + 2 for block in blocks)
     shown = 0
     for rank, group in enumerate(result.groups, 1):
-        sizes = ((most, _group(rank, group, place, most, say)) for most in _MEMBERS)
-        block = next((text for _, text in sizes if len(text) + 2 <= room), None)
+        texts = (_group(rank, group, place, most, say) for most in _MEMBERS)
+        block = next((text for text in texts if len(text) + 2 <= room), None)
         if block is None:
             break
         blocks.append(block)
@@ -121,30 +121,22 @@ def age(entry: BacklogIssue, say: Messages) -> str:
 
 
 def _group(rank: int, group: DuplicateGroup, place: IssueNames, most: int, say: Messages) -> str:
-    original = group.original
+    """An item of a numbered list, with the other lines below it."""
+    original, mark = group.original, f"{rank}. "
     lines = [
-        f"{rank}. {place.issue(original.number)} {escape(original.title)}",
-        f"{sentence(age(original, say))} · {facts(group, say)}",
+        f"- {sentence(age(original, say))} · {facts(group, say)}",
         *(line for member in group.members[:most] for line in _member(member, place, say)),
     ]
     if len(group.members) > most:
-        lines.append(say.also_more(count=len(group.members) - most))
-    return _nested(lines)
+        lines.append(f"- {say.also_more(count=len(group.members) - most)}")
+    title = f"{mark}{place.issue(original.number)} {escape(original.title)}"
+    return "\n".join([title, *(" " * len(mark) + line for line in lines)])
 
 
 def _member(member: GroupMember, place: IssueNames, say: Messages) -> list[str]:
     entry = member.entry
     reasons = [f"{confidence_words(member.confidence, say)} · {age(entry, say)}", *reasons_in(member.reasons, say)]
-    return [f"{place.issue(entry.number)} {escape(entry.title)}", *(f"  - {sentence(reason)}" for reason in reasons)]
-
-
-def _nested(lines: Sequence[str]) -> str:
-    """An item of a numbered list, with the other lines below it."""
-    first, *others = lines
-    indent = " " * (first.index(".") + 2)
-    return "\n".join(
-        [first, *(f"{indent}{line}" if line.startswith("  - ") else f"{indent}- {line}" for line in others)]
-    )
+    return [f"- {place.issue(entry.number)} {escape(entry.title)}", *(f"  - {sentence(reason)}" for reason in reasons)]
 
 
 # All groups of any backlog fit into this many characters.
