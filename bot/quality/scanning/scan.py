@@ -83,13 +83,11 @@ class BacklogMatcher:
 
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
         with self._matcher.session(repo_id, target, below=target.number, stored=True) as look:
-            found = []
             # Equal candidates are sorted latest first, so that any number of copies form one group.
-            matches = sorted(look.judge(), key=lambda match: (-match.confidence, -match.number))
-            for match in matches[:MOST]:
-                if match.confidence >= LEAST:
-                    found.append(ScanMatch(match.number, match.confidence, match.reasons))
-            return tuple(found)
+            matches = sorted(look.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
+            return tuple(
+                ScanMatch(one.number, one.confidence, one.reasons) for one in matches if one.confidence >= LEAST
+            )
 
 
 #: The number of issues that a process gets at a time. Stopping a scan loses this work, which takes less than a second
