@@ -14,15 +14,11 @@ from bot.storage.schema import backfills, digest_issues, lock_index, repositorie
 
 
 @dataclass(frozen=True, slots=True)
-class StoredRepository:
+class StoredRepository(Repository):
     """A repository as of the last event. `installation` is None until an event has named the installation."""
 
-    id: int
-    ref: RepoRef
-    private: bool
-    archived: bool
-    installation: int | None
-    suspended: bool
+    installation: int | None = None
+    suspended: bool = False
 
     @property
     def summary(self) -> Repository:
