@@ -82,7 +82,6 @@ class CommentRow:
         self._lease = lease
 
     def stored(self) -> StoredComment | None:
-        """The stored comment; None if there never was a row."""
         return self._store.get(*self._where)
 
     def claim(self) -> tuple[ClaimOutcome, float]:

@@ -73,8 +73,7 @@ repositories = _table(
     *times("updated_at"),
 )
 
-# The bot's own comments: the advisory one of an issue (`command_id` 0), or the reply to the commands in a comment.
-# `shown` has the candidates that the comment last showed, as JSON.
+# The bot's own comments (`StoredComment`): `command_id` is 0 for an advisory one, and `shown` is JSON.
 comments = _table(
     "comments",
     *keys("repo_id", "number", "command_id"),
@@ -102,8 +101,7 @@ verdicts = _table(
     sa.Index("ix_verdicts_other", "repo_id", "other"),
 )
 
-# The commands in the newest text of each comment, and the delivery that carries them out. `said_at` is GitHub's time of
-# the text, `text_hash` the hash of that time and the commands.
+# The commands in the newest text of each comment, and the delivery that carries them out (`HandledCommands`).
 heeded = _table(
     "heeded",
     *keys("repo_id", "number", "comment_id"),
@@ -166,8 +164,7 @@ decisions = _table(
 # The issues to which the bot has added the label `duplicate`; `place` counts the label's earlier changes on the issue.
 labelled = _table("labelled", *keys("repo_id", "number"), *numbers("place"))
 
-# People's feedback on decisions without commands (`bot.quality.feedback`): one signal of each kind from each person
-# about a pair, or about the whole comment (`other` 0). `who` is the person's role in the repository.
+# People's feedback on decisions without commands (`FeedbackSignal`): one of each kind from each person about a pair.
 signals = _table(
     "signals",
     *keys("repo_id", "number"),
@@ -178,8 +175,7 @@ signals = _table(
     *times("at"),
 )
 
-# The bot's comments whose reactions the bot reads. `node_id` is GraphQL's id, empty until it is known; `fold` says
-# whether the bot has folded the comment after a 👎.
+# The bot's comments whose reactions the bot reads (`WatchedComment`).
 watched = _table("watched", *keys("repo_id", "number"), *numbers("comment_id"), *strings("node_id", "fold"))
 
 # A repository's threshold, calibrated from the feedback after `since`, as `bar` (null: the settings' threshold holds).
