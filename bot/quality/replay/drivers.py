@@ -37,7 +37,7 @@ from bot.search.index.index import ephemeral_index
 from bot.search.matching import Matcher
 from bot.search.matching.weights import Model
 from bot.search.sources.federated import only_sources
-from bot.search.sources.github import HYBRID
+from bot.search.sources.github import GitHubHybrid
 from bot.storage.failures import why
 
 #: A process needs this many questions to be worth its cost: a second to start, and the indexing of all earlier issues.
@@ -168,7 +168,7 @@ def replay_search(
 ) -> Iterator[ReplayAnswer | None]:
     """Like `replay`, for all `issues`, with a simulated search. `advance` is called whenever an issue has arrived."""
     github = ReplayGitHub()
-    settings = FinderSettings(budget=asking.budget, hybrid=HYBRID in asking.sources)
+    settings = FinderSettings(budget=asking.budget, hybrid=GitHubHybrid.name in asking.sources)
     model = Model.parse(asking.weights) if asking.weights else None
     finder = Finder(github, settings=settings, temporary=TemporaryIndexes(over=partial(Matcher, model=model)))
     for answer in replay(issues, asked, finder, github, asking.options()):

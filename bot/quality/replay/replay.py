@@ -22,7 +22,7 @@ from bot.search.finder import Finder, FindOptions
 from bot.search.index import Index, IndexedIssue
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE
 from bot.search.sources.federated import FULL_TEXT, VECTORS
-from bot.search.sources.github import HYBRID
+from bot.search.sources.github import GitHubHybrid, GitHubLexical
 from bot.text.github_urls import named_issues, without_code
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ _WORD = re.compile(r"\w[\w.-]{0,98}\w")
 
 #: The finder's sources with an index, and with a search.
 INDEX = (FULL_TEXT, VECTORS)
-SEARCH = ("github-search", HYBRID)
+SEARCH = (GitHubLexical.name, GitHubHybrid.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from bot.search.matching import SearchSession
 from bot.search.ranking.grouping import components, resolve
 from bot.search.ranking.relevance import Relevance
 from bot.search.sources import Hit, SourceResult, merge_results
-from bot.search.sources.configured import KNOWN_ISSUES, known_run
+from bot.search.sources.configured import KnownIssues, known_run
 from bot.search.sources.federated import FULL_TEXT, MOST_COMPARED, VECTORS, Gathered
 
 
@@ -65,7 +65,7 @@ def score_indexed(
     compared = set(sources)
     if len(compared) > MOST_COMPARED:
         # The settings' known issues are always compared.
-        compared = _choose_compared(session, target, use, found, own) | {*found.get(KNOWN_ISSUES, ())}
+        compared = _choose_compared(session, target, use, found, own) | {*found.get(KnownIssues.name, ())}
     matches = [match for match in session.judge(also=compared) if match.number in compared]
     rows = session.issues([match.number for match in matches])
     left = session.issues({hit.issue.number for hit in own} - compared)
@@ -104,11 +104,11 @@ def _found_in_index(
         if name in use and name in session.found
     }
     runs = [run for run in session.runs if run.source in found and run.query.strip()]
-    if known and KNOWN_ISSUES in use:
-        others = [number for number in known if number != target.number][: use[KNOWN_ISSUES].limit]
+    if known and KnownIssues.name in use:
+        others = [number for number in known if number != target.number][: use[KnownIssues.name].limit]
         indexed = session.issues(others)
-        found[KNOWN_ISSUES] = tuple(number for number in others if number in indexed)
-        runs.append(known_run(others, len(found[KNOWN_ISSUES])))
+        found[KnownIssues.name] = tuple(number for number in others if number in indexed)
+        runs.append(known_run(others, len(found[KnownIssues.name])))
     return found, tuple(runs)
 
 

@@ -20,8 +20,6 @@ from bot.search.ranking.query import MAX_OPERATORS, build_query
 from bot.search.sources import GitHubReads, SearchRequest, SourceResult, failed_query
 from bot.search.sources.github import ask_by_words
 
-KNOWN_ISSUES = "known-issues"
-
 #: Without an index, at most this many known issues are read one by one; each costs a request.
 MOST_READ = 20
 
@@ -29,7 +27,7 @@ MOST_READ = 20
 class KnownIssues:
     """Reads the known issues, in the order of the settings."""
 
-    name = KNOWN_ISSUES
+    name = "known-issues"
 
     def __init__(self, github: GitHubReads, numbers: Sequence[int]) -> None:
         self._github = github
@@ -39,7 +37,7 @@ class KnownIssues:
         pinned = [number for number in self._numbers if number != question.target.number]
         asked, left = pinned[:MOST_READ], len(pinned[MOST_READ:])
         if not asked:
-            return SourceResult(KNOWN_ISSUES)
+            return SourceResult(self.name)
         issues: list[Issue] = []
         for number in asked:
             try:
@@ -47,8 +45,8 @@ class KnownIssues:
             except NotFound:
                 continue
             except (GitHubError, Retryable) as failure:
-                return SourceResult(KNOWN_ISSUES, (tuple(issues),)) + failed_query(KNOWN_ISSUES, _query(asked), failure)
-        return SourceResult(KNOWN_ISSUES, (tuple(issues),), (known_run(asked, len(issues), left),))
+                return SourceResult(self.name, (tuple(issues),)) + failed_query(self.name, _query(asked), failure)
+        return SourceResult(self.name, (tuple(issues),), (known_run(asked, len(issues), left),))
 
 
 def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
@@ -61,14 +59,12 @@ def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
         note = RemarkCode.NOT_FOUND.of(missing)
     elif left:
         note = RemarkCode.LEFT.of(left)
-    return QueryRun(KNOWN_ISSUES, _query(asked), found, problem=note)
+    return QueryRun(KnownIssues.name, _query(asked), found, problem=note)
 
 
 def _query(asked: Sequence[int]) -> str:
     return " ".join(f"#{number}" for number in asked)
 
-
-SIBLINGS = "siblings"
 
 TOGETHER = 3
 """How many repositories one query names. GitHub allows five operators, and the words need some of these operators."""
@@ -77,7 +73,7 @@ TOGETHER = 3
 class Siblings:
     """Searches the repositories that the settings name, if they have the same owner or the host has `allowed` them."""
 
-    name = SIBLINGS
+    name = "siblings"
 
     def __init__(self, github: RepoClient, named: Iterable[RepoRef], allowed: Iterable[str]) -> None:
         self._github = github
@@ -89,29 +85,29 @@ class Siblings:
         named = [repo for repo in dict.fromkeys(self._named) if repo.key != home.key]
         words = question.plan.words
         if not words or not named:
-            return SourceResult(SIBLINGS)
+            return SourceResult(self.name)
         try:
             public = self._public([repo for repo in named if self._may_name(repo, home)])
             if not public:
-                return SourceResult(SIBLINGS, problems=_left_out(named, public))
+                return SourceResult(self.name, problems=_left_out(named, public))
             queries = [
                 # n alternatives need n - 1 operators, among the repositories and among the words.
                 build_query(group, any_that_fit(words[: MAX_OPERATORS + 2 - len(group)]), "title", question.state)
                 for group in batches(public, TOGETHER)
             ]
             narrow = build_query(public, " ".join(words[:2]), "title", question.state, flat=True)
-            answer = ask_by_words(self._github, SIBLINGS, queries, [narrow], budget=len(queries) + 1)
+            answer = ask_by_words(self._github, self.name, queries, [narrow], budget=len(queries) + 1)
             # A repository may have become private between the first check and the search.
             repos_found = {issue.repo.key for items in answer.lists for issue in items}
             still_public = {repo.key for repo in self._public([repo for repo in public if repo.key in repos_found])}
         except (GitHubError, Retryable) as failure:
             # GitHub's message may name a repository that readers must not know about.
-            return failed_query(SIBLINGS, " ".join(words), failure, RemarkCode.UNREAD.of())
+            return failed_query(self.name, " ".join(words), failure, RemarkCode.UNREAD.of())
         lists = tuple(tuple(issue for issue in items if issue.repo.key in still_public) for items in answer.lists)
         if repos_found - still_public:
             # Leave out the queries' outcomes: the number of hits would reveal something about the private repository.
             return SourceResult(
-                SIBLINGS, lists, (), (*answer.problems, SourceProblem(SIBLINGS, RemarkCode.HIDDEN.of()))
+                self.name, lists, (), (*answer.problems, SourceProblem(self.name, RemarkCode.HIDDEN.of()))
             )
         return replace(answer, lists=lists, problems=(*_left_out(named, public), *answer.problems))
 
@@ -134,4 +130,4 @@ class Siblings:
 def _left_out(named: Sequence[RepoRef], public: Sequence[RepoRef]) -> tuple[SourceProblem, ...]:
     """How many repositories were not searched, without their names: a name in private settings may be a secret."""
     missing = len(named) - len(public)
-    return (SourceProblem(SIBLINGS, RemarkCode.LEFT_OUT.of(missing, len(named))),) if missing else ()
+    return (SourceProblem(Siblings.name, RemarkCode.LEFT_OUT.of(missing, len(named))),) if missing else ()

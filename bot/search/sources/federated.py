@@ -23,32 +23,24 @@ from bot.search.sources import (
     limit_results,
     merge_results,
 )
-from bot.search.sources.configured import KNOWN_ISSUES, SIBLINGS, KnownIssues, Siblings
-from bot.search.sources.github import (
-    DISCUSSIONS,
-    HYBRID,
-    LEXICAL,
-    PULL_REQUESTS,
-    SIMILAR,
-    Discussions,
-    GitHubHybrid,
-    GitHubLexical,
-    GitHubSimilar,
-    PullRequests,
-)
+from bot.search.sources.configured import KnownIssues, Siblings
+from bot.search.sources.github import Discussions, GitHubHybrid, GitHubLexical, GitHubSimilar, PullRequests
 from bot.text.terms import read
 
 log = logging.getLogger(__name__)
 
 FULL_TEXT, VECTORS = INDEX
 
-#: Sources that send lexical searches of their own, in addition to the plan's.
 # These sources ask for the issue itself or its title, so they need no plan.
-_UNPLANNED = (SIMILAR, HYBRID)
+_UNPLANNED = (GitHubSimilar.name, GitHubHybrid.name)
 
-FURTHER_SEARCHES = (PULL_REQUESTS, SIBLINGS)
+#: Sources that send lexical searches of their own, in addition to the plan's.
+FURTHER_SEARCHES = (PullRequests.name, Siblings.name)
 
-SOURCE_NAMES = (*INDEX, LEXICAL, HYBRID, SIMILAR, KNOWN_ISSUES, PULL_REQUESTS, DISCUSSIONS, SIBLINGS)
+SOURCE_NAMES = (
+    *(*INDEX, GitHubLexical.name, GitHubHybrid.name, GitHubSimilar.name),
+    *(KnownIssues.name, PullRequests.name, Discussions.name, Siblings.name),
+)
 
 
 def only_sources(*names: str) -> dict[str, SourceConfig]:
@@ -127,7 +119,8 @@ class FinderSettings:
         """
         named = self.sources
         local = indexed and any(name not in named or named[name].enabled for name in INDEX)
-        off = {PULL_REQUESTS, DISCUSSIONS, *([LEXICAL] if local else ()), *(() if self.hybrid else [HYBRID])}
+        off = {PullRequests.name, Discussions.name, *([GitHubLexical.name] if local else ())}
+        off |= set() if self.hybrid else {GitHubHybrid.name}
         settings = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
         return {name: one for name, one in settings.items() if one.enabled and (indexed or name not in INDEX)}
 

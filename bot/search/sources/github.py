@@ -51,20 +51,14 @@ class _GitHubSource:
         self._github = github
 
 
-LEXICAL = "github-search"
-
-
 class GitHubLexical(_GitHubSource):
     """Sends the queries of the plan, and never more requests than the plan has queries."""
 
-    name = LEXICAL
+    name = "github-search"
 
     def ask(self, question: SearchRequest) -> SourceResult:
         queries = question.plan.queries
-        return ask_by_words(self._github, LEXICAL, queries, question.plan.fallback, len(queries))
-
-
-HYBRID = "github-hybrid"
+        return ask_by_words(self._github, self.name, queries, question.plan.fallback, len(queries))
 
 
 class GitHubHybrid(_GitHubSource):
@@ -73,22 +67,21 @@ class GitHubHybrid(_GitHubSource):
     A fallback is not a failure: its hits count, and the query's line in the report gives the reason.
     """
 
-    name = HYBRID
+    name = "github-hybrid"
 
     def ask(self, question: SearchRequest) -> SourceResult:
         query = question.natural
         if not query:
-            return SourceResult(HYBRID)
+            return SourceResult(self.name)
         try:
             page = self._github.search(query, hybrid=True)
         except (GitHubError, Retryable) as failure:
-            return failed_query(HYBRID, query, failure)
+            return failed_query(self.name, query, failure)
         note = RemarkCode.BY_WORDS.of(", ".join(page.fallback_reasons)) if page.fallback_reasons else None
-        run = QueryRun(HYBRID, query, page.total_count, problem=note, incomplete=page.incomplete, cached=page.cached_at)
-        return SourceResult(HYBRID, (page.items,), (run,))
-
-
-SIMILAR = "github-similar"
+        run = QueryRun(
+            self.name, query, page.total_count, problem=note, incomplete=page.incomplete, cached=page.cached_at
+        )
+        return SourceResult(self.name, (page.items,), (run,))
 
 
 class GitHubSimilar(_GitHubSource):
@@ -97,28 +90,25 @@ class GitHubSimilar(_GitHubSource):
     If GitHub does not rank a repository's issues, the source counts as not asked.
     """
 
-    name = SIMILAR
+    name = "github-similar"
 
     def ask(self, question: SearchRequest) -> SourceResult:
         target = question.target
         if not target.id:
             # The target is a draft, which GitHub does not have.
-            return SourceResult(SIMILAR)
+            return SourceResult(self.name)
         query = f"#{target.number}"
         try:
             similar = self._github.similar_issues(target.repo, target.number)
         except (GitHubError, Retryable) as failure:
-            return failed_query(SIMILAR, query, failure)
+            return failed_query(self.name, query, failure)
         if not similar.enabled:
-            return SourceResult(SIMILAR)
+            return SourceResult(self.name)
         wanted = tuple(issue for issue, _ in similar.items if question.state in ("all", issue.state))
-        run = QueryRun(SIMILAR, query, len(similar.items), cached=similar.cached_at)
+        run = QueryRun(self.name, query, len(similar.items), cached=similar.cached_at)
         return SourceResult(
-            SIMILAR, (wanted,), (run,), likeness={issue.key: verdict for issue, verdict in similar.items}
+            self.name, (wanted,), (run,), likeness={issue.key: verdict for issue, verdict in similar.items}
         )
-
-
-PULL_REQUESTS = "pull-requests"
 
 
 class PullRequests(_GitHubSource):
@@ -127,18 +117,17 @@ class PullRequests(_GitHubSource):
     A server that refuses OR gets only the two rarest words.
     """
 
-    name = PULL_REQUESTS
+    name = "pull-requests"
 
     def ask(self, question: SearchRequest) -> SourceResult:
         words, repo = question.plan.words, question.target.repo
         if not words:
-            return SourceResult(PULL_REQUESTS)
+            return SourceResult(self.name)
         query = build_query(repo, any_that_fit(words), "title", question.state, "pr")
         narrow = build_query(repo, " ".join(words[:2]), "title", question.state, "pr")
-        return ask_by_words(self._github, PULL_REQUESTS, [query], [narrow], budget=2)
+        return ask_by_words(self._github, self.name, [query], [narrow], budget=2)
 
 
-DISCUSSIONS = "discussions"
 #: How many words are searched for in pairs. Every word must match, so three words together would find almost nothing
 #: (F8). A single pair is not enough: in a small repository, the rarest word of a title often occurs nowhere else.
 _PAIRED = 3
@@ -147,7 +136,7 @@ _PAIRED = 3
 class Discussions:
     """Searches discussions with the optional permission `discussions: read`, and reports a missing permission."""
 
-    name = DISCUSSIONS
+    name = "discussions"
 
     def __init__(self, github: RepoClient) -> None:
         self._github = github
@@ -156,22 +145,22 @@ class Discussions:
         words = question.plan.words[:_PAIRED]
         texts = [" ".join(pair) for pair in combinations(words, min(2, len(words)))] if words else []
         if not texts:
-            return SourceResult(DISCUSSIONS)
+            return SourceResult(self.name)
         try:
             answer = self._github.discussions(question.target.repo, texts)
         except (GitHubError, Retryable) as failure:
-            return failed_query(DISCUSSIONS, texts[0], failure)
+            return failed_query(self.name, texts[0], failure)
         if not answer.lists:
-            return failed_query(DISCUSSIONS, texts[0], answer.reason or RemarkCode.EMPTY.of())
+            return failed_query(self.name, texts[0], answer.reason or RemarkCode.EMPTY.of())
         runs = tuple(
-            QueryRun(DISCUSSIONS, text, answer.lists[text][0], cached=answer.cached_at)
+            QueryRun(self.name, text, answer.lists[text][0], cached=answer.cached_at)
             if text in answer.lists
-            else QueryRun(DISCUSSIONS, text, None, problem=answer.reason)
+            else QueryRun(self.name, text, None, problem=answer.reason)
             for text in texts
         )
-        problems = (SourceProblem(DISCUSSIONS, answer.reason),) if answer.reason else ()
+        problems = (SourceProblem(self.name, answer.reason),) if answer.reason else ()
         lists = tuple(
             tuple(discussion for discussion in items if question.state in ("all", discussion.state))
             for _, items in answer.lists.values()
         )
-        return SourceResult(DISCUSSIONS, lists, runs, problems)
+        return SourceResult(self.name, lists, runs, problems)
