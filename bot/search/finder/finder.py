@@ -21,7 +21,7 @@ from bot.search.finder import results, scoring
 from bot.search.finder.options import FindOptions
 from bot.search.finder.results import RankedResult
 from bot.search.finder.scoring import Draft, IndexResults, Judge, ScoredResults
-from bot.search.finder.unindexed import TemporaryIndexes, UnindexedScorer, issues_before
+from bot.search.finder.unindexed import TemporaryIndexes, UnindexedScorer, issues_before, score_unindexed
 from bot.search.index.analysis import FormLines
 from bot.search.matching import Matcher, SearchSession
 from bot.search.ranking.query import has_usable_words
@@ -162,7 +162,7 @@ class Finder:
         if not judged:
             hit = Hit(other, ())
             with self._session(target, options, [hit]) as (_, unindexed):
-                judged = [(one.confidence, one.reasons()) for one in unindexed.score([hit])]
+                judged = [(one.confidence, one.reasons()) for one in unindexed([hit])]
         ((confidence, reasons),) = judged
         return self._present(target, [RankedResult(other, confidence, confidence, reasons=reasons)])[0]
 
@@ -272,7 +272,7 @@ class Finder:
 
         unindexed_hits = [hit for hit in gathered.hits if is_outside(hit)]
         return inside, sorted(
-            [*inside.candidates, *unindexed.score(collapse_discussions(unindexed_hits))],
+            [*inside.candidates, *unindexed(collapse_discussions(unindexed_hits))],
             key=lambda one: -one.confidence,
         )
 
@@ -326,16 +326,9 @@ class Finder:
                     self._matcher.session(self._repo_id, target, words=options.words, below=below)
                 )
                 background = partial(issues_before, session, target)
-            unindexed = UnindexedScorer(
-                stack,
-                self._temporary,
-                forms,
-                background,
-                target,
-                self._repo_id,
-                words=options.words,
-                total=earlier if self._issues is None else min(earlier, self._issues),
-                earlier_only=options.earlier_only,
+            total = earlier if self._issues is None else min(earlier, self._issues)
+            unindexed = partial(
+                score_unindexed, stack, self._temporary, forms, background, target, self._repo_id, options, total
             )
             yield session, unindexed
 

@@ -15,6 +15,7 @@ from bot.domain.entities import Issue, IssueRef
 from bot.domain.errors import GitHubError, Retryable
 from bot.search.embedding import Embedder, EmbeddingError
 from bot.search.embedding.local import TextModel, default_model, fast_model
+from bot.search.finder.options import FindOptions
 from bot.search.finder.scoring import ScoredIssue
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.index.analysis import FormLines, RepositoryInfo
@@ -82,57 +83,46 @@ def issues_before(session: SearchSession, target: Issue) -> list[IndexedIssue]:
     return [found[number]._replace(body=body) for number, (_, body) in session.texts(latest).items()]
 
 
-class UnindexedScorer:
-    """Scores the unindexed hits of one find. Without hits, it reads nothing and makes no index.
+UnindexedScorer = Callable[[Sequence[Hit]], list[ScoredIssue]]
+"""`score_unindexed` for one find."""
 
-    Hits are compared with `words` as well as with the target's text. The repository has `total` issues. With
-    `earlier_only`, issues that came after the target are left out.
+
+def score_unindexed(
+    stack: ExitStack,
+    temporary: TemporaryIndexes,
+    forms: FormLines,
+    background: Callable[[], Sequence[IndexedIssue]],
+    target: Issue,
+    repo_id: int,
+    options: FindOptions,
+    total: int,
+    hits: Sequence[Hit],
+) -> list[ScoredIssue]:
+    """The best hits, most likely first. Ask for their reasons before the stack is closed.
+
+    Of the `options`, `words` and `earlier_only` count. The repository has `total` issues. Without hits, this reads
+    nothing and makes no index.
     """
-
-    def __init__(
-        self,
-        stack: ExitStack,
-        outside: TemporaryIndexes,
-        forms: FormLines,
-        background: Callable[[], Sequence[IndexedIssue]],
-        target: Issue,
-        repo_id: int,
-        *,
-        words: str = "",
-        total: int,
-        earlier_only: bool = False,
-    ) -> None:
-        self._stack, self._outside, self._forms, self._background = stack, outside, forms, background
-        self._target, self._repo_id = target, repo_id
-        self._words, self._total, self._earlier_only = words, total, earlier_only
-
-    def score(self, hits: Sequence[Hit]) -> list[ScoredIssue]:
-        """The best hits, most likely first. Ask for their reasons before the stack is closed."""
-        if not hits:
-            return []
-        hits = hits[:MOST_UNINDEXED]
-        rows, places, own = renumbered(self._target, [hit.issue for hit in hits], self._background())
-        index = self._stack.enter_context(self._outside.opened(self._forms))
-        try:
-            index.put(self._repo_id, rows)
-        except EmbeddingError as failure:
-            log.warning("what searches found is judged by words alone: %s", failure)
-            index.put(self._repo_id, rows, embed=False)
-        session = self._stack.enter_context(
-            self._outside.over(index).session(
-                self._repo_id,
-                replace(self._target, number=own),
-                words=self._words,
-                below=own if self._earlier_only else None,
-                total=self._total,
-            )
-        )
-        by_number = {places[hit.issue.key]: hit for hit in hits}
-        return [
-            ScoredIssue(hit.issue, match.confidence, hit.sources, match.explain)
-            for match in session.judge((), also=by_number)
-            for hit in (by_number[match.number],)
-        ]
+    if not hits:
+        return []
+    hits = hits[:MOST_UNINDEXED]
+    rows, places, own = renumbered(target, [hit.issue for hit in hits], background())
+    index = stack.enter_context(temporary.opened(forms))
+    try:
+        index.put(repo_id, rows)
+    except EmbeddingError as failure:
+        log.warning("what searches found is judged by words alone: %s", failure)
+        index.put(repo_id, rows, embed=False)
+    below = own if options.earlier_only else None
+    numbered = replace(target, number=own)
+    matcher = temporary.over(index)
+    session = stack.enter_context(matcher.session(repo_id, numbered, words=options.words, below=below, total=total))
+    by_number = {places[hit.issue.key]: hit for hit in hits}
+    return [
+        ScoredIssue(hit.issue, match.confidence, hit.sources, match.explain)
+        for match in session.judge((), also=by_number)
+        for hit in (by_number[match.number],)
+    ]
 
 
 def renumbered(
