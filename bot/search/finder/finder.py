@@ -13,8 +13,8 @@ from functools import partial
 from itertools import islice
 
 from bot.domain.entities import Issue, RepoRef, StateFilter
-from bot.domain.errors import GitHubError, InvalidArgument, NotFound, Retryable
-from bot.domain.judge_protocol import JudgeAnswer
+from bot.domain.errors import GitHubError, InvalidArgument, NotFound, Retryable, SourceProblem
+from bot.domain.judge_protocol import JUDGE, JudgeAnswer
 from bot.domain.report import Candidate, Report
 from bot.github.transport import time_limit
 from bot.search.finder import results, scoring
@@ -218,7 +218,8 @@ class Finder:
             best = max(result.confidence for result, _ in found)
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))
         failed = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
-        failed += scoring.judge_problems(opinion)
+        if opinion.problem is not None:
+            failed += (SourceProblem(JUDGE, opinion.problem),)
         # A person's search words replace the issue's own.
         usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
         first = [result for result, _ in found[: results.MOST_CONSIDERED]]
@@ -367,4 +368,4 @@ class Finder:
             return ()
         numbers = [one.issue.number for one in shown if results.is_own(one.issue, target)]
         workflow = self._github.workflow_states(target.repo, numbers, self._settings.workflow_field)
-        return results.present(target, shown, workflow_states=workflow.states, workflow_reason=workflow.reason)
+        return results.present(target, shown, workflow)

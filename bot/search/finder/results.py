@@ -11,6 +11,7 @@ from bot.domain.entities import Issue, IssueRef, RepoRef
 from bot.domain.errors import GitHubError, Retryable, SourceProblem
 from bot.domain.judge_protocol import JudgeVerdict
 from bot.domain.report import Candidate, Evidence, ItemKind, QueryRun, Reason, SearchOutcome
+from bot.github.batched_reads import WorkflowStates
 from bot.search.index import Index
 from bot.search.ranking.similarity import dice_sorensen, title_ratio
 from bot.search.sources import GitHubReads, SourceResult, collapse_discussions
@@ -40,14 +41,8 @@ class RankedResult:
     unjudged: float | None = None
 
 
-def present(
-    target: Issue,
-    results: Iterable[RankedResult],
-    *,
-    workflow_states: Mapping[int, str | None],
-    workflow_reason: str = "",
-) -> tuple[Candidate, ...]:
-    """Turn results into candidates of a report; `workflow_states` are for the target's own repository, by number."""
+def present(target: Issue, results: Iterable[RankedResult], workflow: WorkflowStates) -> tuple[Candidate, ...]:
+    """Turn results into candidates of a report; the `workflow` states are for the target's own repository."""
     return tuple(
         Candidate(
             number=one.issue.number,
@@ -61,8 +56,8 @@ def present(
             title_ratio=title_ratio(target.title, one.issue.title),
             relevance=one.relevance,
             confidence=one.confidence,
-            workflow_state=workflow_states.get(one.issue.number) if is_own(one.issue, target) else None,
-            workflow_state_reason=workflow_reason,
+            workflow_state=workflow.states.get(one.issue.number) if is_own(one.issue, target) else None,
+            workflow_state_reason=workflow.reason,
             reasons=one.reasons,
             sources=one.sources,
             kind=kind_of(one.issue),

@@ -9,7 +9,7 @@ from typing import Protocol
 from bot.conversation.config.schema import SourceConfig
 from bot.domain.entities import Issue
 from bot.domain.errors import SourceProblem
-from bot.domain.judge_protocol import JUDGE, MOST_JUDGED, JudgeAnswer, JudgeIssue, JudgeQuestion
+from bot.domain.judge_protocol import MOST_JUDGED, JudgeAnswer, JudgeIssue, JudgeQuestion
 from bot.domain.report import MENTION_FROM, QueryRun, Reason, ReasonCode
 from bot.search.finder.options import FindOptions
 from bot.search.finder.results import RankedResult, is_own, texts_by_line
@@ -315,8 +315,3 @@ def _judged(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: Judge
         judged_by=opinion.by,
         unjudged=result.confidence,
     )
-
-
-def judge_problems(opinion: JudgeAnswer) -> tuple[SourceProblem, ...]:
-    """The problem that the report names if the judge gave no answer (J3)."""
-    return () if opinion.problem is None else (SourceProblem(JUDGE, opinion.problem),)
