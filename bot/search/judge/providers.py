@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from operator import attrgetter
 from typing import Any
 
 from bot.domain.errors import SettingsError
@@ -44,7 +45,7 @@ class _Client:
         self._form, self._works, self._lock = 0, False, threading.Lock()
         self._threads = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="judge")
 
-    package, client, suffix = "", "", ""
+    package, client, suffix, resource = "", "", "", ""
     forms: Sequence[Mapping[str, Any]] = ()
     """Sets of parameters to send with a prompt. The first forces the answer's form, the last suits every server."""
 
@@ -105,7 +106,8 @@ class _Client:
     def _send_once(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Completion:
         try:
             with self._translated_errors():
-                return self._read(self._send(client, question, form))
+                resource = attrgetter(self.resource)(client)
+                return self._read(resource.create(model=self.model, **self._asked(question), **form))
         except (AttributeError, TypeError, LookupError, ValueError, OverflowError):
             # The reply is not in the API's form: it may be a page of HTML.
             raise UnusableAnswer("what came is no message of a model") from None
@@ -133,7 +135,7 @@ class _Client:
     def warm(self) -> None:
         """Load the library now, because loading can take longer than a question may."""
         with self._client(1.0) as client:
-            self._endpoint(client)
+            attrgetter(self.resource)(client)
 
     @contextmanager
     def _client(self, seconds: float) -> Iterator[Any]:
@@ -146,10 +148,7 @@ class _Client:
         with make(base_url=url, api_key=key, http_client=http, max_retries=self._retries) as client:
             yield client
 
-    def _endpoint(self, client: Any) -> Any:
-        raise NotImplementedError
-
-    def _send(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Any:
+    def _asked(self, question: Prompt) -> Mapping[str, Any]:
         raise NotImplementedError
 
     def _read(self, answer: Any) -> Completion:
@@ -171,7 +170,7 @@ class _RefusedError(Exception):
 class OpenAIClient(_Client):
     """Chat completions. `url` is the address before `/chat/completions`."""
 
-    package, client = "openai", "OpenAI"
+    package, client, resource = "openai", "OpenAI", "chat.completions"
 
     _SCHEMA = {  # noqa: RUF012
         "response_format": {
@@ -189,12 +188,10 @@ class OpenAIClient(_Client):
         {},
     )
 
-    def _endpoint(self, client: Any) -> Any:
-        return client.chat.completions
-
-    def _send(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Any:
-        messages = [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
-        return self._endpoint(client).create(model=self.model, messages=messages, **form)
+    def _asked(self, question: Prompt) -> Mapping[str, Any]:
+        return {
+            "messages": [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
+        }
 
     def _read(self, answer: Any) -> Completion:
         (choice,) = answer.choices[:1]
@@ -211,18 +208,13 @@ class OpenAIClient(_Client):
 class AnthropicClient(_Client):
     """Messages. `url` is the address before `/v1/messages`."""
 
-    package, client, suffix = "anthropic", "Anthropic", "/v1"
+    package, client, suffix, resource = "anthropic", "Anthropic", "/v1", "messages"
 
     forms = ({"extra_body": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}}, {})
 
-    def _endpoint(self, client: Any) -> Any:
-        return client.messages
-
-    def _send(self, client: Any, question: Prompt, form: Mapping[str, Any]) -> Any:
+    def _asked(self, question: Prompt) -> Mapping[str, Any]:
         messages = [{"role": "user", "content": question.user}]
-        return self._endpoint(client).create(
-            model=self.model, max_tokens=MOST_TOKENS, system=question.system, messages=messages, **form
-        )
+        return {"max_tokens": MOST_TOKENS, "system": question.system, "messages": messages}
 
     def _read(self, answer: Any) -> Completion:
         text = "".join(block.text for block in answer.content if block.type == "text")
