@@ -155,15 +155,11 @@ def _problem(failure: EmbeddingError) -> SourceProblem:
 
 
 class TextComparison:
-    """Compares a text with its candidates by the text model. `fresh` has new vectors, for the caller to store.
-
-    If the model fails, `problem` says why.
-    """
+    """Compares a text with its candidates by the text model. `fresh` has new vectors, for the caller to store."""
 
     def __init__(self, texts: TextVectors, repo_id: int, view: View, analysis: Analysis, most: int | None) -> None:
         self._texts, self._repo_id, self._view, self._analysis, self._most = texts, repo_id, view, analysis, most
         self.fresh: NewVectors = {}
-        self.problem = ""
 
     @cached_property
     def _own(self) -> Vectors:
@@ -181,7 +177,6 @@ class TextComparison:
             there, vectors, fresh = self._view.texts_by(self._texts, numbers[rows].tolist(), self._most)
         except EmbeddingError as failure:
             _log.warning("repository %d is judged without the text model: %s", self._repo_id, failure)
-            self.problem = f"{VECTORS}: {failure.public_message}"
             return None
         self.fresh |= fresh
         if not len(there) or not own.any():
