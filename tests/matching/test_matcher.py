@@ -60,7 +60,7 @@ def test_that_an_issue_says_a_line_itself_makes_no_form_of_it(index: Index) -> N
 
     def told() -> dict[int, tuple[float, tuple[Reason, ...]]]:
         with Matcher(index).session(1, target, below=target.number) as session:
-            return {one.number: (one.confidence, one.reasons) for one in session.judge()}
+            return {one.number: (one.confidence, one.explain()) for one in session.judge()}
 
     before = told()
     index.put(1, [IndexedIssue.of(target)])

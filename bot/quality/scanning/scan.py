@@ -86,7 +86,7 @@ class BacklogMatcher:
             # Equal candidates are sorted latest first, so that any number of copies form one group.
             matches = sorted(look.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
             return tuple(
-                ScanMatch(one.number, one.confidence, one.reasons) for one in matches if one.confidence >= LEAST
+                ScanMatch(one.number, one.confidence, one.explain()) for one in matches if one.confidence >= LEAST
             )
 
 

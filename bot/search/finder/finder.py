@@ -158,7 +158,7 @@ class Finder:
         options = FindOptions(earlier_only=earlier_only)
         with self._session(target, options) as (session, _):
             matches = [] if session is None else session.judge((), also=[other.number])
-            judged = [(match.confidence, match.reasons) for match in matches[:1]]
+            judged = [(match.confidence, match.explain()) for match in matches[:1]]
         if not judged:
             hit = Hit(other, ())
             with self._session(target, options, [hit]) as (_, unindexed):

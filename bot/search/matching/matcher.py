@@ -57,18 +57,14 @@ _MOST_WORDS_NAMED = 12
 class Match(NamedTuple):
     """One candidate. `confidence` is the probability in [0, 1] that it reports the same thing as the question.
 
-    The ranking sorts by `score`, the log-odds against the other candidates of the list.
+    The ranking sorts by `score`, the log-odds against the other candidates of the list. `explain` gives the reasons
+    (C3). Call it while the session is open, because it reads the texts.
     """
 
     number: int
     confidence: float
     score: float
     explain: Callable[[], tuple[Reason, ...]]
-
-    @property
-    def reasons(self) -> tuple[Reason, ...]:
-        """The candidate's reasons (C3). Ask while the session is open, because this reads the texts."""
-        return self.explain()
 
 
 class AnalysedText(NamedTuple):
