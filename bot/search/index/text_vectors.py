@@ -14,7 +14,7 @@ from bot.search.index.analysis import Analysis
 from bot.search.index.arrays import Integers
 from bot.search.index.boilerplate import RepositoryAnalyser
 from bot.search.index.database import fetch, upsert
-from bot.search.index.vectors import pack
+from bot.search.index.vectors import pack, unpack
 from bot.storage.engine import write
 from bot.storage.schema import indexed_terms, lock_index, text_vectors
 
@@ -105,7 +105,7 @@ class TextVectors:
             connection, repo_id, (table.number, table.changed, table.model, table.vector), table.number, numbers
         )
         vector_of = {
-            number: _unpacked(blob)
+            number: unpack([blob], 1)[0, 0]
             for number, changed, model, blob in rows
             if model == self.model and changed == changes.get(number)
         }
@@ -117,10 +117,5 @@ class TextVectors:
         analyses = self._analyser.read(repo_id, issues.texts(connection, repo_id, list(changes)), again=True)
         vectors = self._model.embed([analysis.text for analysis in analyses.values()])
         # Round vectors as in the database, so that a search finds the same before and after they are stored.
-        return {n: (changes[n], _unpacked(*pack(vector[None]))) for n, vector in zip(analyses, vectors, strict=True)}
-
-
-def _unpacked(blob: bytes) -> Vector:
-    """Undo `pack`: a scale (4 bytes), and a byte for each dimension."""
-    scale = np.frombuffer(blob, dtype="<f4", count=1)
-    return np.asarray(np.frombuffer(blob, dtype=np.int8, offset=4).astype(np.float32) * scale, dtype=np.float32)
+        stored = unpack(pack(vectors[:, None]), 1)[:, 0]
+        return {number: (changes[number], vector) for number, vector in zip(analyses, stored, strict=True)}

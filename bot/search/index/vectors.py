@@ -60,13 +60,13 @@ def pack(vectors: Vectors) -> list[bytes]:
     return [scale.astype("<f4").tobytes() + row.tobytes() for scale, row in zip(scales, values, strict=True)]
 
 
-def unpack(blobs: Sequence[bytes]) -> Vectors:
-    """Undo `pack`, up to rounding."""
+def unpack(blobs: Sequence[bytes], each: int = 2) -> Vectors:
+    """Undo `pack`, up to rounding, for issues with so many vectors `each`: (issues, each, dimensions)."""
     if not blobs:
-        return np.zeros((0, 2, 0), dtype=np.float32)
+        return np.zeros((0, each, 0), dtype=np.float32)
     raw = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(len(blobs), -1)
-    scales = raw[:, :8].copy().view("<f4")
-    values = raw[:, 8:].view(np.int8).reshape(len(blobs), 2, -1)
+    scales = raw[:, : 4 * each].copy().view("<f4")
+    values = raw[:, 4 * each :].view(np.int8).reshape(len(blobs), each, -1)
     return np.asarray(values.astype(np.float32) * scales[:, :, None], dtype=np.float32)
 
 
