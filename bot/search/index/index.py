@@ -94,7 +94,7 @@ class Index:
         self._caches = IndexCache()
         self._last_put = _LastPuts()
         self._repository_analyser = RepositoryAnalyser(engine, analyser, self.about)
-        self._model = ModelVectors(embedder, self.about) if embedder else None
+        self._model = ModelVectors(embedder) if embedder else None
         #: The text model's vectors; None without a text model.
         self.texts = TextVectors(engine, self._repository_analyser, text_model) if text_model else None
 
@@ -304,7 +304,7 @@ class Index:
 
     def _allowed_model(self, repo_id: int) -> ModelVectors | None:
         """The model for a repository; None without a model, or if the model must not get the repository's texts."""
-        return self._model if self._model and self._model.allowed(repo_id) else None
+        return self._model if self._model and self.about.may_embed(repo_id) else None
 
     def _replace_terms(
         self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch | None, numbers: Collection[int]

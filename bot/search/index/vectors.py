@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.search.embedding import Embedder, EmbeddingError, unit
-from bot.search.index.analysis import Analysis, RepositoryInfo
+from bot.search.index.analysis import Analysis
 from bot.search.index.arrays import Integers, Scores
 from bot.search.index.database import NO_VECTORS, IndexState, delete, fetch, upsert
 from bot.storage.engine import with_key
@@ -202,14 +202,9 @@ FIRST_CENTRE = 512
 class ModelVectors:
     """The part of an index that uses the embedding model. Hold the repository's lock while you change its vectors."""
 
-    def __init__(self, embedder: Embedder, about: RepositoryInfo) -> None:
+    def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._about = about
         self.model, self.remote = embedder.name, embedder.remote
-
-    def allowed(self, repo_id: int) -> bool:
-        """Whether the model may get the repository's texts."""
-        return self._about.may_embed(repo_id)
 
     def make(self, analyses: Sequence[Analysis]) -> Vectors:
         """Embed titles and texts: (texts, 2, dimensions). Raises EmbeddingError."""
