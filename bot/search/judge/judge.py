@@ -31,7 +31,7 @@ from bot.search.judge.prompt import (
     build_critic_prompt,
     build_judge_prompt,
     estimated_tokens,
-    pair_key,
+    question_key,
     read_answer,
     sample_question,
 )
@@ -141,7 +141,8 @@ class RepositoryJudge:
         return probability(before, opinion.said[number].verdict)
 
     def opinion(self, question: JudgeQuestion, author: str) -> JudgeAnswer:
-        judge, keys = self.judge, {pair_key(question.target, one, self.by): one for one in question.candidates}
+        judge = self.judge
+        keys = {question_key(replace(question, candidates=(one,)), self.by): one for one in question.candidates}
         kept = judge.verdicts.kept(self.repo_id, keys) if judge.verdicts else judge.answered
         kept = {key: kept[key] for key in keys if key in kept}
         known = {keys[key].number: verdict for key, verdict in kept.items()}

@@ -81,14 +81,9 @@ class Prompt:
     other: int = 0
 
 
-def pair_key(target: JudgeIssue, candidate: JudgeIssue, by: str) -> str:
-    """The key of a verdict: a digest of both texts, the model and the prompt (J2)."""
-    return _digest(by, _content(target), _content(candidate)).hex()[:32]
-
-
-def question_key(question: JudgeQuestion, prompt: str = PROMPT) -> str:
-    """The key of a whole question. It does not depend on the model."""
-    return _digest(prompt, _content(question.target), *map(_content, question.candidates)).hex()[:32]
+def question_key(question: JudgeQuestion, by: str = PROMPT) -> str:
+    """The key of a question: a digest of all its texts and of `by`, the prompt's name or also the model's (J2)."""
+    return _digest(by, _content(question.target), *map(_content, question.candidates)).hex()[:32]
 
 
 def build_judge_prompt(question: JudgeQuestion, secret: bytes = b"") -> Prompt:
