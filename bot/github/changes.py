@@ -88,10 +88,7 @@ def changed_issues(
             # A proxy before GitHub has added an ETag of its own.
             raise Unavailable(f"{operation}: GitHub answered 304 to who knows nothing yet")
         return ChangesPage(etag=etag, unchanged=True, budget=budget)
-    try:
-        entries: list[Mapping[str, Any]] = raw.json()
-    except ValueError:
-        raise Unavailable(f"{operation}: the answer is not JSON") from None
+    entries: list[Mapping[str, Any]] = api.read(operation, response)
     following = raw.links.get("next", {}).get("url", "")
     return ChangesPage(
         issues=tuple(convert.issue(entry) for entry in entries if not entry.get("pull_request")),

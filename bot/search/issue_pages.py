@@ -111,8 +111,9 @@ def read_pages(progress: Progress, repository: Repository, github: RepoClient) -
         while result.requests < PAGES and not result.end:
             etag = progress.etag if not result.requests else ""
             place = result.place
-            query = {"since": place.since, "after": place.after, "etag": etag}
-            page = github.changed_issues(repository.ref, page=place.page, **query)
+            page = github.changed_issues(
+                repository.ref, since=place.since, after=place.after, page=place.page, etag=etag
+            )
             result.requests += 1
             result.issues += page.issues
             result.budget, result.etag, result.end = page.budget, page.etag, not page.more
