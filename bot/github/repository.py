@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from functools import partial, wraps
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Literal, cast
 from urllib.parse import quote
 
 from githubkit import Response
@@ -21,7 +21,7 @@ from bot.domain.entities import Actor, Comment, Issue, Permission, RepoRef, Repo
 from bot.domain.errors import Invalid, InvalidArgument, NotFound
 from bot.github import convert
 from bot.github.batched_reads import closers, duplicate_of, originals, reactions, workflow_states
-from bot.github.calls import PAGE, Api, operation
+from bot.github.calls import PAGE, Api, P, T, operation
 from bot.github.changes import changed_issues, count_issues, history, missing_issues
 from bot.github.feedback import Confidence, fold, label_events, suggestions, unfold, votes
 from bot.github.search import search, search_discussions, similar_issues, threads
@@ -290,19 +290,15 @@ class RepoClient:
         return send(present)
 
 
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
 def _cached(
-    method: Callable[Concatenate[RepoClient, P], R], unless: Callable[[R], Any] | None = None
-) -> Callable[Concatenate[ThreadClient, P], R]:
+    method: Callable[Concatenate[RepoClient, P], T], unless: Callable[[T], Any] | None = None
+) -> Callable[Concatenate[ThreadClient, P], T]:
     """Cache a reading method's answers, unless `unless` is true for an answer. Sets `cached_at` of cached answers."""
     tool, signature = f"github.{method.__name__}", inspect.signature(method)
     keep = None if unless is None else lambda result: not unless(result)
 
     @wraps(method)
-    def cached(client: ThreadClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def cached(client: ThreadClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
         bound = signature.bind(None, *args, **kwargs)
         bound.apply_defaults()
         _, *without_self = bound.arguments.items()
@@ -317,7 +313,7 @@ def _cached(
         result: Any = copy(answer.result)
         if answer.cached and hasattr(result, "cached_at"):
             result = replace(result, cached_at=answer.at)
-        return cast("R", result)
+        return cast("T", result)
 
     return cached
 
