@@ -69,7 +69,8 @@ class RepositoryCache:
         with self._lock:
             if self._counted_until < state.sequence:
                 if self._frequencies:
-                    unchanged, changed = _changed_since(connection, repo_id, self._counted_until)
+                    since = {"repo_id": repo_id, "after": self._counted_until}
+                    unchanged, changed = connection.execute(_UNCHANGED_AND_NEWER, since).one()
                     # If every issue has changed, another process may have rebuilt the index with other term numbers.
                     # And after many changes, counting all words is quicker.
                     if not unchanged or changed > FEW_CHANGED + state.issues // 100:
@@ -145,15 +146,10 @@ def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int) 
 
 _MINE, _LATER = with_key(indexed_terms, "repo_id"), indexed_terms.c.changed > sa.bindparam("after")
 _NEWER_TERMS = sa.select(indexed_terms.c.terms).where(_MINE, _LATER)
+# Whether any issue is unchanged since the change `after`, and how many issues have changed.
 _UNCHANGED_AND_NEWER = sa.select(
     sa.exists().where(_MINE, ~_LATER), sa.select(sa.func.count()).where(_MINE, _LATER).scalar_subquery()
 )
-
-
-def _changed_since(connection: sa.Connection, repo_id: int, after: int) -> tuple[bool, int]:
-    """Whether any issue is unchanged since the change `after`, and how many issues have changed."""
-    unchanged, newer = connection.execute(_UNCHANGED_AND_NEWER, {"repo_id": repo_id, "after": after}).one()
-    return bool(unchanged), newer
 
 
 def _count_changed(
