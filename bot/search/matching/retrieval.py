@@ -8,7 +8,7 @@
 | `words in title` | all words of the question in the titles of issues |
 | `codes` | names from code, paths, versions, error codes |
 | `messages` | error messages, and runs of three of their words |
-| `vector of the title`, `… of the text`, `… of both` | cosines |
+| `vector of title`, `vector of text`, `vector of both` | cosines |
 
 Each list reads a bounded number of postings, of the rarest terms, so a search costs no more in a large repository.
 """
@@ -143,7 +143,7 @@ def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
 def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:
     """The three lists by vectors."""
     near = view.nearest(pair, {VectorKind.BOTH: 150, VectorKind.TITLE: 100, VectorKind.TEXT: 80}, below=below)
-    return {f"vector of {_VECTOR_NAMES[kind]}": scores.numbers for kind, scores in near.items()}
+    return {f"vector of {kind.name.lower()}": scores.numbers for kind, scores in near.items()}
 
 
 def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Integers:
@@ -160,9 +160,6 @@ def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Inte
     best: Integers = numbers[order]
     others: Integers = best[best != skip]
     return others[:most]
-
-
-_VECTOR_NAMES = {VectorKind.TITLE: "the title", VectorKind.TEXT: "the text", VectorKind.BOTH: "both"}
 
 
 def _weights(view: View, field: str, terms: Integers) -> Floats:
