@@ -86,11 +86,6 @@ class FieldCounts:
     title: Counts
     body: Counts
 
-    @property
-    def length(self) -> int:
-        """Terms in both fields."""
-        return sum(self.title.values()) + sum(self.body.values())
-
     def count(self, term: str) -> int:
         """How often a term occurs in both fields together."""
         return self.title.get(term, 0) + self.body.get(term, 0)
@@ -101,7 +96,8 @@ def bm25(terms: Mapping[str, float], texts: Sequence[FieldCounts], least: float 
 
     A word in the text counts at least `least`, however long the text is.
     """
-    dampened = [K1 * spread for spread in _spreads([text.length for text in texts])]
+    lengths = [sum(text.title.values()) + sum(text.body.values()) for text in texts]
+    dampened = [K1 * spread for spread in _spreads(lengths)]
 
     def rate(at: int, term: str) -> float:
         count = texts[at].count(term)
