@@ -97,7 +97,8 @@ def deduplicate_chunks(
     if mode not in ("within-corpus", "cross-corpus"):
         raise ValueError(f"mode: {mode!r} is neither 'within-corpus' nor 'cross-corpus'")
     kept: list[tuple[UnifiedRetrievalChunk, frozenset[str]]] = []
-    for chunk in sorted(chunks, key=_by_score):
+    # Sorting is stable, so chunks without a score keep their order.
+    for chunk in sorted(chunks, key=lambda chunk: -(chunk.rrf_score or 0.0)):
         tokens = frozenset(chunk.text.lower().split())
         for better, better_tokens in kept:
             if mode == "within-corpus" and better.source != chunk.source:
@@ -108,11 +109,6 @@ def deduplicate_chunks(
         else:
             kept.append((chunk.copy(), tokens))
     return [chunk for chunk, _ in kept]
-
-
-def _by_score(chunk: UnifiedRetrievalChunk) -> float:
-    """The sort key: higher scores first. Sorting is stable, so chunks without a score keep their order."""
-    return 0.0 if chunk.rrf_score is None else -chunk.rrf_score
 
 
 def cross_corpus_rrf(
