@@ -159,7 +159,10 @@ class RepositoryJudge:
                 judge.answered.update({key: one for key, (_, one) in fresh.items()})
         else:
             JUDGE_CALLS.labels("kept").inc()
-        return JudgeAnswer(self._without_unwanted_causes(known | verdicts), self.by, problem)
+        said = known | verdicts
+        if not self.config.cause:
+            said = {number: replace(one, shared_cause="") for number, one in said.items()}
+        return JudgeAnswer(said, self.by, problem)
 
     def _ask(self, question: JudgeQuestion, author: str) -> tuple[dict[int, JudgedPair], Remark | None]:
         """Ask about candidates without a stored verdict. A critic, if configured, must confirm each "same"."""
@@ -223,12 +226,6 @@ class RepositoryJudge:
         JUDGE_TOKENS.labels("out").inc(used[1])
         JUDGE_COST.inc(cost)
         return verdicts, problem
-
-    def _without_unwanted_causes(self, verdicts: Mapping[int, JudgedPair]) -> dict[int, JudgedPair]:
-        """The verdicts, without the shared causes if the repository's settings turn these off."""
-        if self.config.cause:
-            return dict(verdicts)
-        return {number: replace(one, shared_cause="") for number, one in verdicts.items()}
 
 
 def _used_tokens(completion: Completion, estimate: int) -> tuple[int, int]:
