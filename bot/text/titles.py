@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rapidfuzz import fuzz
+from rapidfuzz.distance import Postfix, Prefix
 
 from bot.text.words import split_words
 
@@ -126,14 +127,10 @@ def siblings(title: str, others: Iterable[str]) -> list[bool]:
 
 
 def _are_siblings(words: Sequence[str], others: Sequence[str]) -> bool:
-    shorter = min(len(words), len(others))
-    before = 0
-    while before < shorter and words[before] == others[before]:
-        before += 1
-    after = 0
-    while after < shorter - before and words[-1 - after] == others[-1 - after]:
-        after += 1
-    mine, theirs = words[before : len(words) - after], others[before : len(others) - after]
+    before = Prefix.similarity(words, others)
+    mine, theirs = words[before:], others[before:]
+    after = Postfix.similarity(mine, theirs)
+    mine, theirs = mine[: len(mine) - after], theirs[: len(theirs) - after]
     if before + after < LEAST_SAME or not (0 < len(mine) <= MOST_SWAPPED and 0 < len(theirs) <= MOST_SWAPPED):
         return False
     here, there = "".join(mine), "".join(theirs)
