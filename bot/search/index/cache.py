@@ -117,18 +117,15 @@ class IndexCache:
         try:
             yield cache
         finally:
-            self._bound_size()
+            # Drop the least recently used repositories while all together are too large.
+            with self._lock:
+                size = sum(cache.size for cache in self._repositories.values())
+                while size > self._max_bytes and len(self._repositories) > 1:
+                    size -= self._repositories.popitem(last=False)[1].size
 
     def forget(self, repo_id: int) -> None:
         with self._lock:
             self._repositories.pop(repo_id, None)
-
-    def _bound_size(self) -> None:
-        """Drop the least recently used repositories while all together are too large."""
-        with self._lock:
-            size = sum(cache.size for cache in self._repositories.values())
-            while size > self._max_bytes and len(self._repositories) > 1:
-                size -= self._repositories.popitem(last=False)[1].size
 
 
 def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int) -> NDArray[np.int32]:
