@@ -208,7 +208,9 @@ class Indexer:
             logger.info("%s: reading its issues into the index: 0%s", repository.ref, of_expected)
         pages = read_pages(progress, repository, github)
         if pages.issues:
-            self._check_name(repository, github)
+            # Raises NotFound if the name belongs to another repository by now, whose issues must not be indexed here.
+            with suppress(Retryable):
+                github.count_issues(repository.ref, repository.id)
         problem = self._put(github, repository, pages.issues)
         progress = replace(
             progress,
@@ -253,11 +255,6 @@ class Indexer:
             if known is None:
                 raise
             return known.expected
-
-    def _check_name(self, repository: Repository, github: RepoClient) -> None:
-        """Raise NotFound if the name belongs to another repository by now, whose issues must not be indexed here."""
-        with suppress(Retryable):
-            github.count_issues(repository.ref, repository.id)
 
     def _surplus(self, repository: Repository, github: RepoClient) -> int:
         """How many more issues the index has than GitHub; 0 if GitHub does not answer."""
