@@ -131,13 +131,6 @@ class IndexState:
     centre: NDArray[np.float64] = field(default_factory=lambda: NO_VECTORS)
     reading: int = 0
 
-    def average_length(self, position: int, without: int | None = None) -> float:
-        """The mean length of a field, at least 1; `without` is the length of one issue to leave out."""
-        total, issues = self.lengths.get(position, 0), self.issues
-        if without is not None:
-            total, issues = total - without, issues - 1
-        return max(1.0, total / max(1, issues))
-
 
 def load_state(connection: sa.Connection, repo_id: int) -> IndexState:
     """Read the state; a repository that is not indexed has an empty state."""

@@ -104,7 +104,10 @@ class View:
 
     def average_length(self, field: str, without: int | None = None) -> float:
         """The mean length of a field, at least 1; `without` is the length of one issue to leave out."""
-        return self.state.average_length(self._position[field], without)
+        total, issues = self.state.lengths.get(self._position[field], 0), self.state.issues
+        if without is not None:
+            total, issues = total - without, issues - 1
+        return max(1.0, total / max(1, issues))
 
     def look_up(self, analysis: Analysis) -> dict[str, Terms]:
         """Look up a text's terms, for each searchable field."""
