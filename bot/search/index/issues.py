@@ -11,7 +11,6 @@ import sqlalchemy as sa
 
 from bot.domain.entities import Actor, Issue, RepoRef, State
 from bot.search.index.database import fetch, upsert
-from bot.storage.engine import with_key
 from bot.storage.schema import indexed_bodies as bodies
 from bot.storage.schema import indexed_issues as table
 from bot.storage.schema import indexed_terms as terms
@@ -100,22 +99,6 @@ def updated_at(connection: sa.Connection, repo_id: int, numbers: Collection[int]
 def text_changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
     """The sequence number of the index's change in which each issue got its current text, by issue number."""
     return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
-
-
-_FREQUENT_ORIGINALS = (
-    sa.select(table.c.duplicate_of)
-    .where(with_key(table, "repo_id"), table.c.duplicate_of > 0)
-    .group_by(table.c.duplicate_of)
-    .having(sa.func.count() >= sa.bindparam("min_duplicates"))
-    .order_by(sa.func.count().desc())
-    .limit(sa.bindparam("limit"))
-)
-
-
-def frequent_originals(connection: sa.Connection, repo_id: int, min_duplicates: int, limit: int) -> list[int]:
-    """Issues with at least `min_duplicates` closed duplicates; most duplicates first."""
-    wanted = {"repo_id": repo_id, "min_duplicates": min_duplicates, "limit": limit}
-    return list(connection.execute(_FREQUENT_ORIGINALS, wanted).scalars())
 
 
 def write(

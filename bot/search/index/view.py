@@ -69,6 +69,14 @@ class Query:
 
 _BELOW = indexed_issues.c.number < sa.bindparam("below")
 _REPORTED = sa.select(sa.func.count()).where(with_key(indexed_issues, "repo_id", "author"), _BELOW)
+_FREQUENT_ORIGINALS = (
+    sa.select(indexed_issues.c.duplicate_of)
+    .where(with_key(indexed_issues, "repo_id"), indexed_issues.c.duplicate_of > 0)
+    .group_by(indexed_issues.c.duplicate_of)
+    .having(sa.func.count() >= sa.bindparam("min_duplicates"))
+    .order_by(sa.func.count().desc())
+    .limit(sa.bindparam("limit"))
+)
 
 
 class View:
@@ -212,7 +220,8 @@ class View:
 
     def frequent_originals(self, min_duplicates: int, limit: int) -> list[int]:
         """Issues with at least `min_duplicates` closed duplicates; most duplicates first."""
-        return issues.frequent_originals(self._connection, self._repo_id, min_duplicates, limit)
+        wanted = {"repo_id": self._repo_id, "min_duplicates": min_duplicates, "limit": limit}
+        return list(self._connection.execute(_FREQUENT_ORIGINALS, wanted).scalars())
 
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; numbers that are not in the index are left out."""
