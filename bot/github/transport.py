@@ -109,12 +109,10 @@ class _Call:
 
     @property
     def operation(self) -> str:
-        """The request as text, for errors."""
         return f"{self.request.method} {self.path}"
 
     @property
     def kind(self) -> str:
-        """The request's kind, for the metrics."""
         return kind_of(self.request.method, self.cost)
 
 
@@ -248,7 +246,6 @@ def _leads_away(url: httpx.URL, response: httpx.Response) -> bool:
 
 
 def _result_label(response: httpx.Response | None, limit: RateLimit | None) -> str:
-    """The result as a label of the metric."""
     if response is None:
         return "unanswered"
     if limit is not None:

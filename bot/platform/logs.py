@@ -89,8 +89,6 @@ class RepeatFilter(logging.Filter):
 
 
 class _Formatter(logging.Formatter):
-    """Formats exceptions and times, alike in text and JSON."""
-
     def formatException(self, ei: _ExcInfo) -> str:
         """The types and tracebacks of an exception and its causes, without their texts. The first cause comes last."""
         lines = []

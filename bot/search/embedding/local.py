@@ -99,7 +99,6 @@ class TextModel:
 
     @property
     def name(self) -> str:
-        """The name of the weights."""
         return _name_of(self._directory)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -79,7 +79,6 @@ class FindOptions:
 
     @property
     def by(self) -> Relevance:
-        """`relevance` as the enum."""
         return Relevance(self.relevance)
 
     def may_mention(self, issue: Issue, target: Issue) -> bool:
