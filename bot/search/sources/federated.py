@@ -37,10 +37,8 @@ _UNPLANNED = (GitHubSimilar.name, GitHubHybrid.name)
 #: Sources that send lexical searches of their own, in addition to the plan's.
 FURTHER_SEARCHES = (PullRequests.name, Siblings.name)
 
-SOURCE_NAMES = (
-    *(*INDEX, GitHubLexical.name, GitHubHybrid.name, GitHubSimilar.name),
-    *(KnownIssues.name, PullRequests.name, Discussions.name, Siblings.name),
-)
+_NETWORK = (GitHubLexical, GitHubHybrid, GitHubSimilar, KnownIssues, PullRequests, Discussions, Siblings)
+SOURCE_NAMES = (*INDEX, *(source.name for source in _NETWORK))
 
 
 def only_sources(*names: str) -> dict[str, SourceConfig]:
