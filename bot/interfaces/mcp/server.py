@@ -1,4 +1,4 @@
-"""The MCP server: its instructions, its schemas, and who may reach it over HTTP
+"""The MCP server: its tools, its instructions, its schemas, and who may reach it over HTTP
 (https://modelcontextprotocol.io/specification, "Transports").
 """
 
@@ -7,20 +7,26 @@ from __future__ import annotations
 import hmac
 import json
 import uuid
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
+from functools import wraps
 from inspect import cleandoc
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from mcp.server import MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
+from mcp.server.mcpserver.exceptions import ToolError
 from mcp.shared.exceptions import MCPError
-from mcp_types import METHOD_NOT_FOUND, CallToolResult, TextContent
+from mcp_types import METHOD_NOT_FOUND, CallToolResult, TextContent, ToolAnnotations
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bot.conversation.config.yaml_tree import nearest
-from bot.interfaces.mcp.offered import offer
+from bot.domain.errors import GitHubError, Retryable, UserError, access_refused
 from bot.interfaces.mcp.tools import Tools
+from bot.storage.failures import passes, why
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def _lean(schema: Any, parts: dict[str, Any], *, defaults: bool) -> Any:
@@ -161,6 +167,39 @@ def _unknown(argument: str, known: Iterable[str]) -> str:
     return f"there is no argument {argument[:60]!r}, {hint}"
 
 
+def _with_caller_errors(tool: Callable[P, R]) -> Callable[P, R]:
+    """The tool, wrapped to raise ToolError for errors that concern the caller. Bugs of ours stay in the log."""
+
+    @wraps(tool)
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return tool(*args, **kwargs)
+        except Exception as problem:
+            if message := _caller_error(problem):
+                raise ToolError(message) from None
+            raise
+
+    return run
+
+
+def _caller_error(problem: Exception) -> str:
+    """The message for the caller; empty for a bug of ours."""
+    if refused := access_refused(problem):
+        return refused
+    if isinstance(problem, UserError | GitHubError):
+        return str(problem)
+    if isinstance(problem, Retryable):
+        return f"{problem}. Try again {'later' if problem.after is None else f'in {problem.after:.0f} seconds'}."
+    if passes(problem):
+        return f"the database failed: {why(problem)}. Try again later."
+    return ""
+
+
+_READS = ToolAnnotations(read_only_hint=True, open_world_hint=True)
+_COMPUTES = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=True)
+
+
 def build_server(
     tools: Tools, *, allow_writes: bool = False, playbooks: bool = False, version: str = ""
 ) -> MCPServer[str]:
@@ -174,5 +213,15 @@ def build_server(
         middleware=[_offer_sessions, _shorten_answers],
     )
     server.middleware.append(_refuse_unknown(server))
-    offer(server, tools, allow_writes=allow_writes, playbooks=playbooks)
+    for tool, kind in (
+        (tools.find_duplicates, _READS),
+        (tools.check_draft, _READS),
+        (tools.explain_pair, _READS),
+        (tools.scan_backlog, _READS),
+        (tools.dedupe_playbook, _COMPUTES),
+        (tools.close_as_duplicate, _WRITES),
+    ):
+        wanted = playbooks or tool != tools.dedupe_playbook
+        if wanted and (allow_writes or kind.read_only_hint):
+            server.add_tool(_with_caller_errors(tool), annotations=kind)
     return server
