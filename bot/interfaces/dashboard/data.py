@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
@@ -33,6 +33,7 @@ SEARCHED_FOR_UNJUDGED = 1_000
 """How many of the latest decisions `without_feedback` reads."""
 
 
+@dataclass(slots=True)
 class DashboardData:
     """Reads the data of the pages, stores votes, and starts evaluations.
 
@@ -40,26 +41,18 @@ class DashboardData:
     last scan.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        index: Index,
-        letters: DeadLetters,
-        queue: Inbox,
-        settings_of: Callable[[StoredRepository], LoadedSettings],
-        mode_of: Callable[[StoredRepository], str],
-        groups_of: Callable[[StoredRepository], ScanResult | None],
-        clock: Callable[[], datetime],
-    ) -> None:
-        self.store = store
-        self.clock = clock
-        self.settings_of = settings_of
-        self.groups_of = groups_of
-        self.mode_of = mode_of
-        self._index = index
-        self._letters = letters
-        self._queue = queue
-        self._runs = EvaluationRuns(store.engine)
+    store: Store
+    index: Index
+    letters: DeadLetters
+    queue: Inbox
+    settings_of: Callable[[StoredRepository], LoadedSettings]
+    mode_of: Callable[[StoredRepository], str]
+    groups_of: Callable[[StoredRepository], ScanResult | None]
+    clock: Callable[[], datetime]
+
+    @property
+    def _runs(self) -> EvaluationRuns:
+        return EvaluationRuns(self.store.engine)
 
     def now(self) -> float:
         """The clock in seconds since 1970."""
@@ -75,12 +68,12 @@ class DashboardData:
         return {verdict.other: verdict for verdict in verdicts}, usage, seconds
 
     def titles(self, repository: StoredRepository, numbers: Collection[int]) -> Mapping[int, str]:
-        with self._index.view(repository.id) as view:
+        with self.index.view(repository.id) as view:
             return {number: title for number, (title, _) in view.texts(numbers).items()}
 
     def pair(self, repository: StoredRepository, number: int, other: int) -> IssuePair | None:
         """Two issues side by side; None if the index lacks one of them."""
-        with self._index.view(repository.id) as view:
+        with self.index.view(repository.id) as view:
             texts, rows = view.texts({number, other}), view.issues([number, other])
         if len(texts) < 2:
             return None
@@ -157,7 +150,7 @@ class DashboardData:
             return False
         event = EvaluationEvent(repository.installation, repository.summary, chain)
         try:
-            self._queue.put(event.delivery_id, event)
+            self.queue.put(event.delivery_id, event)
         except DoppelError as problem:
             self._runs.note(repository.id, chain, Stage.FAILED, str(problem))
             raise
@@ -166,9 +159,9 @@ class DashboardData:
     def given_up(self, repository: StoredRepository) -> tuple[Sequence[DeadLetter], str]:
         """The deliveries that the queue gave up; or none, and why they cannot be read."""
         try:
-            return self._letters.of(repository.id), ""
+            return self.letters.of(repository.id), ""
         except DoppelError as problem:
             return (), str(problem)
 
     def index_status(self, repository: StoredRepository) -> IndexStatus | None:
-        return next(index_statuses([repository], self.store.backfills, self._index), None)
+        return next(index_statuses([repository], self.store.backfills, self.index), None)
