@@ -77,6 +77,7 @@ class Call:
     fresh: bool
 
 
+@dataclass(frozen=True, slots=True)
 class Tools:
     """Each public method is a tool, with its docstring as description.
 
@@ -89,25 +90,17 @@ class Tools:
     only after GitHub has let the caller read the repository.
     """
 
-    def __init__(
-        self,
-        open_repo: Callable[[RepoRef], RepoClient],
-        *,
-        open_known: Callable[..., AbstractContextManager[KnownRepository]],
-        open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, MatchMany, float] | None]],
-        tracker: ToolCallTracker,
-        clock: Callable[[], datetime],
-        default: RepoRef | None,
-    ) -> None:
-        self._open_repo = open_repo
-        self._open_known = open_known
-        self._open_scan = open_scan
-        self._tracker = tracker
-        self._clock = clock
-        self._default = default
+    open_repo: Callable[[RepoRef], RepoClient]
+    open_known: Callable[..., AbstractContextManager[KnownRepository]]
+    open_scan: Callable[[int, bool], AbstractContextManager[tuple[Scan, MatchMany, float] | None]]
+    tracker: ToolCallTracker
+    clock: Callable[[], datetime]
+    default: RepoRef | None
+
+    def __post_init__(self) -> None:
         for name in READING:
             # T5: under the default rule, calls about two different issues could count as equal.
-            tracker.add_rule(name, ToolRule(equal, unchanged=self._changed))
+            self.tracker.add_rule(name, ToolRule(equal, unchanged=self._changed))
 
     def find_duplicates(
         self,
@@ -135,7 +128,7 @@ class Tools:
         def ask() -> FindAnswer:
             client = self._client(call)
             target = client.issue(call.place, number)
-            with self._open_known(client, target, judge=judge) as known:
+            with self.open_known(client, target, judge=judge) as known:
                 return _found(known, target, options)
 
         arguments = {"repo": call.place.key, "number": number, "options": options, "judge": judge}
@@ -168,8 +161,8 @@ class Tools:
             client = self._client(call)
             # The ranking needs the number of issues. This request also fails if the repository does not exist.
             latest = next(iter(client.recent_issues(call.place, 1)), None)
-            draft = draft_issue(call.place, latest, title, body, self._clock())
-            with self._open_known(client, draft, issues=latest.number if latest else 0) as known:
+            draft = draft_issue(call.place, latest, title, body, self.clock())
+            with self.open_known(client, draft, issues=latest.number if latest else 0) as known:
                 return _found(known, draft, options, draft=True)
 
         arguments = {"repo": call.place.key, "title": title, "body": body, "options": options}
@@ -192,7 +185,7 @@ class Tools:
         def ask() -> Comparison:
             client = self._client(call)
             target, candidate = client.issue(call.place, number), client.issue(call.place, other)
-            with self._open_known(client, target) as known:
+            with self.open_known(client, target) as known:
                 judged = known.finder.compare(target, candidate)
                 (text,) = known.finder.own_texts(target, [judged], [candidate])
                 return Comparison.of(target, judged, known.settings.config.likely, text)
@@ -222,7 +215,7 @@ class Tools:
         def ask() -> BacklogAnswer:
             client = self._client(call)
             repository = client.repository(call.place)
-            with self._open_scan(repository.id, include_closed) as opened:
+            with self.open_scan(repository.id, include_closed) as opened:
                 if opened is None:
                     raise UserError(
                         f"{call.place}: this host has no complete index of it. `doppel scan {call.place}`, run on "
@@ -296,7 +289,7 @@ class Tools:
         place = call.place
         if number == original:
             raise InvalidArgument("original", "is the issue itself")
-        client = self._open_repo(place)
+        client = self.open_repo(place)
         issue, remaining = client.issue(place, number), client.issue(place, original)
         if issue.is_pull_request or remaining.is_pull_request:
             raise InvalidArgument("number" if issue.is_pull_request else "original", "is a pull request")
@@ -308,7 +301,7 @@ class Tools:
             raise InvalidArgument("original", f"#{original} is closed{hint}")
         closed = client.close_as_duplicate(place, number, remaining.id)
         if call.session is not None:
-            self._tracker.clear_session(call.session)
+            self.tracker.clear_session(call.session)
             client.forget_thread(_reading(call.session))
         return Closed(number=number, original=original, url=closed.url)
 
@@ -316,15 +309,15 @@ class Tools:
         """F1: the caller's repository, else the default; `repo` may be OWNER/REPO."""
         if repo and "/" in repo and not owner:
             return Call(session_of(context), RepoRef.parse(repo), fresh)
-        owner = owner or (self._default.owner if self._default else None)
-        repo = repo or (self._default.name if self._default else None)
+        owner = owner or (self.default.owner if self.default else None)
+        repo = repo or (self.default.name if self.default else None)
         if not owner or not repo:
             raise InvalidArgument("repo" if owner else "owner", "is missing, and the server has no default repository")
         return Call(session_of(context), RepoRef.of(owner, repo), fresh)
 
     def _client(self, call: Call) -> RepoClient:
         """A client that remembers the session's reads, so that a second question costs fewer requests."""
-        client = self._open_repo(call.place)
+        client = self.open_repo(call.place)
         return client if call.session is None else client.thread(_reading(call.session), fresh=call.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:
@@ -333,7 +326,7 @@ class Tools:
         if not numbers:
             return None
         ref = RepoRef.parse(place)
-        client = self._open_repo(ref)
+        client = self.open_repo(ref)
         return tuple(client.issue(ref, number).updated_at for number in numbers)
 
     def _remembered(
@@ -348,7 +341,7 @@ class Tools:
     ) -> A:
         if session is None:
             return run()
-        call = self._tracker.call(session, tool, arguments, run, fresh=fresh, keep=keep)
+        call = self.tracker.call(session, tool, arguments, run, fresh=fresh, keep=keep)
         return call.result.model_copy(update={"cached": call.cached, "note": call.note})
 
 
