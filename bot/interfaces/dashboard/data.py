@@ -119,10 +119,8 @@ class DashboardData:
         if same is None:
             self.store.signals.drop_own(repository.id, number, FeedbackKind.VOTE, login, other)
             return
-        at = self.clock().timestamp()
-        self.store.signals.put(
-            repository.id, FeedbackSignal(number, FeedbackKind.VOTE, login, other, same, Role.TRIAGE, at)
-        )
+        vote = FeedbackSignal(number, FeedbackKind.VOTE, login, other, same, Role.TRIAGE, self.now())
+        self.store.signals.put(repository.id, vote)
 
     def feedback(self, repository: StoredRepository) -> tuple[list[Example], list[Point]]:
         """The feedback of the last year, even from before the last reset, and its points for calibration."""
@@ -144,7 +142,7 @@ class DashboardData:
 
     def evaluate(self, repository: StoredRepository) -> bool:
         """Start an evaluation in the background; False if none is allowed yet. Raises QueueUnavailable."""
-        now = self.clock().timestamp()
+        now = self.now()
         chain = f"{now:.3f}"
         if not self.store.backfills.complete(repository.id) or not self._runs.begin(repository.id, chain, now):
             return False
