@@ -233,9 +233,7 @@ def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
             logger.warning("%s: what came before its index was complete is not looked at again: %s", known.ref, problem)
 
 
-def present_reactions(
-    settings: Settings, store: Store, repo: RepoRef, numbers: Sequence[int]
-) -> Mapping[int, tuple[int, int]]:
+def present_reactions(settings: Settings, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, tuple[int, int]]:
     """The current counts of 👍 and 👎 on issues, by issue number, for the command line."""
     with closing(build_github(settings)) as github:
         return reader(settings, github, repo).reactions(repo, numbers)

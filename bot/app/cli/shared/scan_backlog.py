@@ -114,7 +114,7 @@ def _of_repository(repo: RepoRef, settings: Settings) -> Iterator[IndexedSource]
         repo_id, name = _index_repository(repo, store, settings)
         with erased_if_ended(repo_id, store):
             asks = bool(settings.github_token or settings.app_id)
-            reactions = partial(present_reactions, settings, store, RepoRef.parse(name)) if asks else None
+            reactions = partial(present_reactions, settings, RepoRef.parse(name)) if asks else None
             yield IndexedSource(store, settings, repo_id, name, reactions=reactions)
 
 
