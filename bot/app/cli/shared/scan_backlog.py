@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -90,12 +90,10 @@ class IndexedSource:
     reactions: ReadReactions | None = None
 
 
-@contextmanager
-def open_source(source: str, settings: Settings) -> Iterator[IndexedSource]:
+def open_source(source: str, settings: Settings) -> AbstractContextManager[IndexedSource]:
     """SOURCE with all its issues in an index. Raises UserError."""
     read = read_source(source)
-    with _of_file(read, settings) if isinstance(read, Path) else _of_repository(read, settings) as backlog:
-        yield backlog
+    return _of_file(read, settings) if isinstance(read, Path) else _of_repository(read, settings)
 
 
 @contextmanager
