@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.conversation.marker import answered_comment_id
-from bot.conversation.render.escape import RepoLinks, escape
+from bot.conversation.render.escape import escape
 from bot.deliveries.events import CommentEvent, Event, Ignored, IssueEvent
 from bot.deliveries.payloads import parse
 from bot.domain.decisions import Decision, DecisionOutcome
@@ -129,7 +129,7 @@ class RunSummary:
     number. `lines` are further sentences in Markdown. `problems`, in plain text, are for somebody to fix.
     """
 
-    place: RepoLinks
+    repo: RepoRef
     pages: str
     number: int = 0
     decision: Decision | None = None
@@ -151,7 +151,7 @@ class RunSummary:
         """The comment's address, empty if there is none."""
         if self.comment_id is None:
             return ""
-        return f"{self.pages}/{self.place.repo}/issues/{self.number}#issuecomment-{self.comment_id}"
+        return f"{self.pages}/{self.repo}/issues/{self.number}#issuecomment-{self.comment_id}"
 
     @property
     def named(self) -> tuple[Evidence, ...]:
@@ -160,7 +160,7 @@ class RunSummary:
 
     def url(self, candidate: Evidence) -> str:
         kind = {"pull request": "pull", "discussion": "discussions"}.get(candidate.kind, "issues")
-        return f"{self.pages}/{candidate.repo or self.place.repo}/{kind}/{candidate.number}"
+        return f"{self.pages}/{candidate.repo or self.repo}/{kind}/{candidate.number}"
 
 
 def outputs(run: RunSummary) -> dict[str, str]:
@@ -181,7 +181,7 @@ def markdown(run: RunSummary) -> str:
 
 
 def _about_issue(run: RunSummary) -> str:
-    issue = f"[#{run.number}]({run.pages}/{run.place.repo}/issues/{run.number})"
+    issue = f"[#{run.number}]({run.pages}/{run.repo}/issues/{run.number})"
     if run.decision is None:
         return f"{issue}: nothing was looked for."
     sentence, why = _OUTCOME_SENTENCES[run.decision.outcome], escape(run.decision.reason)

@@ -14,7 +14,6 @@ from bot.app.wiring.clients import build_judge, now
 from bot.app.wiring.indexes import FIRST_STEP, MemoryQueue, build_index
 from bot.conversation.comments import CommentKeeper
 from bot.conversation.marker import of_token
-from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.events import CommentEvent, Event, IndexEvent, IssueEvent, full_name
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import DoppelError, GitHubError, Retryable
@@ -195,7 +194,7 @@ class Workflow:
         if self.repository:
             self._note_settings_problems(self.repository)
         return RunSummary(
-            place=RepoLinks(str(self.job.repo), self.settings.enterprise),
+            repo=self.job.repo,
             pages=pages_of(self.settings.github_api_url),
             number=number,
             decision=decision,

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import click
 
 from bot.app.action.runner import EVALUATE, SCAN, RunSummary, WorkflowJob, markdown, outputs
-from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.events import Ignored
 from bot.domain.errors import DoppelError
 
@@ -52,7 +51,7 @@ def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
     """Run the job; return its result, and whether the state must be saved."""
     event = job.event_to_handle(datetime.now().astimezone()) if job.is_issue_event else None
     if isinstance(event, Ignored):
-        return RunSummary(RepoLinks(str(job.repo)), "", lines=[f"Nothing to do: {event.reason}."]), False
+        return RunSummary(job.repo, "", lines=[f"Nothing to do: {event.reason}."]), False
     # These imports take a second.
     from bot.app.action.workflow import workflow
     from bot.platform.logs import configure_logging
