@@ -7,7 +7,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, NamedTuple
 
 from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
@@ -63,13 +63,8 @@ def side_by_side(
 
 
 def _marked(text: str, shared: Collection[str]) -> Marked:
-    parts: Marked = []
-    for part, marked in _parts(text, shared):
-        if parts and parts[-1][1] is marked:
-            parts[-1] = (parts[-1][0] + part, marked)
-        else:
-            parts.append((part, marked))
-    return parts
+    runs = groupby(_parts(text, shared), key=lambda part: part[1])
+    return [("".join(part for part, _ in run), marked) for marked, run in runs]
 
 
 def _parts(text: str, shared: Collection[str]) -> Iterator[tuple[str, bool]]:
