@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -130,19 +131,15 @@ def environment(server: Server, home: Path, database_url: str) -> dict[str, str]
 PATIENCE_SECONDS = 15.0
 
 
+@dataclass(frozen=True, slots=True)
 class Show:
-    """A show in one repository of the simulator, reported to `tell`; each wait takes at most `patience` seconds."""
+    """A show in one repository of the simulator, reported to `_tell`; each wait takes at most `_patience` seconds."""
 
-    def __init__(
-        self,
-        simulator: Simulator,
-        repository: str,
-        bot: BotProcesses,
-        tell: Terminal | Lines,
-        patience: float = PATIENCE_SECONDS,
-    ) -> None:
-        self._sim, self._repository, self._bot, self._tell = simulator, repository, bot, tell
-        self._patience = patience
+    _sim: Simulator
+    _repository: str
+    _bot: BotProcesses
+    _tell: Terminal | Lines
+    _patience: float = PATIENCE_SECONDS
 
     def play(self, scenes: Sequence[Scene]) -> None:
         began = time.monotonic()

@@ -187,10 +187,8 @@ def to_html(markdown: str, repository: str = "", link: IssueLink = lambda _: Non
                 token.content = _ALLOWED.sub(r"<\1>", escape(without_comments(token.content), quote=False))
             elif token.type == "image":
                 # Nothing is loaded from elsewhere; the description replaces the picture.
-                token.type, token.content = (
-                    "html_inline",
-                    f'<span class="image">{escape(token.content or "image")}</span>',
-                )
+                token.type = "html_inline"
+                token.content = f'<span class="image">{escape(token.content or "image")}</span>'
             elif token.type in ("link_open", "link_close"):
                 inside = token.type == "link_open"
                 if inside:
