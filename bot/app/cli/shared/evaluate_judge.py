@@ -222,10 +222,8 @@ def _ask_judge(asked: Sequence[RecordedQuestion], options: JudgeOptions, record:
     left = _unasked(record, asked, options)
     if left and not options.yes and not click.confirm(f"Ask {endpoint.model} {len(left):,} questions?", err=True):
         raise click.Abort
-    with file_errors(record):
-        if not record.exists():
-            with opened(record):
-                pass
+    if not record.exists():
+        write(record, "")
     _record_answers(endpoint, left, record, settings.judge_seconds)
     if options.critic:
         _record_answers(endpoint, _unasked(record, asked, options), record, settings.judge_seconds)
