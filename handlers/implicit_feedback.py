@@ -52,7 +52,10 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
         store.verdicts.overtaken(repo_id, number, context.services.now(), but=other)
     had_candidates = any(item.own for decision in context.decisions() for item in decision.evidence)
     if other and (had_candidates or _was_candidate_on(context, other)):
-        store.signals.put(repo_id, _signal(context, event, FeedbackKind.CLOSED, other, same=True))
+        login = event.sender.login
+        role = _role_of(context, login, event.author)
+        signal = FeedbackSignal(number, FeedbackKind.CLOSED, login, other, True, role, context.services.now())
+        store.signals.put(repo_id, signal)
 
 
 def reopened(context: IssueContext) -> None:
@@ -79,11 +82,6 @@ def _role_of(context: IssueContext, login: str, author: Actor) -> Role:
     if not same_login(login, author.login) or context.github.permission(context.repo, login).triage:
         return Role.TRIAGE
     return Role.AUTHOR
-
-
-def _signal(context: IssueContext, event: IssueEvent, kind: FeedbackKind, other: int, *, same: bool) -> FeedbackSignal:
-    login, role = event.sender.login, _role_of(context, event.sender.login, event.author)
-    return FeedbackSignal(context.number, kind, login, other, same, role, context.services.now())
 
 
 def _was_candidate_on(context: IssueContext, other: int) -> bool:
