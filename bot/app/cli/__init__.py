@@ -153,7 +153,6 @@ def _message_and_code(error: Exception) -> tuple[str, int]:
     if refused := access_refused(error):
         return refused, USAGE
     if isinstance(error, (Retryable, GitHubError)):
-        # Imported here, because `doppel --help` does not need it.
         from bot.deliveries.database import QueueUnavailable
 
         mend = "; see `doppel doctor`" if isinstance(error, QueueUnavailable) else ""

@@ -52,7 +52,6 @@ def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
     event = job.event_to_handle(datetime.now().astimezone()) if job.is_issue_event else None
     if isinstance(event, Ignored):
         return RunSummary(job.repo, "", lines=[f"Nothing to do: {event.reason}."]), False
-    # These imports take a second.
     from bot.app.action.workflow import workflow
     from bot.platform.logs import configure_logging
 

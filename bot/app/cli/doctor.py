@@ -21,7 +21,6 @@ def doctor(as_json: bool) -> None:
 
     Exit code 0: Doppel will work. 1: something is broken; the line about it says how to fix it.
     """
-    # These imports take a second.
     from bot.app.wiring.clients import build_endpoint, build_github, embedder
     from bot.app.wiring.manifest import events, permissions
 

@@ -60,7 +60,6 @@ def scan(
     if as_json and markdown:
         raise click.UsageError("--json and --markdown: one of them, the other can be a second call")
     refuse_overwriting("--html", html, Path(source), weights)
-    # NumPy and the models take a second to import.
     from bot.app.cli.shared import scan_backlog
 
     settings, judging = host.load(), read_weights(weights)

@@ -132,7 +132,6 @@ def cleanup_on_signal() -> Iterator[None]:
 @contextmanager
 def progress_bar(what: str, total: int | None) -> Iterator[tuple[Progress, TaskID]]:
     """A progress bar on stderr, so that stdout holds only the result; `total` is None while unknown."""
-    # Imported here, because `doppel --help` does not need it.
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
