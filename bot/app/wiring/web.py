@@ -16,7 +16,7 @@ from bot.github.client import GitHub
 from bot.interfaces.dashboard.data import DashboardData
 from bot.interfaces.dashboard.routes import Dashboard
 from bot.interfaces.dashboard.sign_in import Access, SignIn
-from bot.interfaces.setup.registration import Credentials, check_writable, keep_credentials
+from bot.interfaces.setup.registration import Credentials
 from bot.interfaces.setup.routes import SetupBackend
 from bot.platform.addresses import pages_of
 from bot.platform.settings import Settings
@@ -37,16 +37,11 @@ def build_setup(settings: Settings) -> SetupBackend:
             return Credentials(github.convert_manifest(code), api_url, proxy_url)
 
     return SetupBackend(
-        token=settings.setup_token,
-        github=settings.github_api_url,
-        channel=settings.webhook_proxy_url,
+        settings=settings,
         permissions=manifest.permissions(),
         events=manifest.events(),
         convert=convert,
-        check=partial(check_writable, settings.home),
-        keep=partial(keep_credentials, settings.home),
         slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
-        watching=settings.mode == "shadow",
         # Heroku sets DYNO; the disk of a dyno is lost when the dyno stops.
         lasting="DYNO" not in os.environ,
         arrived=lambda: has_arrived(settings, stored.stat().st_mtime if stored.exists() else 0.0),

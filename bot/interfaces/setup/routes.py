@@ -23,11 +23,14 @@ from bot.interfaces.pages import POLICY, Page, is_https, protect, root_url
 from bot.interfaces.setup.registration import (
     CannotKeep,
     Credentials,
+    check_writable,
     github_server,
+    keep_credentials,
     make_manifest,
     read_choices,
 )
 from bot.platform.local import is_here
+from bot.platform.settings import Settings
 
 COOKIE = "doppel_setup"
 # A manifest's code is valid for an hour.
@@ -42,22 +45,16 @@ _MAKING = ("setup.form", "setup.start", "setup.callback")
 class SetupBackend:
     """The values and functions that the pages need from the bot.
 
-    `convert` exchanges a code for credentials; it takes the code, the address of GitHub's API, and the channel. `keep`
-    stores the credentials; `check` raises SettingsError if `keep` could not. `slug_of_app` asks GitHub for the App's
-    name; None before an App exists. `arrived` says whether GitHub has delivered anything. `watching`: the host posts
-    nothing unasked. `lasting`: files survive a restart; if not, the page shows the credentials for the host's settings.
+    `convert` exchanges a code for credentials; it takes the code, the address of GitHub's API, and the channel.
+    `slug_of_app` asks GitHub for the App's name; None before an App exists. `arrived` says whether GitHub has delivered
+    anything. `lasting`: files survive a restart; if not, the page shows the credentials for the host's settings.
     """
 
-    token: str
-    github: str
-    channel: str
+    settings: Settings
     permissions: Mapping[str, str]
     events: frozenset[str]
     convert: Callable[[str, str, str], Credentials]
-    check: Callable[[], None]
-    keep: Callable[[Credentials], None]
     slug_of_app: Callable[[], str] | None
-    watching: bool
     lasting: bool
     arrived: Callable[[], bool]
 
@@ -79,7 +76,8 @@ def make_setup(setup: SetupBackend) -> Blueprint:
 class _Pages:
     def __init__(self, setup: SetupBackend) -> None:
         self._setup = setup
-        self._signer = URLSafeTimedSerializer(setup.token, salt="doppel set-up")
+        self._settings = setup.settings
+        self._signer = URLSafeTimedSerializer(self._settings.setup_token, salt="doppel set-up")
 
     def require_token(self) -> AnyResponse | tuple[str, int] | None:
         """Admit only requests with the token. Move it from the address into a cookie, out of history and logs."""
@@ -104,9 +102,9 @@ class _Pages:
         entered = {
             "name": f"Doppel {secrets.token_hex(2)}",
             "organization": "",
-            "address": "" if local and not is_here(self._setup.github) else root_url(),
-            "channel": self._setup.channel,
-            "github": github_server(self._setup.github).web,
+            "address": "" if local and not is_here(self._settings.github_api_url) else root_url(),
+            "channel": self._settings.webhook_proxy_url,
+            "github": github_server(self._settings.github_api_url).web,
             "watch": "",
         }
         return render_template("setup/form.html", entered=entered, problem="")
@@ -126,7 +124,7 @@ class _Pages:
             )
             # If the key could not be stored, the new App would have to be deleted on GitHub again.
             if self._setup.lasting:
-                self._setup.check()
+                check_writable(self._settings.home)
         except (InvalidArgument, SettingsError) as problem:
             return render_template("setup/form.html", entered=entered, problem=str(problem)), 422
         manifest = make_manifest(choice, root_url(), self._setup.permissions, self._setup.events)
@@ -146,7 +144,7 @@ class _Pages:
             return self._failed("This does not come from the set-up page, or it is over an hour old.", 400)
         try:
             if self._setup.lasting:
-                self._setup.check()
+                check_writable(self._settings.home)
         except CannotKeep as problem:
             return self._failed(f"{problem} Mend that, and load this page again: the App waits for an hour.", 500)
         except SettingsError as problem:
@@ -161,7 +159,7 @@ class _Pages:
                 return render_template(
                     "setup/copy.html", variables=variables, install=_install_url(web, credentials.app.slug)
                 )
-            self._setup.keep(credentials)
+            keep_credentials(self._settings.home, credentials)
         except CannotKeep as problem:
             return self._failed(f"{problem} {_LOST}", 500)
         except SettingsError as problem:
@@ -178,7 +176,7 @@ class _Pages:
             slug = self._setup.slug_of_app()
         except DoppelError as problem:
             return self._failed(f"GitHub does not say which App this is: {problem}.", 502)
-        return self._done(github_server(self._setup.github).web, slug, self._setup.watching)
+        return self._done(github_server(self._settings.github_api_url).web, slug, self._settings.mode == "shadow")
 
     def status(self) -> Response:
         """For the page's script: whether the receiver has the credentials, and whether GitHub has delivered."""
@@ -202,7 +200,7 @@ class _Pages:
         return render_template("setup/failed.html", problem=problem), status
 
     def _is_token(self, value: str) -> bool:
-        return hmac.compare_digest(value.encode(), self._setup.token.encode())
+        return hmac.compare_digest(value.encode(), self._settings.setup_token.encode())
 
 
 def _install_url(web: str, slug: str) -> str:
