@@ -78,10 +78,8 @@ def build_dashboard(settings: Settings) -> Dashboard:
         index = build_index(settings, store)
         return DashboardData(store, index, DeadLetters(settings), Inbox(settings), settings_of, mode_of, groups_of, now)
 
-    web = pages_of(settings.github_api_url)
     return Dashboard(
-        sign_in=SignIn(web, settings.client_id, settings.client_secret, github.visitor),
+        sign_in=SignIn(pages_of(settings.github_api_url), settings.client_id, settings.client_secret, github.visitor),
         access=Access(may_triage, monotonic),
         data=data,
-        web=web,
     )

@@ -78,12 +78,11 @@ _VOTES = {"same": True, "other": False, "none": None}
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """The parts that the pages need. Pages call `data` only if they need it; `web` is the root of GitHub's pages."""
+    """The parts that the pages need. Pages call `data` only if they need it."""
 
     sign_in: SignIn
     access: Access
     data: Callable[[], DashboardData]
-    web: str
 
 
 def make_dashboard(dashboard: Dashboard) -> Blueprint:
@@ -94,7 +93,7 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     pages.before_request(signing.recognise)
     pages.context_processor(
         lambda: {
-            "web": dashboard.web,
+            "web": dashboard.sign_in.web,
             "session": g.get("session"),
             "page_of": _page_of,
             "outcomes": views.OUTCOMES,
