@@ -20,7 +20,6 @@ from bot.domain.errors import DoppelError, GitHubError, Retryable
 from bot.github.token import INSTALLATION, TokenGitHub
 from bot.platform import settings as host
 from bot.platform.addresses import pages_of
-from bot.platform.settings import Settings
 from bot.search.indexer import Indexer
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher
@@ -58,7 +57,6 @@ class Workflow:
     """
 
     job: WorkflowJob
-    settings: Settings
     github: TokenGitHub
     services: Services
     pending: MemoryQueue
@@ -195,7 +193,7 @@ class Workflow:
             self._note_settings_problems(self.repository)
         return RunSummary(
             repo=self.job.repo,
-            pages=pages_of(self.settings.github_api_url),
+            pages=pages_of(self.services.settings.github_api_url),
             number=number,
             decision=decision,
             comment_id=comment.comment_id if comment else None,
@@ -248,7 +246,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
         judge=build_judge(settings, store),
     )
     with closing(store), closing(github):
-        yield Workflow(job, settings, github, services, pending, restored, began, state.feedback_hash(store))
+        yield Workflow(job, github, services, pending, restored, began, state.feedback_hash(store))
 
 
 def _evaluate(repo: RepoRef) -> str:

@@ -56,7 +56,7 @@ def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
     from bot.platform.logs import configure_logging
 
     with workflow(job) as running:
-        configure_logging(running.settings.log_level)
+        configure_logging(running.services.settings.log_level)
         run = running.handle(event) if event is not None else _run_task(running)
         return run, running.keep()
 
@@ -77,7 +77,7 @@ def _run_task(running: Workflow) -> RunSummary:
 
 def _run_command(running: Workflow, name: str, *options: str, fenced: bool = False) -> None:
     """Run another command on the repository, and put its output into the summary."""
-    database = running.settings.database_url
+    database = running.services.settings.database_url
     passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environ = passed_on | dict(running.job.settings) | {"DATABASE_URL": database, "COLUMNS": "100"}
     command = (sys.executable, "-m", "bot", name, str(running.job.repo), *options)
