@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 
 from bot.deliveries.events import IssueEvent
-from bot.domain.entities import Actor, same_login
+from bot.domain.entities import same_login
 from bot.domain.errors import Unavailable
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role
 from bot.domain.formats import parse_time
@@ -53,7 +53,9 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
     had_candidates = any(item.own for decision in context.decisions() for item in decision.evidence)
     if other and (had_candidates or _was_candidate_on(context, other)):
         login = event.sender.login
-        role = _role_of(context, login, event.author)
+        is_author = same_login(login, event.author.login)
+        # Only the author and people with triage access can close an issue. Who is both counts as the latter.
+        role = Role.AUTHOR if is_author and not context.github.permission(context.repo, login).triage else Role.TRIAGE
         signal = FeedbackSignal(number, FeedbackKind.CLOSED, login, other, True, role, context.services.now())
         store.signals.put(repo_id, signal)
 
@@ -75,13 +77,6 @@ def digest_edited(context: IssueContext, event: IssueEvent) -> None:
     login = event.sender.login
     if context.github.permission(context.repo, login).triage:
         store_checkboxes(services.store, services.index, repo_id, context.issue.body, login, services.now())
-
-
-def _role_of(context: IssueContext, login: str, author: Actor) -> Role:
-    """The role of a person who must be the author or have triage access; `TRIAGE` for a person who is both."""
-    if not same_login(login, author.login) or context.github.permission(context.repo, login).triage:
-        return Role.TRIAGE
-    return Role.AUTHOR
 
 
 def _was_candidate_on(context: IssueContext, other: int) -> bool:
