@@ -27,12 +27,8 @@ _TITLE, _REASON = 150, 120
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 
-def _cleaned(value: Any) -> Any:
-    """Strangers' text as people see it, without invisible or control characters."""
-    return clean(value, _LINE_MAX) if isinstance(value, str) else value
-
-
-Line = Annotated[str, BeforeValidator(_cleaned)]
+# Strangers' text as people see it, without invisible or control characters.
+Line = Annotated[str, BeforeValidator(lambda text: clean(text, _LINE_MAX) if isinstance(text, str) else text)]
 
 
 class Lean(BaseModel):
