@@ -62,10 +62,6 @@ A = TypeVar("A", bound=ToolAnswer)
 
 
 READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
-# The arguments that name issues: an answer is valid until one of the issues changes (T6).
-_ISSUES = ("number", "other")
-
-_ANSWERED = (SearchOutcome.FOUND, SearchOutcome.NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,11 +317,11 @@ class Tools:
         return client if call.session is None else client.thread(_reading(call.session), fresh=call.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:
-        """When somebody last changed the issues of a call. Each issue costs a conditional request."""
-        place, numbers = arguments.get("repo", ""), [arguments[name] for name in _ISSUES if name in arguments]
+        """When somebody last changed the issues of a call (T6). Each issue costs a conditional request."""
+        numbers = [arguments[name] for name in ("number", "other") if name in arguments]
         if not numbers:
             return None
-        ref = RepoRef.parse(place)
+        ref = RepoRef.parse(arguments["repo"])
         client = self.open_repo(ref)
         return tuple(client.issue(ref, number).updated_at for number in numbers)
 
@@ -360,4 +356,4 @@ def _reading(session: str) -> str:
 
 def _is_whole(findings: FindAnswer) -> bool:
     """Whether to remember an answer: after an incomplete search, the next one may find more."""
-    return findings.outcome in _ANSWERED
+    return findings.outcome in (SearchOutcome.FOUND, SearchOutcome.NONE)
