@@ -5,8 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
 
 import sqlalchemy as sa
+
+from bot.search.index import database
+from bot.search.index.database import read_on_sqlite
 
 
 @contextmanager
@@ -29,8 +34,13 @@ def queries() -> Iterator[list[str]]:
     def note(connection: object, cursor: object, statement: str, *_: object) -> None:
         asked.append(statement)
 
+    def read(connection: sa.Connection, statement: str, values: tuple[Any, ...]) -> list[Any]:
+        asked.append(statement)
+        return read_on_sqlite(connection, statement, values)
+
     sa.event.listen(sa.Engine, "before_cursor_execute", note)
     try:
-        yield asked
+        with patch.object(database, "read_on_sqlite", read):
+            yield asked
     finally:
         sa.event.remove(sa.Engine, "before_cursor_execute", note)

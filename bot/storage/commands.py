@@ -87,7 +87,8 @@ class Usage(TableGateway):
     ) -> UsageLimit | None:
         """Count these uses; or count none, and return the first limit that they would exceed.
 
-        `uses` are unique names, one for each command of a comment. A retry may repeat uses, which are counted once.
+        `uses` are unique names, one for each command of a comment. A retry may repeat uses, which are counted once. A
+        repository whose installation is unknown counts alone.
         """
         login, longest = name_key(login), max(limit.seconds for limit in limits)
         with write(self._engine) as connection:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+import sqlite3
+from collections.abc import Callable, Iterator
+from itertools import chain, islice, repeat
 
 import numpy as np
 import pytest
 import sqlalchemy as sa
 
 from bot.search.index.database import fetch, upsert
+from bot.storage.engine import make_engine
 from bot.storage.schema import index_chunks, index_vocabulary, metadata
 
 COLUMNS = (index_vocabulary.c.term, index_vocabulary.c.hash)
@@ -36,6 +38,21 @@ def test_several_rows_of_one_key_all_come(connection: sa.Connection) -> None:
     upsert(connection, index_chunks, [(1, 5, chunk, b"%d" % chunk) for chunk in range(3)])
     rows = fetch(connection, 1, (index_chunks.c.postings,), index_chunks.c.list, [5, 6, 5])
     assert sorted(rows) == [(b"0",), (b"1",), (b"2",)]
+
+
+def test_a_read_that_fails_is_not_tried_again(new_database: Callable[[str], str]) -> None:
+    """On a full disk SQLite has rolled back what was written before it, and a second read would hide that."""
+    engine = make_engine(new_database("sqlite"))
+    metadata.create_all(engine)
+    fails = chain([True], repeat(False))
+    with engine.connect() as connection:
+        driver = connection.connection.driver_connection
+        assert isinstance(driver, sqlite3.Connection)
+        driver.set_progress_handler(lambda: next(fails), 1)
+        with pytest.raises(sa.exc.OperationalError, match="interrupted"):
+            fetch(connection, 1, COLUMNS, index_vocabulary.c.hash, [7])
+        driver.set_progress_handler(None, 1)
+    engine.dispose()
 
 
 def has_read(connection: sa.Connection) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,19 +57,23 @@ def fetch(
     if connection.dialect.name == "sqlite":
         listed = "(SELECT value FROM json_each(?))"
         statement = f"SELECT {names} FROM {table} WHERE repo_id = ? AND {column.name} IN {listed}"  # noqa: S608
-        values: tuple[Any, ...] = (repo_id, json.dumps(wanted))
-        # SQLAlchemy takes longer for such a read than SQLite, and a look makes thirty. But callers know its errors.
-        driver = connection.connection.driver_connection
-        assert isinstance(driver, sqlite3.Connection)
-        with suppress(sqlite3.Error):
-            return driver.execute(statement, values).fetchall()
-    else:
-        statement = (
-            f"SELECT one.* FROM unnest(%s::bigint[]) AS wanted(key), LATERAL (SELECT {names} "  # noqa: S608
-            f"FROM {table} WHERE repo_id = %s AND {column.name} = wanted.key OFFSET 0) AS one"
-        )
-        values = (wanted, repo_id)
-    return list(connection.exec_driver_sql(statement, values).all())
+        return read_on_sqlite(connection, statement, (repo_id, json.dumps(wanted)))
+    statement = (
+        f"SELECT one.* FROM unnest(%s::bigint[]) AS wanted(key), LATERAL (SELECT {names} "  # noqa: S608
+        f"FROM {table} WHERE repo_id = %s AND {column.name} = wanted.key OFFSET 0) AS one"
+    )
+    return list(connection.exec_driver_sql(statement, (wanted, repo_id)).all())
+
+
+def read_on_sqlite(connection: sa.Connection, statement: str, values: tuple[Any, ...]) -> list[Any]:
+    """Read by the driver itself: a look makes thirty reads, and SQLAlchemy takes longer for each than SQLite."""
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    try:
+        return driver.execute(statement, values).fetchall()
+    except sqlite3.Error as error:
+        # Do not read again: on a full disk, SQLite has rolled back the transaction.
+        raise sa.exc.DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True) from error
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
