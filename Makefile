@@ -28,7 +28,7 @@ demo: install
 
 # Without the browser's tests also where playwright is installed: it leaves an event loop running in its process.
 test: install
-	$(BIN)/pytest -n 3 --dist worksteal -m 'not browser'
+	$(BIN)/pytest -n 4 --dist worksteal -m 'not browser'
 
 # The inner loop, which is to take less than a minute: no PostgreSQL, no other processes, nothing slow, and of the tests
 # of the whole bot a few. Nothing here waits much, so that more processes than cores would only load everything once more.
