@@ -31,9 +31,9 @@ test: install
 	$(BIN)/pytest -n 4 --dist worksteal -m 'not browser'
 
 # The inner loop, which is to take less than a minute: no PostgreSQL, no other processes, nothing slow, and of the tests
-# of the whole bot a few. Nothing here waits much, so that more processes than cores would only load everything once more.
+# of the whole bot a few.
 test-quick: install
-	$(BIN)/pytest -n 2 --dist worksteal -m 'not postgres and not processes and not whole and not slow and not browser'
+	$(BIN)/pytest -n 3 --dist worksteal -m 'not postgres and not processes and not whole and not slow and not browser'
 
 # Property tests with other examples every time, and more of them than the suite draws.
 test-explore: install

@@ -25,6 +25,8 @@ from bot.storage import Store, open_store
 from bot.storage.schema import metadata
 from tests.calling import call
 
+pytestmark = pytest.mark.slow
+
 MINE, OTHER = 5, 55
 APP = RepoRef("Acme", "App")
 

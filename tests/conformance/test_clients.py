@@ -6,8 +6,12 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from bot.simulator import start_simulator
 from tests.waiting import LONGEST
+
+pytestmark = pytest.mark.slow
 
 SCRIPT = Path(__file__).with_name("octokit.mjs")
 

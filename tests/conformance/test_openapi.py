@@ -13,6 +13,9 @@ from bot.simulator import Server, start_simulator
 from tests.conformance.openapi import Description, Exchange
 from tests.conformance.recorder import recording
 
+# GitHub's description takes seconds to read.
+pytestmark = pytest.mark.slow
+
 REPO = RepoRef("acme", "app")
 
 

@@ -21,6 +21,9 @@ from bot.web import create_app
 from handlers import ROUTES
 from tests.conformance.conftest import MODULES
 
+# GitHub's description takes seconds to read.
+pytestmark = pytest.mark.slow
+
 EXAMPLES = MODULES / "@octokit/webhooks-examples/api.github.com/index.json"
 SECRET = "a-secret"
 HANDLED = {(route.event, action) for route in ROUTES for action in route.actions}

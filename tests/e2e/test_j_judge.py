@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -23,8 +24,10 @@ from tests.e2e.test_c7_digest import keep
 from tests.judge.models import answer, entry, read, saying
 from tests.waiting import LONGEST, wait_until
 
-pytest.importorskip("openai")
-pytest.importorskip("anthropic")
+# Not by importing them: each process of the suite would take a second to do so.
+pytestmark = pytest.mark.skipif(
+    not (find_spec("openai") and find_spec("anthropic")), reason="the judge's clients are not installed"
+)
 
 CAUSE = "the export of page 7 fails"
 SIBLING = ("Crash while exporting to PNG", "Exporting raises `PngRenderError: page 7`.")

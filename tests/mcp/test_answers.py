@@ -18,6 +18,8 @@ from bot.platform.settings import Settings
 from bot.simulator import Simulator
 from tests.mcp.conftest import TRACE, answer, ask, fill_index, session
 
+pytestmark = pytest.mark.slow
+
 DRAFT = {"title": "Panic, index out of range, rendering table", "body": TRACE}
 
 # What the tools' list took when every field had a title and a description, and each class its docstring.
@@ -32,7 +34,6 @@ def candidates(found: dict[str, Any]) -> list[dict[str, Any]]:
     return found["candidates"] if "candidates" in found else [found["other"]]
 
 
-@pytest.mark.slow
 def test_p4_beside_each_number_stands_the_word_that_a_comment_has_for_it(
     server: Any, sim: Simulator, settings: Settings
 ) -> None:
@@ -55,7 +56,6 @@ def test_p4_a_repository_can_say_from_where_on_something_is_likely(server: Any, 
     assert answer(ask(server, "explain_pair", number=3, other=1))["other"]["likelihood"] == "possibly"
 
 
-@pytest.mark.slow
 def test_p6_what_the_bot_would_name_unasked_is_told_and_nothing_later(
     server: Any, sim: Simulator, settings: Settings
 ) -> None:
@@ -89,7 +89,6 @@ def test_p6_a_draft_is_compared_with_closed_issues_and_the_best_five_are_listed(
     assert {one["state"] for one in opened["candidates"]} == {"open"}
 
 
-@pytest.mark.slow
 def test_f_threshold_is_similarity_of_titles_and_min_confidence_the_probability(
     server: Any, sim: Simulator, settings: Settings
 ) -> None:
@@ -113,7 +112,6 @@ def test_f_threshold_is_similarity_of_titles_and_min_confidence_the_probability(
     assert answer(ask(server, "check_draft", title="Table", body=TRACE, threshold=0.9))["candidates"] == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("indexed", [False, True])
 def test_an_excerpt_is_the_authors_text_on_one_bounded_line(
     server: Any, sim: Simulator, settings: Settings, indexed: bool
@@ -159,7 +157,6 @@ def blanks(value: Any, at: str = "") -> Iterator[str]:
         yield at
 
 
-@pytest.mark.slow
 def test_nothing_is_said_that_says_nothing(server: Any, sim: Simulator, settings: Settings) -> None:
     fill_index(sim, settings)
     for tool, arguments in (

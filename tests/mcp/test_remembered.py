@@ -12,8 +12,9 @@ from bot.simulator import Simulator
 from tests.knowledge.playbooks import entry, playbook
 from tests.mcp.conftest import TRACE, answer, fill_index, session
 
+pytestmark = pytest.mark.slow
 
-@pytest.mark.slow
+
 def test_t2_a_repeated_call_is_marked_cached(server: Any, sim: Simulator) -> None:
     calls: dict[str, dict[str, Any]] = {
         "find_duplicates": {"number": 3},
@@ -34,7 +35,6 @@ def test_t2_a_repeated_call_is_marked_cached(server: Any, sim: Simulator) -> Non
         assert answer(same)["cached"] is True
 
 
-@pytest.mark.slow
 def test_t2_fresh_asks_again_and_is_remembered(server: Any, sim: Simulator) -> None:
     with session(Client(server)) as client:
         client.call_tool("find_duplicates", {"number": 3})
@@ -64,7 +64,6 @@ def test_t6_an_edit_makes_what_was_remembered_of_an_issue_stale(server: Any, sim
             assert answer(client.call_tool(tool, arguments))["cached"] is True
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("indexed", [False, True])
 def test_what_was_filed_since_an_earlier_draft_is_found_for_the_next_one(
     server: Any, sim: Simulator, settings: Settings, indexed: bool

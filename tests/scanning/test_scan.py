@@ -13,6 +13,8 @@ from bot.search.matching import shipped_model
 from bot.storage import Store
 from tests.index.conftest import HashingModel
 
+pytestmark = pytest.mark.slow
+
 # Among so few issues a word in common makes a pair likely enough for the default.
 SURE = 0.5
 CRASH = "The log says: ERROR exporter could not write page_table: disk 7 is gone"

@@ -20,6 +20,8 @@ from bot.search.sources.github import Discussions
 from bot.simulator import Server, Simulator
 from tests.served import emptied, reading, server
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["server"]
 
 REPO = RepoRef("acme", "app")

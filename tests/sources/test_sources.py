@@ -158,6 +158,7 @@ def test_first_contact_counts_the_words_of_recent_issues_once() -> None:
     assert words.total() == 3
 
 
+@pytest.mark.slow
 def test_f8b_what_is_late_is_left_behind_and_told_and_the_others_count() -> None:
     server, held = Server(), threading.Event()
 
