@@ -62,9 +62,8 @@ class DeadLetters:
 
 
 def is_dead() -> sa.ColumnElement[bool]:
-    """A condition for dead letters."""
-    # The first part repeats the condition of the index `jobs_ended`: otherwise SQLite would not use the index.
-    return sa.and_(state("done", "dead"), jobs.c.state == "dead", jobs.c.queue != SCHEDULE)
+    """A condition for dead letters that were not erased. Its first part is that of the index `jobs_ended`."""
+    return sa.and_(state("done", "dead"), jobs.c.state == "dead", jobs.c.payload != "", jobs.c.queue != SCHEDULE)
 
 
 def _letter(row: sa.Row[Any]) -> DeadLetter:

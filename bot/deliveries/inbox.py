@@ -89,13 +89,13 @@ class Inbox:
     def erase(self, repository_id: int, before: float | None = None) -> None:
         """Erase a repository's payloads, or only those that arrived before `before` (seconds since 1970).
 
-        Dead letters lose their payloads too. The ids stay, so that a redelivery changes nothing. A running job loses
-        its payload when it ends.
+        Dead letters and running jobs lose theirs too. The ids stay, so that a redelivery changes nothing.
         """
-        conditions = [jobs.c.repository == repository_id, jobs.c.state.in_(["waiting", "dead"])]
+        conditions = [jobs.c.repository == repository_id, jobs.c.state != "done"]
         if before is not None:
             conditions.append(jobs.c.arrived_at < before)
-        erase = sa.update(jobs).where(*conditions).values(state="done", payload="", done_at=self._queue.now)
+        ended = sa.case((jobs.c.state == "running", jobs.c.state), else_="done")
+        erase = sa.update(jobs).where(*conditions).values(state=ended, payload="", done_at=self._queue.now)
         with self._ready():
             with write(self._engine) as connection:
                 erased = connection.execute(erase).rowcount

@@ -156,8 +156,8 @@ class Worker:
     def _claim_some(self) -> bool:
         """Claim jobs of each queue that has a free slot; returns whether any job was claimed.
 
-        Only one suspect job runs at a time. Nothing runs beside a suspect delivery, so that its crash takes no other
-        job down. A suspect job of another queue can take hours, so deliveries do run beside it.
+        Only one suspect job runs at a time. No other delivery runs beside a suspect delivery, so that its crash takes
+        none down. A suspect job of another queue can take hours, so deliveries do run beside it.
         """
         with self._changed:
             free = {queue for queue, threads in self._free.items() if threads}
@@ -220,7 +220,8 @@ class Worker:
         with working_on(here), span("job", claim.id, attempt=here.attempt) as traced:
             error = None
             try:
-                self._handle(Job(claim.id, from_json(claim.payload), claim.attempts + 1, claim.arrived))
+                if claim.payload:  # An erased repository's job has none, and nothing left to try (C6a).
+                    self._handle(Job(claim.id, from_json(claim.payload), claim.attempts + 1, claim.arrived))
             except Exception as raised:
                 error = raised
             # From here on the job waits only for the queue's database, which may be away for hours.

@@ -6,13 +6,16 @@ import pytest
 import sqlalchemy as sa
 
 from bot.deliveries import queue as queue_module
+from bot.deliveries import worker as worker_module
 from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, jobs
 from bot.deliveries.dead_letters import DeadLetters
 from bot.deliveries.inbox import Inbox, has_arrived, new_job, queued_content
 from bot.deliveries.queue import KEEP_DEAD, KEEP_DONE, LEASE, POISON, ClaimedJob, Queue, Schedule, ScheduledTask
+from bot.deliveries.worker import Worker
 from bot.interfaces.monitoring.exposition import of_queue, read_queue_state
 from bot.platform.settings import Settings
 from tests.jobs.conftest import change, event, row, step
+from tests.waiting import wait_until
 
 
 @pytest.fixture
@@ -156,6 +159,20 @@ def test_c6a_what_was_given_up_and_erased_is_no_dead_letter(queue: Queue, inbox:
     assert [one["id"] for one in queued_content(settings, 5)] == ["lost"]
     inbox.erase(5)
     assert (queued_content(settings, 5), read_queue_state(queue.engine).dead) == ([], 1)
+
+
+@pytest.mark.slow
+def test_a_worker_at_rest_is_woken_by_what_arrives(
+    queue: Queue, inbox: Inbox, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By LISTEN on PostgreSQL, by the file's version on SQLite: without them it would poll here after an hour."""
+    monkeypatch.setattr(worker_module, "POLL_EVERY", 3_600.0)
+    worker = Worker(settings, lambda job: None)
+    worker.start()
+    for turn in range(3):
+        inbox.put(f"arrived {turn}", event(7))
+        wait_until(lambda turn=turn: row(queue.engine, f"arrived {turn}").state == "done")  # type: ignore[misc]
+    assert worker.stop()
 
 
 def test_whether_a_delivery_has_arrived(queue: Queue, settings: Settings) -> None:

@@ -15,7 +15,7 @@ from bot.domain.entities import RepoRef
 from bot.domain.errors import InvalidArgument, RateLimited, Unavailable
 from bot.platform.lease import check_lease
 from bot.platform.metrics import REGISTRY
-from tests.jobs.conftest import Bench, change, event, replay, row
+from tests.jobs.conftest import Bench, Held, change, event, replay, row
 from tests.waiting import LONGEST as AT_LAST
 from tests.waiting import stays, wait_until
 
@@ -144,6 +144,23 @@ def test_a_dead_letter_that_this_version_cannot_read_is_listed_all_the_same(benc
 def test_text_that_no_database_can_store_is_mended(bench: Bench, number: int) -> None:
     assert bench.inbox.put("odd", event(number, "labeled", label="\ud83d \0 🦆"))
     wait_until(lambda: bench.states("odd") == ["done"])
+
+
+def test_c6a_what_runs_while_its_repository_is_erased_is_not_tried_again(bench: Bench, number: int) -> None:
+    held = Held()
+
+    def fail_at_last(job: Job) -> None:
+        held(job)
+        fail(job)
+
+    bench.reactions["running"] = fail_at_last
+    bench.inbox.put("running", event(number, repo_id=78))
+    wait_until(lambda: held.at_work == 1)
+    bench.inbox.erase(78)
+    assert row(bench.engine, "running").payload == ""
+    held.go.set()
+    wait_until(lambda: bench.states("running") == ["done"])
+    assert bench.calls("running") == [("running", 1)]
 
 
 def test_c6a_erasing_a_repository_takes_what_waits_and_its_dead_letters(bench: Bench, number: int) -> None:
