@@ -23,6 +23,7 @@ from bot.conversation.marker import IsOurs
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import DoppelError, GitHubError, NotFound, Overtaken, RateLimited, Retryable, Unavailable
 from bot.github.repository import RepoClient
+from bot.platform.lease import check_lease, working_under_lease
 from bot.platform.metrics import COMMENT_SECONDS, COMMENTS
 from bot.platform.tracing import current
 from bot.storage import ADVISORY, ClaimOutcome, CommentState, StoredComment
@@ -189,6 +190,7 @@ class CommentKeeper:
         stored hash is the same, since somebody may have deleted or changed the comment without an event. Raises
         Retryable while another attempt handles the same comment.
         """
+        check_lease()
         row = self._row(slot)
         stored = row.stored()
         if stored is not None and stored.state is CommentState.DELETED:
@@ -279,7 +281,9 @@ class CommentKeeper:
             # The other attempt is still running, or chose silence before this comment existed.
             raise row.doubt()
         try:
-            _delete(github, row.slot, comment_id)
+            # Even without the lease: no other attempt knows of this comment.
+            with working_under_lease(lambda: True):
+                _delete(github, row.slot, comment_id)
         except DoppelError:
             row.lose()
             raise

@@ -1,4 +1,8 @@
-"""A fence for writes: before every write, `bot.github` checks the lease of the job that this thread works on."""
+"""A fence for writes: before each, the lease of the job that this thread works on is checked.
+
+`bot.github` does so before every write to GitHub, and the handlers before they store something about an issue: another
+worker may have forgotten the issue meanwhile, because it was deleted.
+"""
 
 from __future__ import annotations
 

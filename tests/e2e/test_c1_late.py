@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+from contextlib import suppress
+
 import pytest
 
-from bot.deliveries.events import INDEXED, JUDGED, OVERTAKEN, own_issue_event
+from bot.deliveries.events import INDEXED, JUDGED, OVERTAKEN, IssueEvent, own_issue_event
+from bot.domain.entities import Actor
+from bot.domain.errors import Overtaken
+from bot.platform.lease import working_under_lease
+from handlers.issues import issue_opened_or_edited
 from tests.e2e.harness import Doppel
 from tests.e2e.late import deliver_late, delivered
 from tests.e2e.reports import FIRST, OTHER
@@ -46,6 +53,28 @@ def test_c1_an_archived_repository_is_left_alone(doppel: Doppel) -> None:
     asked = doppel.searches()
     deliver_late(doppel, opened)
     assert (doppel.said(2), doppel.searches()) == ([], asked)
+
+
+def test_c6a_who_has_lost_the_lease_stores_no_more_of_an_issue(doppel: Doppel) -> None:
+    """Whoever has taken it over may have forgotten the issue meanwhile, because it was deleted."""
+    with doppel.paused():
+        doppel.open(*FIRST)
+    known, store = doppel.known, doppel.services.store
+    event = IssueEvent("opened", known.installation, known.summary, 1, Actor("reporter"), Actor("reporter"))
+    # To get a token is a write too.
+    doppel.services.github.in_repository(known.installation or 0, known.id).issue(known.ref, 1)
+    stored = dict[tuple[bool, bool, bool], int]()
+    for checks in itertools.count():
+        held = iter([True] * checks)
+        with working_under_lease(lambda held=held: next(held, False)), suppress(Overtaken):  # type: ignore[misc]
+            issue_opened_or_edited(event, doppel.services)
+        with doppel.services.index.view(known.id) as view:
+            indexed = 1 in view.issues([1])
+        decided = bool(store.decisions.of_issue(known.id, 1))
+        stored[indexed, store.comments.get(known.id, 1) is not None, decided] = checks
+        if decided:
+            break
+    assert list(stored) == [(False, False, False), (True, False, False), (True, True, False), (True, True, True)]
 
 
 @pytest.mark.parametrize("action", [OVERTAKEN, INDEXED, JUDGED])

@@ -152,6 +152,28 @@ def test_c2_a_claim_is_given_back_by_whom_it_is_no_longer_the_work(scene: Scene)
     assert scene.bodies() == [draft("two").body]
 
 
+def test_c2_what_was_on_its_way_when_the_lease_was_lost_is_taken_away_again(scene: Scene) -> None:
+    """Its lease was checked just before the worker stood still; by now the work is another's, but no other knows."""
+    lost: list[bool] = []
+
+    def meanwhile() -> None:
+        scene.keep_elsewhere("two")
+        lost.append(True)
+
+    class OnItsWay(Frozen):
+        def create_comment(self, repo: RepoRef, number: int, body: str) -> Comment:
+            with working_under_lease(lambda: True):
+                return super().create_comment(repo, number, body)
+
+    def thaw() -> None:
+        scene.wait(LEASE)
+        meanwhile()
+
+    with working_under_lease(lambda: not lost):
+        assert keep(scene, OnItsWay(scene.github, thaw), "one")
+    assert scene.bodies() == [draft("two").body]
+
+
 def test_c2_a_reply_that_is_taken_away_late_leaves_the_next_one_known(scene: Scene) -> None:
     """Between two deletions of one comment another worker has put a second in its place."""
     scene.keep("one")
