@@ -1,6 +1,6 @@
 """Everything that can go wrong at once, and what is left of it: nothing lost, nothing doubled, every comment right.
 
-    .venv/bin/python -m bench.chaos [--postgres] [--seed 1] [--deliveries 2000] [--sabotage marker] [--calm] …
+    .venv/bin/python -m bench.chaos [--postgres] [--seed 1] [--deliveries 2000] [--sabotage marker|lease|key] [--calm] …
 
 Web (gunicorn) and worker processes run against the simulated GitHub. They are killed every few seconds while people
 open, edit, close, reopen, label, delete and command; deliveries come out of order, at the same time and again; a tenth
@@ -48,8 +48,15 @@ BROKEN = replace(
     sabotage="marker",
 )
 """The bot broken on purpose, and GitHub losing every second answer to what it has written: this must be red."""
+QUIET = Plan(deliveries=300, issues=60, kill_every=0.0, faults=0.0, calamity=0.0, freezes=0, deadly_poison=False)
+SABOTAGES = {
+    "marker": BROKEN,
+    "lease": replace(QUIET, freezes=6, sabotage="lease"),
+    "key": replace(QUIET, deliveries=100, redelivered=0.5, sabotage="key"),
+}
+"""The bot without what makes a second attempt safe, without the check of its lease, without the key of a delivery."""
 CALM = {"kill_every": 0.0, "faults": 0.0, "redelivered": 0.0, "calamity": 0.0, "freezes": 0}
-STANDING_STILL = 60.0
+STANDING_STILL = 90.0
 """Seconds that a worker stands still where the bot's own waits are kept, which are longer."""
 
 
@@ -85,14 +92,16 @@ def _plan() -> tuple[Plan, bool]:
     parser.add_argument("--short", action="store_true", help="the form that the test suite runs")
     parser.add_argument("--calm", action="store_true", help="nothing goes wrong: what the judgement is held against")
     parser.add_argument("--real-waits", action="store_true", help="the bot's own waits, minutes longer to drain")
-    parser.add_argument("--sabotage", choices=["marker"], default="", help="break the bot on purpose, to see it red")
+    parser.add_argument("--sabotage", choices=[*SABOTAGES], default="", help="break the bot on purpose, to see it red")
     parser.add_argument(
         "--disk", type=Path, help="an empty file system of 100 MB or so, which is filled to the last byte"
     )
     parser.add_argument("--keep", action="store_true", help="keep databases and logs")
     given = parser.parse_args()
     if given.sabotage:
-        return replace(BROKEN, seed=given.seed, postgres=given.postgres), given.keep
+        workers = given.workers or (3 if given.postgres else 1)
+        plan = replace(SABOTAGES[given.sabotage], seed=given.seed, postgres=given.postgres, workers=workers)
+        return plan, given.keep
     plan = SHORT if given.short else Plan(deliveries=given.deliveries, issues=given.issues, pace=given.pace)
     if not given.short:
         plan = replace(plan, kill_every=given.kill_every)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import sqlalchemy as sa
 
+from bench.chaos import worker
 from bench.chaos.fleet import Fleet
 from bench.chaos.world import World
 from bot.deliveries.database import QUEUE, jobs, queue_engine, state
@@ -21,6 +22,8 @@ from bot.storage.comments import CommentState
 from bot.storage.engine import make_engine
 from bot.storage.schema import comments
 
+Run = tuple[str, int]
+"""A job's id, and which attempt it is."""
 PATIENCE = 2.0
 """Seconds in which a moment is looked for at which a comment is about to be written; then twice as many for any."""
 AFTERWARDS = 2.5
@@ -56,14 +59,19 @@ class Freezes:
         with self._fleet.spared(self._rng) as name:
             pid, held = self._stop(name, queue, store)
             left = self._wait(held, lambda: _held(queue, pid))
+            resumed = time.monotonic()
             self._fleet.send(name, signal.SIGCONT)
         taken = "nobody knows how many" if left is None else len(held - left)
         self._run.calamities.append(f"{name} stood still, {taken} of its {len(held)} jobs taken over")
         queue.dispose()
         store.dispose()
         time.sleep(AFTERWARDS)
+        over = frozenset() if left is None else held - left
+        for write in worker.writes(self._run.home / "writes"):
+            if write.pid == pid and (write.job, write.attempt) in over and write.at >= resumed:
+                self._run.trespasses.append(f"{name} wrote for {write.job}, which another had taken over")
 
-    def _wait(self, held: set[str], ask: Callable[[], set[str] | None]) -> set[str] | None:
+    def _wait(self, held: set[Run], ask: Callable[[], set[Run] | None]) -> set[Run] | None:
         """Let it stand still, half as long again if the others were killed themselves; what is not taken over then."""
         frozen = self._run.plan.frozen
         time.sleep(frozen)
@@ -72,7 +80,7 @@ class Freezes:
             time.sleep(0.5)
         return left
 
-    def _stop(self, name: str, queue: sa.Engine, store: sa.Engine) -> tuple[int, set[str]]:
+    def _stop(self, name: str, queue: sa.Engine, store: sa.Engine) -> tuple[int, set[Run]]:
         """Stop a worker in the middle of its work, best while a comment is claimed; its process and its jobs."""
         begun = time.monotonic()
         while True:
@@ -86,13 +94,13 @@ class Freezes:
             time.sleep(0.01)
 
 
-def _held(queue: sa.Engine, pid: int) -> set[str] | None:
-    """The jobs that the worker with this process id is at, as the queue says; None: it cannot be told."""
+def _held(queue: sa.Engine, pid: int) -> set[Run] | None:
+    """The runs that the worker with this process id is at, as the queue says; None: it cannot be told."""
     mine = jobs.c.lease_token.like(f"%:{pid}:%")
-    query = sa.select(jobs.c.id).where(state("running"), mine, jobs.c.queue == QUEUE)
+    query = sa.select(jobs.c.id, jobs.c.attempts + 1).where(state("running"), mine, jobs.c.queue == QUEUE)
     try:
         with queue.connect() as connection:
-            return set(connection.execute(query).scalars())
+            return {(id, attempt) for id, attempt in connection.execute(query)}
     except sa.exc.SQLAlchemyError:
         # The database is away.
         return None

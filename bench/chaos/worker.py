@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import datetime
 import functools
+import json
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 LEASE, TIMEOUT, FIRST_WAIT, LOOK_EVERY = 6.0, 2.0, 0.5, 5.0
 """Seconds: of a write without an answer (35), for an answer of GitHub's (10), before a second try (10), between two
@@ -21,8 +23,24 @@ RENEW_EVERY, HELD = 1.0, 5.0
 """Seconds: between two renewals of the leases (5), and without one until they are lost (30)."""
 
 SHORT, CLOCK, POISON, SABOTAGE = "CHAOS_SHORT_WAITS", "CHAOS_CLOCK", "CHAOS_POISON", "CHAOS_SABOTAGE"
+WRITES = "CHAOS_WRITES"
+"""Names the file of `Write`s."""
 RAISES, KILLS = "poison-that-raises", "poison-that-kills"
 """Logins whose issues cannot be handled as long as the file that POISON names is there."""
+
+
+class Write(NamedTuple):
+    """A write to GitHub; its job's lease was checked `at` the machine's monotonic time."""
+
+    pid: int
+    job: str
+    attempt: int
+    at: float
+
+
+def writes(file: Path) -> list[Write]:
+    """All writes so far."""
+    return [Write(*json.loads(line)) for line in file.read_text().splitlines()] if file.exists() else []
 
 
 class _Clock:
@@ -61,6 +79,7 @@ def main() -> None:
     from bot.conversation import comments
     from bot.deliveries import queue
     from bot.deliveries import worker as jobs_worker
+    from bot.github import transport
     from bot.github.client import GitHub
     from handlers.scheduled import redelivery
 
@@ -77,8 +96,35 @@ def main() -> None:
         jobs_worker.RENEW_EVERY = RENEW_EVERY
     if os.environ.get(SABOTAGE) == "marker":
         _forget_claims()
+    if os.environ.get(SABOTAGE) == "lease":
+        transport.check_lease = lambda: None  # type: ignore[attr-defined]
+    if file := os.environ.get(WRITES):
+        _note_writes(Path(file))
     worker.job_handler = _poisoned(worker.job_handler)
     cli.main(["worker"])
+
+
+def _note_writes(file: Path) -> None:
+    import httpx
+
+    from bot.github import transport
+    from bot.platform.tracing import current
+
+    check, send, checked = transport.check_lease, httpx.HTTPTransport.handle_request, threading.local()  # type: ignore[attr-defined]
+
+    def check_now() -> None:
+        checked.at = time.monotonic()
+        check()
+
+    def noted(connections: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
+        if request.method not in ("GET", "HEAD"):
+            work = current()
+            with file.open("a") as lines:
+                lines.write(json.dumps(Write(os.getpid(), work.delivery, work.attempt, checked.at)) + "\n")
+        return send(connections, request)
+
+    transport.check_lease = check_now  # type: ignore[attr-defined]
+    httpx.HTTPTransport.handle_request = noted  # type: ignore[assignment,method-assign]
 
 
 def _forget_claims() -> None:

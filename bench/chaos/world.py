@@ -46,7 +46,17 @@ class World:
         self.environ = _environ(plan, home, server, base)
         self.settings = host.load(self.environ, home / ".env")
         self.calamities: list[str] = []
+        self.trespasses: list[str] = []
         self._serial = 0
+        if plan.sabotage == "key":
+            self._take_out_unique_key()
+
+    def _take_out_unique_key(self) -> None:
+        """Make the queue's table before the bot does, without the key by which a redelivery is known."""
+        table, engine = jobs.to_metadata(sa.MetaData()), queue_engine(self.settings, pool_size=1)
+        table.constraints -= {one for one in table.constraints if isinstance(one, sa.UniqueConstraint)}
+        table.create(engine)
+        engine.dispose()
 
     def repo(self, issue: int) -> str:
         """The repository in which an issue of the story is."""
@@ -179,7 +189,7 @@ class World:
     def seen(self) -> Iterator[Seen]:
         """All issues of the story, as they are in the end."""
         engine = make_engine(self.settings.database_url, pool_size=1)
-        names = [name for name in ("comments", "issues", "index_issues") if sa.inspect(engine).has_table(name)]
+        names = [name for name in ("comments", "decisions", "indexed_issues") if sa.inspect(engine).has_table(name)]
         for issue, number in sorted(self.numbers.items()):
             repository = self.sim.repo(self.repo(issue))
             said: tuple[str, ...] = ()
@@ -220,5 +230,6 @@ def _environ(plan: Plan, home: Path, server: Server, base: Database) -> dict[str
         worker.SHORT: "1" if plan.short_waits else "",
         worker.CLOCK: str(home / "clock"),
         worker.POISON: str(home / "poison"),
+        worker.WRITES: str(home / "writes"),
         worker.SABOTAGE: plan.sabotage,
     }
