@@ -8,7 +8,7 @@ from collections.abc import Collection
 from bot.conversation.marker import answered_comment_id
 from bot.deliveries.events import DEFERRED, INDEXED, OVERTAKEN, CommentEvent, IssueEvent, own_issue_event
 from bot.domain.entities import Actor
-from bot.platform.lease import check_lease
+from bot.platform.lease import TRUSTED, check_lease
 from bot.storage.commands import UsageLimit
 from handlers import implicit_feedback
 from handlers.advisory_comment import advise, note_left_alone
@@ -125,7 +125,7 @@ def _over_author_limit(context: IssueContext) -> str:
 def _index(context: IssueContext) -> None:
     """Put the issue into the index, even a muted or closed issue or a bot's: it can be an original (C1)."""
     if not context.issue.is_pull_request:
-        check_lease()
+        check_lease(TRUSTED)
         context.services.indexing.keep(context.github, context.repository, context.issue)
 
 

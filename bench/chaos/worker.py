@@ -97,7 +97,7 @@ def main() -> None:
     if os.environ.get(SABOTAGE) == "marker":
         _forget_claims()
     if os.environ.get(SABOTAGE) == "lease":
-        transport.check_lease = lambda: None  # type: ignore[attr-defined]
+        transport.check_lease = lambda *_: None  # type: ignore[attr-defined]
     if file := os.environ.get(WRITES):
         _note_writes(Path(file))
     worker.job_handler = _poisoned(worker.job_handler)
@@ -112,9 +112,9 @@ def _note_writes(file: Path) -> None:
 
     check, send, checked = transport.check_lease, httpx.HTTPTransport.handle_request, threading.local()  # type: ignore[attr-defined]
 
-    def check_now() -> None:
+    def check_now(*trusted: float) -> None:
         checked.at = time.monotonic()
-        check()
+        check(*trusted)
 
     def noted(connections: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
         if request.method not in ("GET", "HEAD"):
@@ -123,7 +123,7 @@ def _note_writes(file: Path) -> None:
                 lines.write(json.dumps(Write(os.getpid(), work.delivery, work.attempt, checked.at)) + "\n")
         return send(connections, request)
 
-    transport.check_lease = check_now  # type: ignore[attr-defined]
+    transport.check_lease = check_now  # type: ignore[assignment,attr-defined]
     httpx.HTTPTransport.handle_request = noted  # type: ignore[assignment,method-assign]
 
 

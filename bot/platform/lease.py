@@ -6,13 +6,25 @@ worker may have forgotten the issue meanwhile, because it was deleted.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from bot.domain.errors import Overtaken
 
-_is_held: ContextVar[Callable[[], bool]] = ContextVar("lease", default=lambda: True)
+TRUSTED = 5.0
+"""Seconds for which a check suffices before something is stored; the database would need ten milliseconds each time."""
+
+
+@dataclass(slots=True)
+class _Lease:
+    is_held: Callable[[], bool]
+    checked_at: float
+
+
+_lease: ContextVar[_Lease | None] = ContextVar("lease", default=None)
 
 
 @contextmanager
@@ -22,14 +34,18 @@ def working_under_lease(is_held: Callable[[], bool]) -> Iterator[None]:
     Why: a machine can be suspended in the middle of a job until another worker takes the job over. The first worker's
     knowledge is then outdated, and its writes could undo the second worker's.
     """
-    token = _is_held.set(is_held)
+    token = _lease.set(_Lease(is_held, time.monotonic()))
     try:
         yield
     finally:
-        _is_held.reset(token)
+        _lease.reset(token)
 
 
-def check_lease() -> None:
-    """Raise Overtaken if another worker has taken over this thread's job."""
-    if not _is_held.get()():
+def check_lease(trusted: float = 0.0) -> None:
+    """Raise Overtaken if another worker has taken over this thread's job. A check `trusted` seconds ago suffices."""
+    lease = _lease.get()
+    if lease is None or time.monotonic() - lease.checked_at < trusted:
+        return
+    if not lease.is_held():
         raise Overtaken("another worker has taken this over")
+    lease.checked_at = time.monotonic()
