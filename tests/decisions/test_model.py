@@ -1,11 +1,13 @@
-"""What a look and a piece of its evidence tell about an issue of a given number."""
+"""What a look and a piece of its evidence tell about an issue of a given number, and what is kept of results."""
 
 from __future__ import annotations
 
 import pytest
 
 from bot.domain.decisions import Decision, DecisionOutcome
-from bot.domain.report import Evidence
+from bot.domain.report import Evidence, Reason, ReasonCode
+from bot.search.finder.results import RankedResult, considered
+from tests.matching.made import an_issue
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,12 @@ def test_h6_what_is_shown_of_another_repository_is_no_issue_of_this_one() -> Non
     )
     look = Decision(9, 10.0, "opened", "comment", DecisionOutcome.POSTED, 0.2, "", evidence)
     assert [one.number for one in look.shown] == [1]
+
+
+def test_each_reason_is_kept_as_its_kind_without_the_words_that_it_quotes() -> None:
+    found = [
+        RankedResult(an_issue(3, "Crash"), 0.6, 0.6, reasons=(Reason(code, ("the secret of acme",)),))
+        for code in ReasonCode
+    ]
+    kept = [one.reasons for one in considered(an_issue(9, "Crash"), found, {}, ())]
+    assert kept == [(code.value,) for code in ReasonCode]

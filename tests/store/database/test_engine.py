@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
+from bot.platform.settings import Settings
+from bot.search.index import Index, TextAnalyser
 from bot.storage import engine as engines
-from bot.storage import sqlite
+from bot.storage import open_store, sqlite
 from bot.storage.engine import make_engine, write
 from bot.storage.failures import passes
 from bot.storage.sqlite import empty_log
 from tests.conftest import KINDS
+from tests.waiting import LONGEST
 
 
 def test_each_transaction_takes_the_lock_once_and_only_to_write(
@@ -124,3 +129,21 @@ def test_what_a_statement_was_given_is_not_in_the_text_of_its_failure(
     assert "nowhere" in str(failure.value)
     assert "hush" not in str(failure.value)
     engine.dispose()
+
+
+THREADS = 12
+
+
+def test_threads_that_read_an_index_can_ask_the_store_meanwhile(store_url: str, tmp_path: Path) -> None:
+    """As a find does where it weighs words of issues that are not in the index."""
+    store = open_store(Settings(home=tmp_path, database_url=store_url, worker_threads=THREADS), patience=60)
+    index, all_at_once = Index(store.engine, TextAnalyser()), threading.Barrier(THREADS, timeout=LONGEST)
+
+    def find(_: int) -> int:
+        with index.view(1) as view:
+            all_at_once.wait()
+            return view.count + len(store.own_issues(1))
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        assert list(pool.map(find, range(THREADS))) == [0] * THREADS
+    store.close()
