@@ -31,7 +31,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from bench.hosting import cpu_seconds, memory_mb
+from bench.hosting import cpu_seconds, database, memory_mb
 from bench.receiver import SECRET, Result
 from bot.platform.local import free_port
 from bot.simulator.keys import shared_pair
@@ -145,7 +145,10 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--deliveries", type=int, default=3_000, help="in each round, to each app")
     parser.add_argument("--connections", type=int, default=16)
+    parser.add_argument("--postgres", action="store_true", help="Doppel alone, on PostgreSQL")
     arguments = parser.parse_args()
+    if arguments.postgres:
+        return on_postgres(arguments.rounds, arguments.deliveries, arguments.connections)
     install()
     with tempfile.TemporaryDirectory() as directory, ExitStack() as stack:
         three = apps(Path(directory))
@@ -166,6 +169,19 @@ def main() -> int:
         )
         print(f"{ours.latency(99) / app.latency(99):.2f} (p99)")
     return 0 if kept_all else 1
+
+
+def on_postgres(rounds: int, deliveries: int, connections: int) -> int:
+    """Doppel alone, on a PostgreSQL server with its usual durability."""
+    with tempfile.TemporaryDirectory() as directory, database("postgres", Path(directory)) as url:
+        app = apps(Path(directory))[0]
+        app.environ["DATABASE_URL"] = url
+        with started(app, Path(directory)):
+            for _ in range(rounds):
+                ask(app, deliveries, connections)
+    p99 = 1000 * app.latency(99)
+    print(f"Doppel on PostgreSQL: {app.rate:.0f} deliveries a second, p99 {p99:.0f} ms, {app.taken} taken")
+    return 0
 
 
 def _print(app: App) -> None:
