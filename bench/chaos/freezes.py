@@ -22,8 +22,6 @@ from bot.storage.comments import CommentState
 from bot.storage.engine import make_engine
 from bot.storage.schema import comments
 
-Run = tuple[str, int]
-"""A job's id, and which attempt it is."""
 PATIENCE = 2.0
 """Seconds in which a moment is looked for at which a comment is about to be written; then twice as many for any."""
 AFTERWARDS = 2.5
@@ -68,10 +66,10 @@ class Freezes:
         time.sleep(AFTERWARDS)
         over = frozenset() if left is None else held - left
         for write in worker.writes(self._run.home / "writes"):
-            if write.pid == pid and (write.job, write.attempt) in over and write.at >= resumed:
+            if write.token in over and write.at >= resumed:
                 self._run.trespasses.append(f"{name} wrote for {write.job}, which another had taken over")
 
-    def _wait(self, held: set[Run], ask: Callable[[], set[Run] | None]) -> set[Run] | None:
+    def _wait(self, held: set[str], ask: Callable[[], set[str] | None]) -> set[str] | None:
         """Let it stand still, half as long again if the others were killed themselves; what is not taken over then."""
         frozen = self._run.plan.frozen
         time.sleep(frozen)
@@ -80,7 +78,7 @@ class Freezes:
             time.sleep(0.5)
         return left
 
-    def _stop(self, name: str, queue: sa.Engine, store: sa.Engine) -> tuple[int, set[Run]]:
+    def _stop(self, name: str, queue: sa.Engine, store: sa.Engine) -> tuple[int, set[str]]:
         """Stop a worker in the middle of its work, best while a comment is claimed; its process and its jobs."""
         begun = time.monotonic()
         while True:
@@ -94,13 +92,13 @@ class Freezes:
             time.sleep(0.01)
 
 
-def _held(queue: sa.Engine, pid: int) -> set[Run] | None:
-    """The runs that the worker with this process id is at, as the queue says; None: it cannot be told."""
+def _held(queue: sa.Engine, pid: int) -> set[str] | None:
+    """The leases of the jobs that the worker with this process id is at; None: it cannot be told."""
     mine = jobs.c.lease_token.like(f"%:{pid}:%")
-    query = sa.select(jobs.c.id, jobs.c.attempts + 1).where(state("running"), mine, jobs.c.queue == QUEUE)
+    query = sa.select(jobs.c.lease_token).where(state("running"), mine, jobs.c.queue == QUEUE)
     try:
         with queue.connect() as connection:
-            return {(id, attempt) for id, attempt in connection.execute(query)}
+            return set(connection.execute(query).scalars())
     except sa.exc.SQLAlchemyError:
         # The database is away.
         return None

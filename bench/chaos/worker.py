@@ -30,11 +30,10 @@ RAISES, KILLS = "poison-that-raises", "poison-that-kills"
 
 
 class Write(NamedTuple):
-    """A write to GitHub; its job's lease was checked `at` the machine's monotonic time."""
+    """A write to GitHub under a job's lease, which was checked `at` the machine's monotonic time."""
 
-    pid: int
+    token: str
     job: str
-    attempt: int
     at: float
 
 
@@ -108,7 +107,7 @@ def _note_writes(file: Path) -> None:
     import httpx
 
     from bot.github import transport
-    from bot.platform.tracing import current
+    from bot.platform import lease
 
     check, send, checked = transport.check_lease, httpx.HTTPTransport.handle_request, threading.local()  # type: ignore[attr-defined]
 
@@ -117,10 +116,12 @@ def _note_writes(file: Path) -> None:
         check(*trusted)
 
     def noted(connections: httpx.HTTPTransport, request: httpx.Request) -> httpx.Response:
-        if request.method not in ("GET", "HEAD"):
-            work = current()
+        held = lease._lease.get()
+        # Whoever takes its own late comment away does so without a lease.
+        if request.method not in ("GET", "HEAD") and isinstance(held and held.is_held, functools.partial):
+            (job,) = held.is_held.args  # type: ignore[union-attr]
             with file.open("a") as lines:
-                lines.write(json.dumps(Write(os.getpid(), work.delivery, work.attempt, checked.at)) + "\n")
+                lines.write(json.dumps(Write(job.claim.token, job.claim.id, checked.at)) + "\n")
         return send(connections, request)
 
     transport.check_lease = check_now  # type: ignore[assignment,attr-defined]
