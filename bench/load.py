@@ -1,6 +1,6 @@
 """Doppel's receiver beside apps of two other frameworks that do the same: verify a delivery, keep it, answer.
 
-    .venv/bin/python -m bench.load [--rounds 3] [--deliveries 3000] [--connections 16]
+    .venv/bin/python -m bench.load [--rounds 3] [--deliveries 3000] [--connections 16] [--postgres]
 
 A Probot app (bench/probot, with npm's packages in its node_modules), an aiohttp app with gidgethub
 (bench/gidgethub_app.py) and Doppel as `Procfile` starts it: two processes each, SQLite in WAL mode, synchronous=FULL

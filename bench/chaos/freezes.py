@@ -64,10 +64,10 @@ class Freezes:
         queue.dispose()
         store.dispose()
         time.sleep(AFTERWARDS)
-        over = frozenset() if left is None else held - left
+        taken_over = frozenset() if left is None else held - left
         for write in worker.writes(self._run.home / "writes"):
-            if write.token in over and write.at >= resumed:
-                self._run.trespasses.append(f"{name} wrote for {write.job}, which another had taken over")
+            if write.token in taken_over and write.at >= resumed:
+                self._run.unfenced_writes.append(f"{name} wrote for {write.job}, which another had taken over")
 
     def _wait(self, held: set[str], ask: Callable[[], set[str] | None]) -> set[str] | None:
         """Let it stand still, half as long again if the others were killed themselves; what is not taken over then."""

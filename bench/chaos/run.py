@@ -91,7 +91,7 @@ def _perform(run: World, fleet: Fleet) -> Result:
     if poison and (left := letters.list()):
         judgement.dead.append(f"{len(left)} dead letters are left after they were tried again")
     letters.close()
-    judgement.doubled.extend(run.trespasses)
+    judgement.doubled.extend(run.unfenced_writes)
     judgement.wrong.extend(f"the bot asked what GitHub does not have: {one}" for one in sim.unknown_requests[:3])
     return Result(
         judgement,

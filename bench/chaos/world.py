@@ -46,7 +46,7 @@ class World:
         self.environ = _environ(plan, home, server, base)
         self.settings = host.load(self.environ, home / ".env")
         self.calamities: list[str] = []
-        self.trespasses: list[str] = []
+        self.unfenced_writes: list[str] = []
         self._serial = 0
         if plan.sabotage == "key":
             self._take_out_unique_key()

@@ -64,9 +64,9 @@ class StoredComment:
 _KEY = ("repo_id", "number", "command_id")
 # Updates must not touch a comment that a maintainer deleted.
 _NOT_DELETED = comments.c.state != CommentState.DELETED
-_UNKNOWN = comments.c.comment_id.is_(None)
-_NOTHING = "[]"
-_EMPTY = {"comment_id": None, "text_hash": "", "body_hash": "", "shown": _NOTHING}
+_ID_UNKNOWN = comments.c.comment_id.is_(None)
+_NOTHING_SHOWN = "[]"
+_EMPTY = {"comment_id": None, "text_hash": "", "body_hash": "", "shown": _NOTHING_SHOWN}
 _ROW = sa.select(comments).where(with_key(comments, *_KEY))
 
 
@@ -74,14 +74,14 @@ class Comments(TableGateway):
     def __init__(self, engine: sa.Engine) -> None:
         super().__init__(engine)
         insert = self._insert(comments)
-        new, nobody_writes = insert.excluded, sa.and_(_UNKNOWN, comments.c.state != CommentState.INTENDED)
+        new, nobody_writes = insert.excluded, sa.and_(_ID_UNKNOWN, comments.c.state != CommentState.INTENDED)
         changes = {
             "state": sa.case((nobody_writes, new.state), else_=comments.c.state),
             "text_hash": new.text_hash,
-            "shown": sa.case((new.shown == _NOTHING, comments.c.shown), else_=new.shown),
+            "shown": sa.case((new.shown == _NOTHING_SHOWN, comments.c.shown), else_=new.shown),
             "updated_at": new.updated_at,
         }
-        self._silent = insert.on_conflict_do_update(index_elements=_KEY, set_=changes, where=_NOT_DELETED)
+        self._silent_answer = insert.on_conflict_do_update(index_elements=_KEY, set_=changes, where=_NOT_DELETED)
 
     def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> StoredComment | None:
         """The stored comment; None if there never was a row."""
@@ -189,7 +189,7 @@ class Comments(TableGateway):
         key = {"repo_id": repo_id, "number": number, "command_id": command_id}
         answer = {"text_hash": text_hash or "", "shown": json.dumps(list(shown)), "updated_at": now}
         with write(self._engine) as connection:
-            connection.execute(self._silent, _EMPTY | key | answer | {"state": CommentState.SILENT})
+            connection.execute(self._silent_answer, _EMPTY | key | answer | {"state": CommentState.SILENT})
 
     def doubt(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
         """Record that the comment's present text is unknown, so that the next attempt edits the comment.
@@ -197,10 +197,10 @@ class Comments(TableGateway):
         If the comment's id is unknown too, the next claim succeeds at once, as `DOUBTFUL`.
         """
         values = {
-            "state": sa.case((_UNKNOWN, CommentState.INTENDED.value), else_=comments.c.state),
+            "state": sa.case((_ID_UNKNOWN, CommentState.INTENDED.value), else_=comments.c.state),
             "text_hash": "",
             "body_hash": "",
-            "updated_at": sa.case((_UNKNOWN, 0.0), else_=now),
+            "updated_at": sa.case((_ID_UNKNOWN, 0.0), else_=now),
         }
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _NOT_DELETED).values(values))
 
@@ -232,7 +232,7 @@ class Comments(TableGateway):
         if command_id is None:
             return False
         insert = self._new(repo_id, number, command_id, comment_id=comment_id, **gone)
-        return self._write(insert.on_conflict_do_update(index_elements=_KEY, set_=gone, where=_UNKNOWN))
+        return self._write(insert.on_conflict_do_update(index_elements=_KEY, set_=gone, where=_ID_UNKNOWN))
 
     def _new(self, repo_id: int, number: int, command_id: int, **known: Any) -> Any:
         """An INSERT of a comment with the `known` values; all other columns are empty."""

@@ -61,7 +61,7 @@ def pack(vectors: Vectors) -> list[bytes]:
 
 
 def unpack(blobs: Sequence[bytes], each: int = 2) -> Vectors:
-    """Undo `pack`, up to rounding, for issues with so many vectors `each`: (issues, each, dimensions)."""
+    """Undo `pack`, up to rounding. Each blob holds `each` vectors; returns (blobs, each, dimensions)."""
     if not blobs:
         return np.zeros((0, each, 0), dtype=np.float32)
     raw = np.frombuffer(b"".join(blobs), dtype=np.uint8).reshape(len(blobs), -1)
