@@ -145,7 +145,8 @@ def codes(text: str) -> Counter[str]:
     The last part of a path counts too, and so does the last part of a dotted name, because people write the same
     function in several ways. Line numbers, addresses and times do not count, but a status code like `0xc0000005` does.
     """
-    found = Counter(chain.from_iterable(map(_codes_in, _CHUNK.findall(separate_scripts(text)))))
+    chunks = (chunk for chunk in _CHUNK.findall(separate_scripts(text)) if not (chunk.isalpha() and chunk.islower()))
+    found = Counter(chain.from_iterable(map(_codes_in, chunks)))
     return found if len(found) <= MOST_CODES else Counter(dict(islice(found.items(), MOST_CODES)))
 
 
@@ -162,8 +163,6 @@ def runs(message: str) -> list[str]:
 
 def _codes_in(chunk: str) -> tuple[str, ...]:
     """The codes in a chunk; none for a plain word. `src/os.read:12` gives `src/os.read`, `os.read` and `read`."""
-    if chunk.isalpha() and chunk.islower():
-        return ()
     chunk = chunk.lstrip(_JOINING)
     if len(chunk) > _LONGEST_CODE:
         return ()

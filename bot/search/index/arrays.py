@@ -8,7 +8,6 @@ lowest part first (little-endian), take the parts out again.
 from __future__ import annotations
 
 import itertools
-import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +27,8 @@ MOST_FIELDS = 16
 #: The packed terms of an issue that has none.
 NO_TERMS = bytes(2 * MOST_FIELDS)
 
-_SIZES = struct.Struct(f"<{MOST_FIELDS}H")
+_HEAD = len(NO_TERMS)
+
 _NUMBER, _LENGTH = np.uint64(32), np.uint64(16)
 
 
@@ -90,23 +90,18 @@ def pack_terms(fields: Sequence[Bags], issues: int) -> list[bytes]:
 
 def unpack_terms(blobs: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
     """Unpack the given `fields` of each issue."""
-    terms: list[list[bytes]] = [[] for _ in fields]
-    counts: list[list[bytes]] = [[] for _ in fields]
-    for blob in blobs:
-        sizes = _SIZES.unpack_from(blob)
-        offsets = [0, *itertools.accumulate(sizes)]
-        for place, field in enumerate(fields):
-            start, size = _SIZES.size + 5 * offsets[field], sizes[field]
-            terms[place].append(blob[start : start + 4 * size])
-            counts[place].append(blob[start + 4 * size : start + 5 * size])
-    return [
-        Bags(
-            np.cumsum([0, *map(len, field_counts)]),
-            np.frombuffer(b"".join(field_terms), "<u4"),
-            np.frombuffer(b"".join(field_counts), np.uint8),
-        )
-        for field_terms, field_counts in zip(terms, counts, strict=True)
-    ]
+    heads = b"".join([blob[:_HEAD] for blob in blobs])
+    sizes = np.frombuffer(heads, "<u2").reshape(-1, MOST_FIELDS).astype(np.int64)
+    ends = _HEAD + 5 * np.cumsum(sizes, axis=1)
+    unpacked = []
+    for field in fields:
+        size, end = sizes[:, field], ends[:, field]
+        starts, middles = (end - 5 * size).tolist(), (end - size).tolist()
+        terms = [blob[start:middle] for blob, start, middle in zip(blobs, starts, middles, strict=True)]
+        counts = [blob[middle:end] for blob, middle, end in zip(blobs, middles, end.tolist(), strict=True)]
+        bounds = np.concatenate([[0], np.cumsum(size)])
+        unpacked.append(Bags(bounds, np.frombuffer(b"".join(terms), "<u4"), np.frombuffer(b"".join(counts), np.uint8)))
+    return unpacked
 
 
 #: A function that takes a term's counts and the fields' lengths, and returns a score for each posting.

@@ -138,11 +138,16 @@ class Neighbours:
                 cosines[kind, block] = products[:, 0]
                 cosines[VectorKind.BOTH, block] += products[:, 1]
             cosines[VectorKind.BOTH, block] /= lengths[block]
-        rows = np.flatnonzero(numbers < (_GONE if below is None else below))
-        rows = rows[np.argsort(numbers[rows], kind="stable")]
+        cosines[:, numbers >= (_GONE if below is None else below)] = -np.inf
+        return {kind: self._closest(cosines[kind], k) for kind, k in wanted.items()}
+
+    def _closest(self, cosines: NDArray[np.float32], k: int) -> Scores:
+        """The `k` highest cosines that are finite, rounded."""
+        # Choose before rounding, which takes longer; what rounding could make equal to the k-th is chosen, too.
+        least = np.partition(cosines, -k)[-k] - 10.0**-_DECIMALS if k < len(cosines) else -np.inf
+        close = np.flatnonzero(np.isfinite(cosines) & (cosines >= least))
         # Round: the last digits depend on the block, but equal texts must be equally close.
-        similarities = np.round(cosines[:, rows].astype(np.float64), _DECIMALS)
-        return {kind: Scores(numbers[rows], similarities[kind]).best(k) for kind, k in wanted.items()}
+        return Scores(self._numbers[close], np.round(cosines[close].astype(np.float64), _DECIMALS)).best(k)
 
     def stored(self, numbers: Integers) -> Vectors:
         """The centred vectors of issues, (issues, 3, dimensions), by `VectorKind`; zero for unknown issues."""

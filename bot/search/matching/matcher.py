@@ -248,7 +248,7 @@ class SearchSession:
             return []
         rarity = TermRarity.of(self._view, without=self._question.number)
         values = features.compute_features(self._question, candidates, rarity)
-        explainer = Explainer(self._question, *self._text, rarity)
+        explainer, labels = Explainer(self._question, *self._text, rarity), self._question.labels
         compared = Comparison(
             values,
             there,
@@ -259,7 +259,7 @@ class SearchSession:
             vague=explainer.vague,
             signed=bool(self._question.author),
             apart=np.array(
-                [surfaces_apart(self._question.labels, issue.labels) is not None for issue in candidates.issues],
+                [bool(labels and surfaces_apart(labels, issue.labels)) for issue in candidates.issues],
                 dtype=np.bool_,
             ),
         )
