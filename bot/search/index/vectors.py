@@ -147,7 +147,7 @@ class Neighbours:
         least = np.partition(cosines, -k)[-k] - 10.0**-_DECIMALS if k < len(cosines) else -np.inf
         close = np.flatnonzero(np.isfinite(cosines) & (cosines >= least))
         # Round: the last digits depend on the block, but equal texts must be equally close.
-        return Scores(self._numbers[close], np.round(cosines[close].astype(np.float64), _DECIMALS)).best(k)
+        return Scores(self._numbers[close], cosines[close].astype(np.float64).round(_DECIMALS)).best(k)
 
     def stored(self, numbers: Integers) -> Vectors:
         """The centred vectors of issues, (issues, 3, dimensions), by `VectorKind`; zero for unknown issues."""
