@@ -13,7 +13,7 @@ from bot.domain.report import Candidate, Reason, ReasonCode
 
 
 def duration(seconds: float, say: Messages) -> str:
-    """A duration in words: up to 90 seconds in seconds (at least two), above that in minutes."""
+    """A duration in words: up to 90 seconds as seconds (never fewer than two), longer ones as minutes."""
     if seconds <= 90:
         return say.seconds(count=max(2, math.ceil(seconds)))
     return say.minutes(count=round(seconds / 60))
@@ -32,19 +32,19 @@ def help_text(say: Messages) -> str:
 
 
 def commands_list(say: Messages) -> str:
-    commands = []
+    command_lines = []
     for spec in COMMANDS:
         command, effect = code(spec.syntax), command_words(spec.name, say)
         if spec.who is Requirement.ANYONE:
-            commands.append(say.command(command=command, says=effect))
+            command_lines.append(say.command(command=command, says=effect))
         else:
-            commands.append(say.command_for(command=command, says=effect, who=who_words(spec.who, say)))
-    options = [
+            command_lines.append(say.command_for(command=command, says=effect, who=who_words(spec.who, say)))
+    option_lines = [
         say.command(command=code(option), says=say.fill(f"option_{option.partition('=')[0]}", {})) for option in OPTIONS
     ]
     limit = say.help_limit(most=COMMANDS_LIMIT, wait=duration(LIMIT_SECONDS, say))
-    blocks = ["\n".join(f"- {line}" for line in lines) for lines in (commands, options)]
-    return "\n\n".join([blocks[0], say.help_options(), blocks[1], limit])
+    commands, options = ("\n".join(f"- {line}" for line in lines) for lines in (command_lines, option_lines))
+    return "\n\n".join([commands, say.help_options(), options, limit])
 
 
 REASONS_MAX = 5
@@ -52,14 +52,14 @@ _VECTORS = "vectors"
 
 
 def reason_words(candidate: Candidate, say: Messages) -> list[str]:
-    """The reasons; without reasons, the fact that the semantic index found the candidate, if it did."""
+    """The reasons in words. If there are none but the semantic index found the candidate, the list says that."""
     return reasons_in(candidate.reasons, say) or ([say.by_meaning()] if _VECTORS in candidate.sources else [])
 
 
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
-    """The one reason to show (C3), and after it GitHub's opinion (F8a) and a difference in surface.
+    """The one reason to show (C3), followed by GitHub's opinion (F8a) and a difference in surface, if there are any.
 
-    That is the first reason. But several shared words of the titles come before a single shared identifier.
+    It is the first reason, unless that is a single shared identifier and the titles share several words.
     """
     extra = [reason for reason in reasons if reason.shared in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
     own = [reason for reason in reasons if reason not in extra]
@@ -78,7 +78,7 @@ def _reason_text(reason: Reason, quoted: Sequence[str], say: Messages) -> str:
     quote = ", ".join(quoted)
     if not quote and reason.shared not in (ReasonCode.COPY, ReasonCode.GITHUB):
         return ""
-    # Each text has one of these variables, or the two surfaces.
+    # A text has at most one of the first four variables, or `mine` and `theirs` for the surfaces of the two issues.
     values = dict.fromkeys(("cause", "message", "names", "words"), quote)
     values |= dict(zip(("mine", "theirs"), quoted, strict=False))
     return say.fill(f"reason_{reason.shared.name.lower()}", values)
