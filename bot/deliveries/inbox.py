@@ -1,4 +1,4 @@
-"""The queue as every process but a worker uses it: adds jobs, erases them, and lists a repository's jobs."""
+"""Adds jobs to the queue, lists them, and erases their payloads. `worker.py` runs the jobs."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class Inbox:
                 raise QueueUnavailable("the queue's database is busy") from None
 
     def running(self, partitions: Collection[str]) -> set[str]:
-        """Those of the partitions of which a job is running. Raises QueueUnavailable."""
-        running = sa.select(jobs.c.partition).where(state("running"), jobs.c.partition.in_(partitions))
-        return {row.partition for row in read_jobs(self._engine, running)}
+        """The given partitions that have a running job. Raises QueueUnavailable."""
+        query = sa.select(jobs.c.partition).where(state("running"), jobs.c.partition.in_(partitions))
+        return {row.partition for row in read_jobs(self._engine, query)}
 
     def check(self) -> None:
         """Raise QueueUnavailable if the queue cannot take a delivery now: no table, no right to write, or no space."""
@@ -89,13 +89,14 @@ class Inbox:
     def erase(self, repository_id: int, before: float | None = None) -> None:
         """Erase a repository's payloads, or only those that arrived before `before` (seconds since 1970).
 
-        Dead letters and running jobs lose theirs too. The ids stay, so that a redelivery changes nothing.
+        A running job loses its payload but stays running; waiting jobs and dead letters become done. The ids stay, so
+        that a redelivery changes nothing.
         """
         conditions = [jobs.c.repository == repository_id, jobs.c.state != "done"]
         if before is not None:
             conditions.append(jobs.c.arrived_at < before)
-        ended = sa.case((jobs.c.state == "running", jobs.c.state), else_="done")
-        erase = sa.update(jobs).where(*conditions).values(state=ended, payload="", done_at=self._queue.now)
+        new_state = sa.case((jobs.c.state == "running", jobs.c.state), else_="done")
+        erase = sa.update(jobs).where(*conditions).values(state=new_state, payload="", done_at=self._queue.now)
         with self._ready():
             with write(self._engine) as connection:
                 erased = connection.execute(erase).rowcount
