@@ -1,6 +1,7 @@
-"""Turns the probability that two issues report the same thing into a word (P4). Only this module chooses words. Pure.
+"""Turns the probability that two issues report the same thing into a word (P4), and bounds measured shares. Pure.
 
-The probability is how likely a careful reader of both texts is to call them the same report (P1).
+The probability is how likely a careful reader of both texts is to call them the same report (P1). No other module turns
+it into a word.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from enum import StrEnum
 from math import sqrt
 
 LIKELY = 0.6
-"""The default of the setting `likely`: from this probability on, an issue was probably reported before."""
+"""The default of the setting `likely`: from this probability on, the bot calls a candidate likely."""
 
 VERY_LIKELY = 0.85
 """From this probability on, readers hardly ever disagree."""
@@ -57,10 +58,10 @@ _Z = 1.96
 
 
 def wilson(share: float, count: float) -> Interval:
-    """The confidence interval of a `share` in [0, 1] of `count` trials (Wilson 1927).
+    """The 95 % Wilson score interval of a `share` in [0, 1] that was observed in `count` trials (Wilson 1927).
 
-    It also holds for few trials, and for shares of 0 or 1. `count` may be a sum of weights. Another success never
-    lowers a bound, and another failure never raises a bound.
+    It also suits few trials, and shares of 0 or 1. `count` may be a sum of weights. One more success never lowers a
+    bound, and one more failure never raises a bound.
     """
     if not count:
         return 0.0, 1.0
