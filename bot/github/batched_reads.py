@@ -36,7 +36,7 @@ class Batch:
     errors_of: Mapping[int, Sequence[GraphQLError]]
 
     def failed(self, number: int) -> bool:
-        """Whether reading this issue caused an internal error of GitHub's, so that a null field may have a value."""
+        """Whether GitHub failed internally over this issue. If so, a field that is null may have a value after all."""
         return any(map(is_failure, self.errors_of.get(number, ())))
 
 
@@ -65,13 +65,13 @@ def read_issues(
             f"fragment asked on Issue {{ {fields} }}"
         )
         data, errors = api.graphql(operation, query, variables)
-        answer: Mapping[str, Any] | None = data.get("repository")
-        found = {number: issue for number in batch if (issue := (answer or {}).get(f"i{number}"))}
+        repository: Mapping[str, Any] | None = data.get("repository")
+        found = {number: issue for number in batch if (issue := (repository or {}).get(f"i{number}"))}
         errors_of = {
             number: [error for error in errors if error.path and error.path[:2] == ["repository", f"i{number}"]]
             for number in batch
         }
-        yield Batch(answer, found, errors, {number: causes for number, causes in errors_of.items() if causes})
+        yield Batch(repository, found, errors, {number: causes for number, causes in errors_of.items() if causes})
 
 
 _HOME = "repository { nameWithOwner }"
@@ -100,8 +100,8 @@ class Closings(NamedTuple):
 def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
     """What last closed each of these issues. Reads a hundred issues per request.
 
-    The result omits issues that a person closed by hand and that have no milestone. It also omits closers in another
-    repository, which some readers may not see. If GitHub fails, the result is incomplete.
+    The result omits an issue that a person closed by hand, unless it has a milestone. It also omits closers in other
+    repositories, which some readers may not see. If GitHub fails, the result is incomplete.
     """
     found: dict[int, Closer] = {}
     releases: tuple[Release, ...] = ()
@@ -110,7 +110,7 @@ def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
         for batch in read_issues(api, operation, repo, numbers, _CLOSER, of_repository=_RELEASES):
             releases = _releases(batch.repository or {})
             for number, issue in batch.issues.items():
-                # A closer with nothing but a time is a person's click.
+                # Omit a closer of which nothing but the time is known: a person closed the issue by hand.
                 if (closer := _closer(issue, repo)) != Closer(at=closer.at):
                     found[number] = closer
     return Closings(found, releases)
@@ -176,7 +176,7 @@ _COUNTS = """
 
 
 def reactions(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, tuple[int, int]]:
-    """The counts of 👍 and 👎 on each issue that exists."""
+    """The counts of 👍 and 👎 on each issue that exists. Raises GitHubError if the repository cannot be read."""
     operation = f"count the reactions to issues in {repo}"
     found: dict[int, tuple[int, int]] = {}
     for batch in read_issues(api, operation, repo, numbers, _COUNTS):
@@ -194,7 +194,7 @@ DEFAULT_FIELDS = ("Workflow State", "Status")
 
 @dataclass(frozen=True, slots=True)
 class WorkflowStates:
-    """The workflow state of each issue, or None. `reason` says why the bot could read no state; empty if it could."""
+    """The workflow state of each issue, or None. If no issue has one because of an error, `reason` names the error."""
 
     states: Mapping[int, str | None]
     reason: str
@@ -202,17 +202,17 @@ class WorkflowStates:
 
 def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
     """The states of all `numbers`. GitHub's errors become a `reason`, so that the search continues without states."""
-    names = {f"f{i}": name for i, name in enumerate((field,) if field else DEFAULT_FIELDS)}
+    fields = {f"f{i}": name for i, name in enumerate((field,) if field else DEFAULT_FIELDS)}
     values = " ".join(
         f"v{i}: fieldValueByName(name: $f{i}) {{ ... on ProjectV2ItemFieldSingleSelectValue {{ name }} }}"
-        for i in range(len(names))
+        for i in range(len(fields))
     )
     items = f"projectItems(first: 10) {{ nodes {{ {values} }} }}"
     states: dict[int, str | None] = dict.fromkeys(numbers)
     problem = ""
     try:
-        for batch in read_issues(api, f"read the workflow states in {repo}", repo, numbers, items, texts=names):
-            states |= {number: state_of(issue, len(names)) for number, issue in batch.issues.items()}
+        for batch in read_issues(api, f"read the workflow states in {repo}", repo, numbers, items, texts=fields):
+            states |= {number: state_of(issue, len(fields)) for number, issue in batch.issues.items()}
             # Ignore NOT_FOUND: an issue that was deleted or transferred meanwhile says nothing about projects.
             problem = problem or next((error.message for error in batch.errors if error.type != "NOT_FOUND"), "")
     except (GitHubError, Retryable) as error:
@@ -220,10 +220,10 @@ def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str 
     return WorkflowStates(states, "" if any(states.values()) or not problem else f"projects cannot be read: {problem}")
 
 
-def state_of(issue: Mapping[str, Any], fields: int) -> str | None:
-    """The value of the first field (`v0`, `v1`, …) that any of the issue's project items has set."""
+def state_of(issue: Mapping[str, Any], field_count: int) -> str | None:
+    """The value of the first field (`v0`, `v1`, …) that is set in any of the issue's project items."""
     nodes = (issue.get("projectItems") or {}).get("nodes") or ()
-    for index in range(fields):
+    for index in range(field_count):
         for node in nodes:
             if name := ((node or {}).get(f"v{index}") or {}).get("name"):
                 return str(name)
