@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 from bot.domain.errors import SettingsError
 
 _PORTS = range(10_000, 16_000)
-"""Ports for `free_port`: below the system's ephemeral ports (on Linux from 32,768 on), without those of the tests."""
+"""The ports for `free_port`. The tests use higher ones, and Linux by itself hands out only those from 32,768 on."""
 
 
 def is_here(url: str) -> bool:
-    """Whether an address leads to this machine; False for a malformed one."""
+    """Whether a URL leads to this machine; False for a malformed URL."""
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:
@@ -30,8 +30,8 @@ def is_here(url: str) -> bool:
 
 
 def is_well(url: str) -> bool:
-    """Whether one of our own processes answers with success at `url` within two seconds, asked without a proxy."""
-    # Imported here, because every command loads this module for its settings.
+    """Whether one of our own processes answers with success at `url` within two seconds. Uses no proxy."""
+    # Import late: every command loads this module for its settings, and few commands need the HTTP library.
     import requests
 
     with requests.Session() as session:
@@ -43,7 +43,7 @@ def is_well(url: str) -> bool:
 
 
 def free_port() -> int:
-    """A free port. (A port of the system's own choice could soon go to another process.)"""
+    """A free port. The system does not choose it, because it might give the same port to another process soon."""
     while True:
         port = secrets.choice(_PORTS)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):
@@ -61,7 +61,7 @@ def refusal(host: str, port: int) -> OSError | None:
 
 
 def check_address(host: str, port: int) -> None:
-    """Raise SettingsError if a server cannot listen on this address: gunicorn would try for ever, or share the port."""
+    """Raise SettingsError if a server cannot listen here. (gunicorn would try again for ever, or share the port.)"""
     problem = refusal(host, port)
     if problem is None:
         return
@@ -75,7 +75,7 @@ def check_address(host: str, port: int) -> None:
 
 
 def in_words(problem: OSError) -> str:
-    """Why a server cannot listen, for people."""
+    """Explain to people why a server cannot listen."""
     return "another program listens there" if problem.errno == errno.EADDRINUSE else str(problem.strerror)
 
 
