@@ -160,7 +160,7 @@ def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
     """
     runs, repo_id = EvaluationRuns(services.store.engine), event.repository.id
     known, asked = services.store.repositories.get(repo_id), runs.get(repo_id).run
-    if known is None or asked.chain != event.chain or not asked.stage.runs:
+    if known is None or asked.chain != event.chain or not asked.stage.is_active:
         return
     if services.settings.paused or known.suspended:
         runs.note(repo_id, event.chain, Stage.FAILED, "the bot is paused here")

@@ -19,7 +19,7 @@ def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str,
     """
     seconds = seconds_until_allowed(stored.run, moment)
     state = {
-        "busy": stored.run.stage.runs and seconds > 0,
+        "busy": stored.run.stage.is_active and seconds > 0,
         "state": _state(stored.run, lost=not seconds),
         "problem": stored.run.problem,
         "again": moment + seconds if seconds else None,
@@ -56,7 +56,7 @@ def with_threshold(found: Evaluation, threshold: float) -> Evaluation:
 def _state(run: EvaluationRun, *, lost: bool) -> str:
     if run.stage is Stage.FAILED:
         return "The last try ended early."
-    if not run.stage.runs:
+    if not run.stage.is_active:
         return ""
     if lost:
         return "The last try was lost on its way."

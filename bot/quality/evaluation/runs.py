@@ -21,7 +21,7 @@ _evaluation: TypeAdapter[Evaluation] = TypeAdapter(Evaluation)
 
 
 class Stage(StrEnum):
-    """The state of a run. `NONE` means that nobody started a run on the dashboard, only on the command line."""
+    """The state of a run. `NONE` means that nobody started a run on the dashboard, but perhaps on the command line."""
 
     NONE = "none"
     WAITING = "waiting"
@@ -30,13 +30,13 @@ class Stage(StrEnum):
     FAILED = "failed"
 
     @property
-    def runs(self) -> bool:
+    def is_active(self) -> bool:
         return self in (Stage.WAITING, Stage.RUNNING)
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRun:
-    """`problem` says why the run is delayed or failed; `chain` names its job; `asked_at` is in seconds since 1970."""
+    """`chain` identifies the job, `problem` says why it is delayed or failed, `asked_at` is in seconds since 1970."""
 
     stage: Stage = Stage.NONE
     chain: str = ""
@@ -60,7 +60,7 @@ def seconds_until_allowed(run: EvaluationRun, now: float) -> float:
     """
     if run.stage is Stage.NONE:
         return 0.0
-    wait = LOST if run.stage.runs else DAY if run.stage is Stage.DONE else SOON
+    wait = LOST if run.stage.is_active else DAY if run.stage is Stage.DONE else SOON
     # If `asked_at` is too far in the future, the clock was set back: do not wait.
     return 0.0 if run.asked_at > now + wait else max(0.0, run.asked_at + wait - now)
 
@@ -69,7 +69,7 @@ class EvaluationRuns(TableGateway):
     """The `evaluations` table. Safe to share between threads and processes."""
 
     def get(self, repo_id: int) -> StoredEvaluation:
-        """The stored run and result, without a result if another version wrote it and this version cannot read it."""
+        """The stored run and result. Leaves out a result that another version wrote and this version cannot read."""
         row = self._first(sa.select(table).where(table.c.repo_id == repo_id))
         if row is None:
             return StoredEvaluation(EvaluationRun())
