@@ -15,6 +15,7 @@ _FEW_COMMENTS = 20
 
 
 def basis(found: Evaluation) -> str:
+    """Which issues the evaluation rests on, and whether it asked about a sample only."""
     known = counted(found.retrieval.queries, "known duplicate")
     text = f"{counted(found.issues, 'issue')}, of which {found.arrivals:,} can be judged"
     kinds = f"{known}, and {found.silent:,} that nobody marked."
@@ -43,7 +44,7 @@ def finding(found: Evaluation) -> str:
 
 
 def confidence(found: Evaluation) -> str:
-    """What the confidence means compared with the marks; empty if no duplicate is known."""
+    """How the confidence compares with the marks; empty if no duplicate is known."""
     calibration = found.calibration
     if not calibration.answers:
         return "No candidate was found for any issue, so that nothing can be said of the confidence."
@@ -72,8 +73,8 @@ def at_threshold(found: Evaluation, row: ThresholdOutcome) -> str:
     """The effect of the configured threshold in an average month, and on all arrivals."""
     month = found.monthly[row.cut]
     text = (
-        f"At {threshold(row.cut)}, which is set, a month with {_few(month.issues, 'issue')}, as those of the last year "
-        f"had on average, would bring {_few(month.comments, 'comment')}{_same_reports(found, month)}."
+        f"At {threshold(row.cut)}, which is set, a month with {_average(month.issues, 'issue')}, as those of the "
+        f"last year had on average, would bring {_average(month.comments, 'comment')}{_same_reports(found, month)}."
     )
     if not found.retrieval.queries:
         return text
@@ -81,7 +82,7 @@ def at_threshold(found: Evaluation, row: ThresholdOutcome) -> str:
 
 
 def last_month(found: Evaluation) -> str:
-    """The last month at the recommended or else the configured threshold."""
+    """How often the bot would have commented in the last month, at `discussed_threshold`."""
     cut = discussed_threshold(found)
     month = found.last_month[cut]
     return (
@@ -132,14 +133,14 @@ def others(found: Evaluation, row: ThresholdOutcome) -> str:
 
 
 def _shares(found: Evaluation, row: ThresholdOutcome, catches: str, comments: str) -> str:
-    """The shares of duplicates and of other issues with a comment. Leaves out a kind without issues."""
+    """The share of duplicates that are caught, and of other issues that get a comment. Omits a kind without issues."""
     parts = [f"{catches} {caught(found, row)} of the known duplicates"] if found.retrieval.queries else []
     parts += [f"{comments} {others(found, row)} of the other issues"] if found.silent else []
     return " and ".join(parts)
 
 
 def discussed_threshold(found: Evaluation) -> float:
-    """The threshold in the sentences: the recommended or else the configured threshold."""
+    """The threshold that the sentences speak of: the recommended one, or the configured one if none is recommended."""
     return found.at.cut if found.advice.threshold is None else found.advice.threshold
 
 
@@ -200,8 +201,8 @@ def caution(found: Evaluation, *, of_file: bool = False) -> str:
         "Marks are incomplete: on five trackers readers found two to five times as many duplicates as were marked. So "
         "a comment that names nothing that is marked may be right all the same."
     )
-    interval = found.rr_intervals.get(5)
-    if interval and interval[1] - interval[0] > 0.2:
+    bounds = found.rr_intervals.get(5)
+    if bounds and bounds[1] - bounds[0] > 0.2:
         text += f" With {counted(found.retrieval.queries, 'known duplicate')} every figure is a rough one."
     return text
 
@@ -233,7 +234,7 @@ def a_month(number: float) -> str:
     return "<0.1" if 0 < number < 0.05 else f"{number:.1f}"
 
 
-def _few(number: float, what: str) -> str:
-    """An average number, with a decimal below ten."""
+def _average(number: float, what: str) -> str:
+    """An average number of things, with a decimal below ten."""
     shown = f"{number:,.0f}" if number >= 9.95 or number == round(number) else f"{number:.1f}"
     return f"{shown} {what}" if number == 1 else f"{shown} {what}s"
