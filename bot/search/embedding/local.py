@@ -20,10 +20,9 @@ from bot.search.embedding import Embedder, EmbeddingError, all_invalid, unit
 
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-_ROWS = "embedding.weight"
-# How many texts are embedded at once, to bound the memory.
+_TENSOR = "embedding.weight"
+# Embed this many texts at once, to bound the memory.
 _BATCH = 32
-
 
 _lock = threading.Lock()
 
@@ -41,15 +40,15 @@ class WordLlama:
         return unit(self.vectors(texts))
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Like `embed`, but the vectors have any length, and have NaN if the file is broken."""
+        """Like `embed`, but unscaled: sums, which point where the means do. They have NaN if the file is broken."""
         # Only one thread at a time may read the files.
         with _lock:
-            tokenizer, rows = _read_wordllama()
-        sums = np.zeros((len(texts), rows.shape[1]), dtype=np.float32)
+            tokenizer, token_vectors = _read_wordllama()
+        sums = np.zeros((len(texts), token_vectors.shape[1]), dtype=np.float32)
         for places in batches(range(len(texts)), _BATCH):
             encodings = tokenizer.encode_batch_fast([texts[place] for place in places], add_special_tokens=False)
             for place, encoding in zip(places, encodings, strict=True):
-                sums[place] = rows[np.array(encoding.ids, dtype=np.int64)].astype(np.float32).sum(axis=0)
+                sums[place] = token_vectors[np.array(encoding.ids, dtype=np.int64)].astype(np.float32).sum(axis=0)
         return sums
 
 
@@ -66,20 +65,20 @@ def _read_wordllama() -> tuple[Any, NDArray[np.float16]]:
         tokenizer = Tokenizer.from_file(str(directory / _TOKENIZER))
         tokenizer.no_padding()
         tokenizer.no_truncation()
-        rows: NDArray[np.float16] = load_file(directory / _WEIGHTS)[_ROWS]
+        token_vectors: NDArray[np.float16] = load_file(directory / _WEIGHTS)[_TENSOR]
     except Exception as failure:
         public = "the model could not be read"
         raise EmbeddingError(f"wordllama's model could not be read: {failure}", public_message=public) from failure
-    rows.setflags(write=False)
-    return tokenizer, rows
+    token_vectors.setflags(write=False)
+    return tokenizer, token_vectors
 
 
-#: The text model reads this many tokens of a text; these never have more characters than the second number.
+#: The text model reads the first MOST_TOKENS tokens of a text, which never span more than MOST_CHARACTERS characters.
 MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
-# Of languages other than English, the model knows only characters and word pieces, so unrelated titles look alike:
-# their cosine is .05 in English, .40 in Spanish, .59 in Chinese. A text gets no vector if whole words that the model
-# knows make up less than this share of its letters (in Vietnamese: .44). Of the issues on four English trackers, fewer
-# than one in a hundred get none.
+# In languages other than English, the model knows only characters and word pieces, so that unrelated titles look alike:
+# the mean cosine of such titles is .05 in English, .40 in Spanish and .59 in Chinese. So a text gets a vector only if
+# words that the vocabulary has as a whole make up this share of its letters (in Vietnamese they make up .44). On four
+# English trackers, fewer than one issue in a hundred gets no vector.
 _MIN_KNOWN_SHARE = 0.35
 _UNKNOWN = "[UNK]"
 
@@ -109,7 +108,7 @@ class TextModel:
         with _lock:
             session, tokenizer = _read_text_model(self._directory)
         vectors = np.zeros((len(texts), 384), dtype=np.float32)
-        # Embed texts one by one: in a batch, each quantised vector would depend on all texts.
+        # Embed texts one by one: in a batch, the quantisation would make each vector depend on all texts.
         for row, text in enumerate(texts):
             tokens = tokenizer.encode(text[:MOST_CHARACTERS])
             if not _can_read(tokens, text):
@@ -120,19 +119,20 @@ class TextModel:
 
 
 def _can_read(tokens: Any, text: str) -> bool:
-    """Whether enough letters belong to words that the model's vocabulary has as a whole."""
+    """Whether enough letters belong to words that are whole tokens of the vocabulary, longer than a character."""
     # Each access to these builds the whole list.
     offsets, names = tokens.offsets, tokens.tokens
-    pieces: dict[int, list[int]] = {}
+    tokens_of_word: dict[int, list[int]] = {}
     for at, word in enumerate(tokens.word_ids):
         if word is not None:
-            pieces.setdefault(word, []).append(at)
+            tokens_of_word.setdefault(word, []).append(at)
     known = letters = 0
-    for places in pieces.values():
+    for places in tokens_of_word.values():
         original = text[offsets[places[0]][0] : offsets[places[-1]][1]]
         if any(char.isalpha() for char in original) and not any(char.isdigit() for char in original):
             letters += len(original)
-            known += len(original) if len(places) == 1 < len(original) and names[places[0]] != _UNKNOWN else 0
+            if len(places) == 1 and len(original) > 1 and names[places[0]] != _UNKNOWN:
+                known += len(original)
     return known >= _MIN_KNOWN_SHARE * letters
 
 
@@ -149,13 +149,12 @@ def _read_text_model(directory: Path) -> tuple[Any, Any]:
     except ImportError as failure:
         raise EmbeddingError(f"the text model needs a package that is not installed: {failure.name}") from failure
     options = onnxruntime.SessionOptions()
-    # One thread is enough: the worker has a thread for each issue, and more would only wait for these.
+    # One thread is enough: the worker has a thread for each issue, and further threads would only compete with these.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
     try:
-        session = onnxruntime.InferenceSession(
-            str(directory / "model.onnx"), options, providers=["CPUExecutionProvider"]
-        )
+        model = str(directory / "model.onnx")
+        session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
     except Exception as failure:
         raise EmbeddingError(
@@ -187,14 +186,13 @@ class SentenceModel:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors = self.vectors(texts)
         if all_invalid(vectors):
-            raise EmbeddingError(
-                f"{self.name}: its vectors are no numbers", public_message="the model's vectors are no numbers"
-            )
+            public = "the model's vectors are no numbers"
+            raise EmbeddingError(f"{self.name}: its vectors are no numbers", public_message=public)
         return unit(vectors)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Like `embed`, but the vectors have any length, and have NaN if the model is broken."""
-        # The library's documentation does not tell whether several threads may call it at once.
+        # The library's documentation does not say whether several threads may call it at once.
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
@@ -242,6 +240,6 @@ def default_model() -> Embedder:
 
 
 def fast_model(model: Embedder | None) -> Embedder | None:
-    """A model that quickly embeds some hundred texts: `model`, or the default model if `model` is slow or remote."""
+    """A model that embeds a few hundred texts quickly: `model`, or the default model if `model` is slow or remote."""
     slow = isinstance(model, SentenceModel) or (model is not None and model.remote)
     return default_model() if slow else model
