@@ -1,4 +1,4 @@
-"""The text model's vectors of stored issues. A vector is made when a search first needs it, or by the indexer."""
+"""The text model's vectors of stored issues. A search makes the vectors that it needs, and the indexer all others."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bot.search.index.analysis import Analysis
 from bot.search.index.arrays import Integers
 from bot.search.index.boilerplate import RepositoryAnalyser
 from bot.search.index.database import fetch, upsert
-from bot.search.index.vectors import pack, unpack
+from bot.search.index.vectors import Vectors, pack, unpack
 from bot.storage.engine import write
 from bot.storage.schema import indexed_terms, lock_index, text_vectors
 
 Vector = NDArray[np.float32]
 NewVectors = dict[int, tuple[int, Vector]]
-"""New vectors by issue number, each with the change in which the issue got its text."""
+"""New vectors by issue number, each with the number of the change that gave the issue its text."""
 
 
 class TextVectors:
@@ -43,10 +43,10 @@ class TextVectors:
 
     def of(
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int], max_new: int | None
-    ) -> tuple[Integers, Vector, NewVectors]:
-        """The positions in `numbers` of issues with a vector; their vectors, (positions, dimensions); the new vectors.
+    ) -> tuple[Integers, Vectors, NewVectors]:
+        """Read the vectors of issues, and make those that the first `max_new` issues lack (all issues, if it is None).
 
-        Missing vectors are made for the first `max_new` numbers, or for all numbers if `max_new` is None.
+        Returns the positions in `numbers` that have a vector, these vectors (positions, dimensions), and the new ones.
         """
         vector_of, changes = self._stored(connection, repo_id, numbers)
         missing = {n: changes[n] for n in numbers[:max_new] if n in changes and n not in vector_of}
@@ -54,13 +54,11 @@ class TextVectors:
         vector_of |= {number: vector for number, (_, vector) in fresh.items()}
         places = [place for place, number in enumerate(numbers) if number in vector_of]
         width = len(next(iter(vector_of.values()), ()))
-        vectors = np.array([vector_of[numbers[place]] for place in places], dtype=np.float32).reshape(
-            len(places), width
-        )
-        return np.array(places, dtype=np.int64), vectors, fresh
+        vectors = np.array([vector_of[numbers[place]] for place in places], dtype=np.float32)
+        return np.array(places, dtype=np.int64), vectors.reshape(len(places), width), fresh
 
     def keep(self, repo_id: int, fresh: NewVectors) -> None:
-        """Store new vectors, unless the issue has changed its text or was removed meanwhile."""
+        """Store new vectors, except of issues whose text has changed or that were removed meanwhile."""
         if not fresh:
             return
         with write(self._engine) as connection:
@@ -70,6 +68,7 @@ class TextVectors:
             upsert(connection, text_vectors, [(repo_id, n, at, self.model, pack(v[None])[0]) for n, at, v in current])
 
     def count(self, repo_id: int) -> int:
+        """The number of issues that have a vector."""
         with self._engine.connect() as connection:
             counted = sa.select(sa.func.count()).select_from(self._joined())
             return connection.execute(counted.where(indexed_terms.c.repo_id == repo_id)).scalar_one()
@@ -98,12 +97,11 @@ class TextVectors:
     def _stored(
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int]
     ) -> tuple[dict[int, Vector], dict[int, int]]:
-        """The stored vectors, and the change in which each issue got its text."""
+        """The stored vectors of the current texts, and the number of the change that gave each issue its text."""
         changes = issues.text_changes(connection, repo_id, numbers)
-        table = text_vectors.c
-        rows = fetch(
-            connection, repo_id, (table.number, table.changed, table.model, table.vector), table.number, numbers
-        )
+        column = text_vectors.c
+        wanted = (column.number, column.changed, column.model, column.vector)
+        rows = fetch(connection, repo_id, wanted, column.number, numbers)
         vector_of = {
             number: unpack([blob], 1)[0, 0]
             for number, changed, model, blob in rows
