@@ -63,7 +63,7 @@ def _plain(heading: str) -> str:
 
 
 def join_within(words: list[str], limit: int) -> str:
-    """As many whole words as fit into `limit` characters. If the first word is longer, it is cut."""
+    """As many whole words as fit into `limit` characters. Cuts the first word if it alone is longer."""
     joined = ""
     for word in words:
         longer = f"{joined} {word}" if joined else word[:limit]
@@ -73,7 +73,7 @@ def join_within(words: list[str], limit: int) -> str:
     return joined
 
 
-#: GitHub docs, "Limitations on query length".
+#: A query may have up to this many AND, OR and NOT (GitHub docs, "Limitations on query length").
 MAX_OPERATORS = 5
 
 Scope = Literal["title", "body", "title,body"]
@@ -117,8 +117,8 @@ def build_query(
 ) -> str:
     """A query in one repository or several. `text` must come from this module: neutral words, phrases, `any_of`.
 
-    `flat` writes several `repo:` in a row. Servers without OR read these as alternatives; to all other servers, they
-    exclude each other (https://github.com/cli/cli/pull/11638).
+    `flat` writes several `repo:` in a row, without OR. Servers that do not know OR read these as alternatives. All
+    others look for issues in every one at once, and find nothing (https://github.com/cli/cli/pull/11638).
     """
     return f"{qualifiers(repo, state, kind, flat=flat)} in:{scope} {text}".rstrip()
 
@@ -146,9 +146,9 @@ def _harmless(words: Iterable[str]) -> Iterable[str]:
 
 
 def _as_letters(word: str) -> str:
-    """`word` without marks and full-width forms. A server may remove these before it looks for operators."""
+    """`word` in plain letters. A server may drop accents and full-width forms before it looks for operators."""
     if word.isascii():
         return word
     # Normalise one character at a time: a whole word would take time quadratic in the marks on one letter.
-    parts = (part for sign in word for part in unicodedata.normalize("NFKD", sign))
+    parts = (part for char in word for part in unicodedata.normalize("NFKD", char))
     return "".join(part for part in parts if not unicodedata.combining(part))
