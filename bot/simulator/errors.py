@@ -12,7 +12,7 @@ DOCS = "https://docs.github.com/rest"
 
 
 class ApiError(Exception):
-    """An answer other than success: status, body and extra headers."""
+    """An unsuccessful answer: status, body and extra headers."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ def forbidden(message: str, **more: Any) -> ApiError:
 def moved(location: str, method: str) -> ApiError:
     """The repository was renamed or moved, or the issue transferred: 301 for reads, 307 for writes.
 
-    Only after a 307 do clients repeat a write with its body; after a 301 most clients would read instead.
+    After a 307, clients repeat a write with its body. After a 301, most clients would send a GET instead.
     """
     status = 301 if method == "GET" else 307
     return ApiError(status, "Moved Permanently", headers={"Location": location}, extra={"url": location})

@@ -44,7 +44,7 @@ _TABLES = (queries, repositories, issues, comments, timeline, discussions, proje
 
 @cache
 def schema() -> GraphQLSchema:
-    """The schema with its resolvers. A resolver without a field is an error."""
+    """The schema with its resolvers. Fails if a resolver belongs to no field of the schema."""
     result = build_schema(Path(__file__).with_name("schema.graphql").read_text(encoding="utf-8"))
     for table in _TABLES:
         for (kind, name), resolver in table.RESOLVERS.items():
@@ -55,7 +55,7 @@ def schema() -> GraphQLSchema:
 
 
 @lru_cache(maxsize=256)
-def _read(query: str) -> DocumentNode | list[GraphQLError]:
+def _parse(query: str) -> DocumentNode | list[GraphQLError]:
     """The parsed query, or its errors. Cached, since parsing and validating take longer than running the query."""
     try:
         document = parse(query)
@@ -70,7 +70,7 @@ def _type(value: Any, _info: Info, _abstract: GraphQLAbstractType) -> str:
 
 @ROUTES.add("POST", "/graphql", resource="graphql")
 def graphql(ctx: Context) -> Reply:
-    """Run a query or mutation. Even errors are answered with status 200, under `errors`."""
+    """Run a query or mutation. If it fails, the answer has status 200 all the same, and says why under `errors`."""
     if isinstance(ctx.caller, Anonymous | AppCaller):
         raise unauthorized("This endpoint requires you to be authenticated.")
     data = ctx.data
@@ -90,7 +90,7 @@ def graphql(ctx: Context) -> Reply:
 
 
 def _run(ctx: Context, query: str, variables: dict[str, Any], operation: str | None) -> ExecutionResult:
-    document = _read(query)
+    document = _parse(query)
     if isinstance(document, list):
         return ExecutionResult(None, document)
     return execute_sync(

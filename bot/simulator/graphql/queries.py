@@ -12,8 +12,8 @@ from bot.simulator.graphql import discussions
 from bot.simulator.graphql.connections import check, cursor, page_info, position
 from bot.simulator.graphql.errors import Refusal, inaccessible, unknown, unresolved
 from bot.simulator.graphql.projects import sees_projects
-from bot.simulator.graphql.repositories import readable
-from bot.simulator.graphql.table import Info, Resolver, Resolvers, kind_of
+from bot.simulator.graphql.repositories import check_readable
+from bot.simulator.graphql.table import Info, Resolver, Resolvers
 from bot.simulator.rest.search import find
 from bot.simulator.search import index as engine
 from bot.simulator.state.accounts import Account
@@ -40,6 +40,7 @@ def repository(_: Any, info: Info, owner: str, name: str, **args: Any) -> Reposi
 def node(_: Any, info: Info, id: str) -> Any:
     ctx = info.context
     record = ctx.sim.nodes.get(id)
+    # The issue, discussion, project or repository that the record is or belongs to.
     home = record.issue if isinstance(record, Comment) else record
     if isinstance(home, Project | ProjectItem) and not sees_projects(ctx):
         raise inaccessible()
@@ -48,11 +49,10 @@ def node(_: Any, info: Info, id: str) -> Any:
     elif isinstance(home, Label):
         home = ctx.sim.home_of(home)
     repo = home.repository if isinstance(home, Issue | Discussion) else home
-    kind = None if record is None else kind_of(record)
-    if kind is None or (isinstance(repo, Repository) and not can_see(ctx.sim, ctx.caller, repo)):
+    if record is None or (isinstance(repo, Repository) and not can_see(ctx.sim, ctx.caller, repo)):
         raise unresolved("a node", "global id of", f"'{id}'")
     if isinstance(home, Issue):
-        readable(ctx, home.repository)
+        check_readable(ctx, home.repository)
     return record
 
 
@@ -98,7 +98,7 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     if type == "DISCUSSION":
         return discussions.search(ctx, query, args)
     if type not in _SEARCHES:
-        return {"edges": [], "nodes": [], **_NO_COUNTS} | {"pageInfo": page_info([], False, False)}
+        return {"edges": [], "nodes": [], **_NO_COUNTS, "pageInfo": page_info([], before=False, after=False)}
     if args.get("last") is not None or args.get("before"):
         raise unknown(ctx, "a search from its end")
     first = check("search", args)[0] or 0
@@ -122,5 +122,5 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
         "nodes": [edge["node"] for edge in edges],
         **_NO_COUNTS,
         "issueCount": total,
-        "pageInfo": page_info(edges, start > 0, start + len(keys) < min(total, engine.REACHABLE)),
+        "pageInfo": page_info(edges, before=start > 0, after=start + len(keys) < min(total, engine.REACHABLE)),
     }

@@ -19,7 +19,7 @@ from bot.simulator.state.repositories import Label, Repository
 RESOLVERS = Resolvers()
 
 
-def readable(ctx: Context, repo: Repository) -> None:
+def check_readable(ctx: Context, repo: Repository) -> None:
     """Refuse an App that is installed on the repository without permission to read issues."""
     if not may_read(ctx.sim, ctx.caller, repo, "issues", "pull_requests"):
         raise inaccessible()
@@ -28,7 +28,7 @@ def readable(ctx: Context, repo: Repository) -> None:
 @RESOLVERS.add("Repository.issue", "Repository.issueOrPullRequest")
 def issue(source: Repository, info: Info, number: int) -> Issue:
     ctx = info.context
-    readable(ctx, source)
+    check_readable(ctx, source)
     record = ctx.sim.issues[source.id].get(number)
     either = info.field_name == "issueOrPullRequest"
     if not isinstance(record, Issue) or (record.is_pull_request and not either):
@@ -39,7 +39,7 @@ def issue(source: Repository, info: Info, number: int) -> Issue:
 @RESOLVERS.add("Repository.issues")
 def issues(source: Repository, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
-    readable(ctx, source)
+    check_readable(ctx, source)
     filters = args.get("filterBy") or {}
     states = {state.lower() for state in (filters.get("states") or args.get("states") or ())}
     labels = {label.lower() for label in (filters.get("labels") or args.get("labels") or ())}
