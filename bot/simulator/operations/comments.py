@@ -25,7 +25,7 @@ def comment(
     *,
     created_at: datetime | None = None,
 ) -> Comment:
-    """Comment on an issue. 403 if it is locked and the author cannot write, 422 for an empty or too long text."""
+    """Comment on an issue. 403 if it is locked and the author cannot write, 422 if the text is empty or too long."""
     issue, author = world.issue(repository, number), who(world, login)
     if not body.strip():
         raise invalid("IssueComment", "data", "unprocessable", "Body can't be blank")
@@ -47,40 +47,40 @@ def comment(
 
 @locked
 def edit_comment(world: World, comment: int | Comment, body: str, actor: str | Account | None = None) -> Comment:
-    """Change a comment's text. If the text is the same, no event is sent."""
-    record = _comment(world, comment)
+    """Change a comment's text. Does nothing if the text is the same. An edit never marks a duplicate."""
+    edited = _comment(world, comment)
     check_text("IssueComment", "body", body, BODY_MAX)
-    if body == record.body:
-        return record
-    sender = who(world, actor) if actor else record.author
-    before, record.body = record.body, body
-    record.updated_at = world.now()
-    act_on_text(world, record.issue, sender, body, is_comment=False)
-    touch(world, record.issue)
+    if body == edited.body:
+        return edited
+    sender = who(world, actor) if actor else edited.author
+    before, edited.body = edited.body, body
+    edited.updated_at = world.now()
+    act_on_text(world, edited.issue, sender, body, is_comment=False)
+    touch(world, edited.issue)
     world.emit(
         "issue_comment",
         "edited",
         sender,
-        repository=record.issue.repository,
-        issue=record.issue,
-        comment=record,
+        repository=edited.issue.repository,
+        issue=edited.issue,
+        comment=edited,
         changes={"body": {"from": before}},
     )
-    return record
+    return edited
 
 
 @locked
 def delete_comment(world: World, comment: int | Comment, actor: str | Account | None = None) -> None:
-    """Delete a comment."""
-    record = _comment(world, comment)
-    sender = who(world, actor) if actor else record.author
-    record.issue.comments.remove(record)
-    record.issue.events = [entry for entry in record.issue.events if entry.data.get("comment") is not record]
-    del world.comments_by_id[record.id]
-    del world.nodes[record.node_id]
-    touch(world, record.issue)
+    """Delete a comment, and its entry in the issue's history."""
+    deleted = _comment(world, comment)
+    sender = who(world, actor) if actor else deleted.author
+    deleted.issue.comments.remove(deleted)
+    deleted.issue.events = [entry for entry in deleted.issue.events if entry.data.get("comment") is not deleted]
+    del world.comments_by_id[deleted.id]
+    del world.nodes[deleted.node_id]
+    touch(world, deleted.issue)
     world.emit(
-        "issue_comment", "deleted", sender, repository=record.issue.repository, issue=record.issue, comment=record
+        "issue_comment", "deleted", sender, repository=deleted.issue.repository, issue=deleted.issue, comment=deleted
     )
 
 
