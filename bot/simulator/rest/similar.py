@@ -19,29 +19,29 @@ from bot.simulator.state.issues import Issue
 
 ROUTES = Routes()
 
-# GitHub's scores have their own scale, which exceeds 1. Its default threshold is high, and so lists too few issues.
-_USUAL, _MEDIUM, _HIGH = 0.6, 1.0, 1.4
+# Like GitHub's, these scores can exceed 1, and the default threshold is so high that it leaves out similar issues.
+_DEFAULT_THRESHOLD, _MEDIUM, _HIGH = 0.6, 1.0, 1.4
 
 
 @ROUTES.add("GET", "/repos/<owner>/<repo>/issues/<int:number>/semantically_similar", permissions=READ_ISSUES)
 def similar_issues(ctx: Context) -> Reply:
     """The repository's issues that are most similar to this one, best first."""
     target = ctx.issue()
-    answers = target.repository.similarity
-    if not isinstance(answers, str):
-        raise _refusal(answers)
+    similarity = target.repository.similarity
+    if not isinstance(similarity, str):
+        raise _refusal(similarity)
     try:
-        threshold = float(ctx.query.get("threshold", _USUAL))
+        threshold = float(ctx.query.get("threshold", _DEFAULT_THRESHOLD))
     except ValueError:
         raise invalid("Issue", "threshold", "invalid", value=ctx.query["threshold"]) from None
     others = (one for one in ctx.sim.issues_of(target.repository) if one is not target and not one.is_pull_request)
-    scored = [(score, one) for one in others if (score := _likeness(target, one)) >= threshold]
+    scored = [(score, one) for one in others if (score := _score(target, one)) >= threshold]
     scored.sort(key=lambda pair: (-pair[0], pair[1].number))
 
     def show(pair: tuple[float, Issue]) -> Json:
         score, one = pair
         shown = issue(ctx.sim, one)
-        if answers == "bare":
+        if similarity == "bare":
             return shown
         confidence = "high" if score >= _HIGH else "medium" if score >= _MEDIUM else "low"
         return {"issue": shown, "score": score, "confidence": confidence, "likely_duplicate": score >= _HIGH}
@@ -49,12 +49,12 @@ def similar_issues(ctx: Context) -> Reply:
     return ctx.page(scored, show)
 
 
-def _likeness(one: Issue, other: Issue) -> float:
-    """Between 0 and 2: the share of common words in the titles, plus the share in title and body together."""
-    return _shared(one.title, other.title) + _shared(_text(one), _text(other))
+def _score(one: Issue, other: Issue) -> float:
+    """From 0 to 2: the Dice coefficient of the titles' words, plus that of all words."""
+    return _dice(one.title, other.title) + _dice(_text(one), _text(other))
 
 
-def _shared(one: str, other: str) -> float:
+def _dice(one: str, other: str) -> float:
     mine, theirs = (set(re.findall(r"\w+", text.lower())) for text in (one, other))
     return 2 * len(mine & theirs) / (len(mine) + len(theirs)) if mine and theirs else 0.0
 
