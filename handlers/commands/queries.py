@@ -33,14 +33,15 @@ def recheck(request: CommandRequest, command: Command) -> CommandResult:
 def explain(request: CommandRequest, command: Command) -> CommandResult:
     """`explain #N`: how #N compares with this issue, whether or not the comment lists #N.
 
-    If #N is earlier than this issue, leave out later issues, as the comment did: each probability depends on the
-    competing candidates. Judge #N alone rather than its group of duplicates, but also name the duplicate of #N that the
-    comment may list instead.
+    A probability depends on the competing candidates. So if #N is earlier than this issue, only earlier issues compete,
+    as they did for the comment. The probability is that of #N alone. But the reply also lists those duplicates of #N
+    that a search found, because the comment may show #N on account of them.
     """
     other = issue_named(request, command)
     if isinstance(other, CommandResult):
         return other
-    context, issue, earlier = request.context, request.issue, other.number < request.issue.number
+    context, issue = request.context, request.issue
+    earlier = other.number < issue.number
     finder = context.finder(asked=True, judged=False)
     gathered = finder.gather(issue)
     options = FindOptions(
