@@ -180,7 +180,7 @@ def _note_shadow(context: IssueContext, report: Report, cause: str) -> None:
     logger.info("shadow: %s#%d would show %s", context.repo, context.number, shown or "nothing")
     SHADOW.labels("found" if shown else "silent").inc()
     check_lease(TRUSTED)
-    context.services.store.comments.answer_silently(
+    context.services.store.comments.record_silence(
         context.repository.id,
         context.number,
         text_hash=text_hash(context.issue, shadow=True),

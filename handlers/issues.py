@@ -32,7 +32,7 @@ def issue_indexed(context: IssueContext, event: IssueEvent) -> None:
     services = context.services
     if why_skipped(context.issue, context.config, sender_is_bot=False, muted=context.muted):
         # The answer is out of date: store no text, so that reopening or unlocking the issue causes a new look.
-        services.store.comments.answer_silently(
+        services.store.comments.record_silence(
             context.repository.id, context.number, text_hash=None, now=services.now()
         )
     elif event.action != INDEXED or without_candidates(context.decisions()):

@@ -134,20 +134,20 @@ class CommentRow:
             raise self._overtaken(self._lease)
         return now
 
-    def answer_silently(self, text_hash: str | None, shown: Sequence[int] = ()) -> None:
+    def record_silence(self, text_hash: str | None, shown: Sequence[int] = ()) -> None:
         """Record that the bot found these candidates for a text, and writes nothing."""
-        self._store.answer_silently(*self._where, text_hash=text_hash, shown=shown, now=self._now())
+        self._store.record_silence(*self._where, text_hash=text_hash, shown=shown, now=self._now())
 
     def mark_deleted(self, comment_id: int) -> None:
         self._store.mark_deleted(self.slot.repo_id, self.slot.number, comment_id, self._now())
 
-    def lose(self) -> None:
+    def mark_unknown(self) -> None:
         """Record that the bot no longer knows the slot's comment."""
-        self._store.lose(*self._where)
+        self._store.mark_unknown(*self._where)
 
-    def doubt(self) -> Retryable:
+    def mark_body_unknown(self) -> Retryable:
         """Record that the comment's text is unknown. Returns an error, which the caller must raise."""
-        self._store.doubt(*self._where, now=self._now())
+        self._store.mark_body_unknown(*self._where, now=self._now())
         return self._overtaken(_LEAST_WAIT)
 
     def _overtaken(self, after: float) -> Retryable:
@@ -201,7 +201,7 @@ class CommentKeeper:
         # Do not search GitHub for every silent row, although a row from a backup may be outdated.
         look = look and (create or stored is None or stored.state is CommentState.INTENDED)
         if not create and not look and (stored is None or stored.state is CommentState.SILENT):
-            row.answer_silently(draft.text_hash, draft.shown)
+            row.record_silence(draft.text_hash, draft.shown)
             COMMENTS.labels("silent").inc()
             return True
         claim, since = row.claim()
@@ -239,8 +239,8 @@ class CommentKeeper:
             return
         if stored is not None and stored.state is CommentState.POSTED and stored.comment_id is not None:
             _delete(github, slot, stored.comment_id)
-            self._store.silence(slot.repo_id, slot.number, stored.comment_id)
-        row.answer_silently(text_hash)
+            self._store.mark_removed(slot.repo_id, slot.number, stored.comment_id)
+        row.record_silence(text_hash)
 
     def _remove_doubtful(self, github: RepoClient, row: CommentRow, text_hash: str) -> None:
         """Remove a comment that may exist: an attempt has ended without an answer, or the store has no row."""
@@ -279,13 +279,13 @@ class CommentKeeper:
             return True
         if stored.state is not CommentState.DELETED and stored.comment_id is None:
             # The other attempt is still running, or chose silence before this comment existed.
-            raise row.doubt()
+            raise row.mark_body_unknown()
         try:
             # Even without the lease: no other attempt knows of this comment.
             with working_under_lease(lambda: True):
                 _delete(github, row.slot, comment_id)
         except DoppelError:
-            row.lose()
+            row.mark_unknown()
             raise
         return stored.state is not CommentState.DELETED
 
@@ -312,7 +312,7 @@ class CommentKeeper:
             if stored is None or stored.state is CommentState.DELETED:
                 return stored is None
             # Another attempt edited the comment too, and nobody knows which edit came last.
-            raise row.doubt()
+            raise row.mark_body_unknown()
         COMMENTS.labels("edited" if changes else "unchanged").inc()
         return True
 

@@ -81,7 +81,7 @@ class Comments(TableGateway):
             "shown": sa.case((new.shown == _NOTHING_SHOWN, comments.c.shown), else_=new.shown),
             "updated_at": new.updated_at,
         }
-        self._silent_answer = insert.on_conflict_do_update(index_elements=_KEY, set_=changes, where=_NOT_DELETED)
+        self._silent_upsert = insert.on_conflict_do_update(index_elements=_KEY, set_=changes, where=_NOT_DELETED)
 
     def get(self, repo_id: int, number: int, command_id: int = ADVISORY) -> StoredComment | None:
         """The stored comment; None if there never was a row."""
@@ -171,7 +171,7 @@ class Comments(TableGateway):
         found = self._new(repo_id, number, command_id, state=CommentState.POSTED, comment_id=comment_id, updated_at=now)
         self._change(found.on_conflict_do_nothing())
 
-    def answer_silently(
+    def record_silence(
         self,
         repo_id: int,
         number: int,
@@ -189,9 +189,9 @@ class Comments(TableGateway):
         key = {"repo_id": repo_id, "number": number, "command_id": command_id}
         answer = {"text_hash": text_hash or "", "shown": json.dumps(list(shown)), "updated_at": now}
         with write(self._engine) as connection:
-            connection.execute(self._silent_answer, _EMPTY | key | answer | {"state": CommentState.SILENT})
+            connection.execute(self._silent_upsert, _EMPTY | key | answer | {"state": CommentState.SILENT})
 
-    def doubt(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
+    def mark_body_unknown(self, repo_id: int, number: int, command_id: int, *, now: float) -> None:
         """Record that the comment's present text is unknown, so that the next attempt edits the comment.
 
         If the comment's id is unknown too, the next claim succeeds at once, as `DOUBTFUL`.
@@ -204,13 +204,13 @@ class Comments(TableGateway):
         }
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _NOT_DELETED).values(values))
 
-    def lose(self, repo_id: int, number: int, command_id: int) -> None:
+    def mark_unknown(self, repo_id: int, number: int, command_id: int) -> None:
         """Record that the comment's id and text are unknown: the next claim succeeds at once, as `DOUBTFUL`."""
         unknown = {"comment_id": None, "text_hash": "", "body_hash": ""}
         values = {"state": CommentState.INTENDED, **unknown, "updated_at": 0.0}
         self._change(sa.update(comments).where(_key(repo_id, number, command_id), _NOT_DELETED).values(values))
 
-    def silence(self, repo_id: int, number: int, comment_id: int) -> None:
+    def mark_removed(self, repo_id: int, number: int, comment_id: int) -> None:
         """Record that the bot itself deleted a comment. Unlike after a maintainer's deletion, it may post another."""
         its = (comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
         posted = comments.c.state == CommentState.POSTED

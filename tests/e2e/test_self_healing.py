@@ -279,7 +279,7 @@ def test_c2_what_was_silent_when_the_backup_was_made_and_has_spoken_since_is_not
     assert "Crash while exporting to PDF" in doppel.advice(2)
     (comment,) = doppel.sim.comments(doppel.repo, 2)
     # What the row said before the comment was written.
-    doppel.services.store.comments.silence(doppel.repository.id, 2, comment.id)
+    doppel.services.store.comments.mark_removed(doppel.repository.id, 2, comment.id)
     doppel.do.edit_issue(doppel.repo, 2, title="Exporting to PDF crashes each time")
     assert len(doppel.said(2)) == 1, "its own comment was found by its marker"
 

@@ -40,7 +40,7 @@ def test_c2_the_lease_of_a_claim_ahead_of_the_clock_begins_again(store: Store) -
 
 def test_c2_what_may_have_been_written_is_looked_for_though_others_had_nothing_to_say_meanwhile(store: Store) -> None:
     store.comments.claim(1, 2, 0, now=NOW, lease=15)
-    store.comments.answer_silently(1, 2, text_hash="t", now=NOW + 1)
+    store.comments.record_silence(1, 2, text_hash="t", now=NOW + 1)
     assert store.comments.claim(1, 2, 0, now=NOW + 16, lease=15) is ClaimOutcome.DOUBTFUL
     store.comments.settle(1, 2, 0, comment_id=None, text_hash="t", body_hash="", shown=(), now=NOW + 17, since=NOW + 16)
     assert store.comments.claim(1, 2, 0, now=NOW + 17, lease=15) is ClaimOutcome.CLEAR, "who claimed it has looked"
