@@ -31,18 +31,18 @@ VERDICT = "verdict"
 """The cause of a look after a person's `not` or `undo`. Other causes are `COMMAND` and the actions of `issues`."""
 
 
-def advise(context: IssueContext, cause: str, *, anew: bool = False) -> None:
+def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
     """Look for earlier reports of an issue that was opened or changed, and comment if the search finds any.
 
     `cause` is the action of `issues`. If the search finds nothing, the bot posts no comment, but edits an existing one
-    to say so. With `anew` the bot searches again even if it has answered this text. If that search finds nothing, a
+    to say so. With `force` the bot searches again even if it has answered this text. If that search finds nothing, a
     comment that lists no issue stays unchanged: it may be the answer to a command's search words.
     """
     kept = context.kept_comment()
     if kept is not None and kept.state is CommentState.DELETED:
         # A maintainer deleted the comment, so nobody wants another.
         return
-    if kept is not None and not anew and is_answered(context, kept):
+    if kept is not None and not force and is_answered(context, kept):
         # The delivery was repeated, or an earlier look has answered several queued edits at once.
         return
     posted = kept is not None and kept.state is CommentState.POSTED
@@ -50,7 +50,7 @@ def advise(context: IssueContext, cause: str, *, anew: bool = False) -> None:
     report = context.find(show_named=posted)
     if not report.candidates:
         _log_silence(context, report)
-    if posted and anew and not report.candidates and not _names_something(context):
+    if posted and force and not report.candidates and not _names_something(context):
         reason = why_nothing(report, context.threshold.value)
         note(context, report, (), DecisionOutcome.UNCHANGED, cause=cause, reason=reason)
     elif context.config.mode == "shadow":
@@ -67,7 +67,7 @@ def advise(context: IssueContext, cause: str, *, anew: bool = False) -> None:
 
 def refresh(context: IssueContext) -> None:
     """After a person's decision about a pair, update the comment if it exists."""
-    if context.services.comments.stands(context.github, context.slot, look=context.issue.comments > 0):
+    if context.services.comments.exists(context.github, context.slot, search=context.issue.comments > 0):
         post(context, context.find(), cause=VERDICT, create=False)
 
 
@@ -80,13 +80,13 @@ def post(
     named = report.candidates
     # The store may have lost our comment, so search the issue's comments, if it has any. After a command, write the
     # comment even if its text is unchanged, because the comment is the answer.
-    stands = context.services.comments.keep(
+    exists = context.services.comments.write(
         context.github,
         context.slot,
         _draft(context, report, command, before),
-        look=context.issue.comments > 0,
+        search=context.issue.comments > 0,
         create=create,
-        anew=command is not None,
+        force=command is not None,
     )
     outcome = _outcome(context, before, context.kept_comment())
     if outcome.speaks:
@@ -95,11 +95,11 @@ def post(
         if not (command and (command.words or options.narrow)):
             unlabel(context, report)
     threshold_used = threshold if options.confidence is None else options.confidence
-    reason = "" if outcome.speaks else why_nothing(report, threshold_used) if stands else "its comment was deleted"
+    reason = "" if outcome.speaks else why_nothing(report, threshold_used) if exists else "its comment was deleted"
     endorsed = [candidate for candidate in named if (candidate.confidence or 0.0) >= threshold_used]
     # Store the decision last: `has_ended` takes a stored decision as proof that every other step is done.
     note(context, report, endorsed, outcome, cause=cause, threshold=threshold_used, reason=reason)
-    return stands
+    return exists
 
 
 def _draft(context: IssueContext, report: Report, command: Command | None, kept: StoredComment | None) -> CommentDraft:

@@ -37,7 +37,7 @@ def issue_indexed(context: IssueContext, event: IssueEvent) -> None:
         )
     elif event.action != INDEXED or without_candidates(context.decisions()):
         # After `INDEXED`, keep the answer if a command has found something meanwhile.
-        advise(context, event.action, anew=True)
+        advise(context, event.action, force=True)
 
 
 @with_context

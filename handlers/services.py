@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from bot.conversation.comments import CommentKeeper
+from bot.conversation.comments import CommentWriter
 from bot.deliveries.events import Event
 from bot.domain.entities import RepoRef
 from bot.github.client import GitHub
@@ -50,7 +50,7 @@ class Services:
     store: Store
     repository_settings: RepositorySettings
     issue_forms: IssueForms
-    comments: CommentKeeper
+    comments: CommentWriter
     inbox: Queue
     index: Index
     indexing: Indexer

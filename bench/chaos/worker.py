@@ -85,8 +85,8 @@ def main() -> None:
     if file:
         clients.datetime = Moved  # type: ignore[attr-defined]
     if os.environ.get(SHORT):
-        keeper = functools.partial(comments.CommentKeeper, lease=LEASE)
-        worker.CommentKeeper = keeper  # type: ignore[assignment,attr-defined]
+        writer = functools.partial(comments.CommentWriter, lease=LEASE)
+        worker.CommentWriter = writer  # type: ignore[assignment,attr-defined]
         clients.GitHub = functools.partial(GitHub, timeout=TIMEOUT)  # type: ignore[assignment,attr-defined]
         worker.RECOVER_EVERY = LOOK_EVERY  # type: ignore[attr-defined]
         queue._FIRST_WAIT, queue._GROWTH = FIRST_WAIT, 2.0
@@ -130,7 +130,7 @@ def _note_writes(file: Path) -> None:
 
 def _forget_claims() -> None:
     """Break what makes a repeated attempt safe: nobody remembers or looks whether a comment is already there."""
-    from bot.conversation.comments import CommentKeeper
+    from bot.conversation.comments import CommentWriter
     from bot.storage.comments import ClaimOutcome, Comments
 
     claim, settle = Comments.claim, Comments.settle
@@ -146,7 +146,7 @@ def _forget_claims() -> None:
     Comments.claim = always_clear  # type: ignore[assignment,method-assign]
     Comments.renew = lambda *_, **__: True  # type: ignore[method-assign]
     Comments.settle = whoever_wrote_last  # type: ignore[assignment,method-assign]
-    CommentKeeper._find = lambda *_: None  # type: ignore[method-assign]
+    CommentWriter._find = lambda *_: None  # type: ignore[method-assign]
 
 
 def _poisoned(make: Callable[..., Any]) -> Callable[..., Any]:

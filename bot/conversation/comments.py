@@ -157,37 +157,37 @@ class CommentRow:
         return self._clock().timestamp()
 
 
-class CommentKeeper:
+class CommentWriter:
     """Writes comments so that no retry, crash, redelivery or second worker posts a comment twice.
 
-    `ours` recognises the bot's comments by their author. `alone` says that all writers of these comments share this
+    `ours` recognises the bot's comments by their author. `shared` says that all writers of these comments share this
     store, so that no other writer can post at the same moment unnoticed.
     """
 
     def __init__(
-        self, store: Comments, ours: IsOurs, clock: Callable[[], datetime], lease: float = LEASE, *, alone: bool = True
+        self, store: Comments, ours: IsOurs, clock: Callable[[], datetime], lease: float = LEASE, *, shared: bool = True
     ) -> None:
         self._store = store
         self.ours = ours
         self._clock = clock
         self._lease = lease
-        self._alone = alone
+        self._shared = shared
 
-    def keep(
+    def write(
         self,
         github: RepoClient,
         slot: CommentSlot,
         draft: CommentDraft,
         *,
-        look: bool = False,
+        search: bool = False,
         create: bool = True,
-        anew: bool = False,
+        force: bool = False,
     ) -> bool:
         """Make the slot's comment say what the draft says; False if a maintainer deleted it.
 
-        `look` searches GitHub even if the store has no row: the comment may have come with a transfer, or the store may
-        be new or restored. Without `create`, only an existing comment is edited. `anew` edits the comment even if the
-        stored hash is the same, since somebody may have deleted or changed the comment without an event. Raises
+        `search` looks on GitHub even if the store has no row: the comment may have come with a transfer, or the store
+        may be new or restored. Without `create`, only an existing comment is edited. `force` edits the comment even if
+        the stored hash is the same, since somebody may have deleted or changed the comment without an event. Raises
         Retryable while another attempt handles the same comment.
         """
         check_lease(TRUSTED)
@@ -196,20 +196,20 @@ class CommentKeeper:
         if stored is not None and stored.state is CommentState.DELETED:
             return False
         if stored is not None and stored.comment_id is not None:
-            known_hash = None if anew else stored.body_hash
+            known_hash = None if force else stored.body_hash
             return self._edit(github, row, draft, stored.comment_id, known_hash, stored.updated_at)
         # Do not search GitHub for every silent row, although a row from a backup may be outdated.
-        look = look and (create or stored is None or stored.state is CommentState.INTENDED)
-        if not create and not look and (stored is None or stored.state is CommentState.SILENT):
+        search = search and (create or stored is None or stored.state is CommentState.INTENDED)
+        if not create and not search and (stored is None or stored.state is CommentState.SILENT):
             row.record_silence(draft.text_hash, draft.shown)
             COMMENTS.labels("silent").inc()
             return True
         claim, since = row.claim()
         if claim is ClaimOutcome.SETTLED:
             # Another attempt has just finished, so the row has a comment now.
-            return self.keep(github, slot, draft, create=create, anew=anew)
+            return self.write(github, slot, draft, create=create, force=force)
         with row.claimed(since):
-            own = self._find(github, slot) if look or claim is ClaimOutcome.DOUBTFUL else None
+            own = self._find(github, slot) if search or claim is ClaimOutcome.DOUBTFUL else None
         if own is not None:
             # Until the edit has succeeded, the comment answers nothing.
             settled = row.settle_claimed(draft.unwritten(), own.id, since)
@@ -220,21 +220,21 @@ class CommentKeeper:
         COMMENTS.labels("silent").inc()
         return True
 
-    def stands(self, github: RepoClient, slot: CommentSlot, *, look: bool) -> bool:
-        """Whether the slot has a comment to keep up to date. `look` as for `keep`."""
+    def exists(self, github: RepoClient, slot: CommentSlot, *, search: bool) -> bool:
+        """Whether the slot has a comment to keep up to date. `search` as for `write`."""
         stored = self._row(slot).stored()
         if stored is not None:
             return stored.state is CommentState.POSTED
-        return look and self._find(github, slot) is not None
+        return search and self._find(github, slot) is not None
 
-    def remove(self, github: RepoClient, slot: CommentSlot, text_hash: str, *, look: bool = False) -> None:
+    def remove(self, github: RepoClient, slot: CommentSlot, text_hash: str, *, search: bool = False) -> None:
         """Answer a text with silence, and delete the comment that answered the former text.
 
-        `look` as for `keep`. Raises Retryable while another attempt handles the same comment.
+        `search` as for `write`. Raises Retryable while another attempt handles the same comment.
         """
         row = self._row(slot)
         stored = row.stored()
-        if look if stored is None else stored.state is CommentState.INTENDED:
+        if search if stored is None else stored.state is CommentState.INTENDED:
             self._remove_doubtful(github, row, text_hash)
             return
         if stored is not None and stored.state is CommentState.POSTED and stored.comment_id is not None:
@@ -262,7 +262,7 @@ class CommentKeeper:
         if (settled := row.settle(draft, comment.id, since)) is None:
             return self._give_way(github, row, comment.id)
         COMMENTS.labels("posted").inc()
-        if not self._alone and (first := self._find(github, slot)) is not None and first.id != comment.id:
+        if not self._shared and (first := self._find(github, slot)) is not None and first.id != comment.id:
             # Our comment came second, and `_find` has deleted it. Edit the first one instead.
             since = row.settle_claimed(draft.unwritten(), first.id, settled)
             return self._edit(github, row, draft, first.id, None, since)

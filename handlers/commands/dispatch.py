@@ -196,18 +196,18 @@ def _reply(
         None if written is None else written - timedelta(seconds=1),
     )
     # The store can have lost a reply only if the issue has a comment besides the command.
-    look = written is not None and request.issue.comments > 1
+    search = written is not None and request.issue.comments > 1
     if not texts:
         if not partial:
             # Only an edited comment can have an outdated reply. New re-checks are common, so do not search for them.
-            comments.remove(context.github, slot, text_hash, look=look and request.edited)
+            comments.remove(context.github, slot, text_hash, search=search and request.edited)
         return
     if settings.problems:
         line, text = texts[-1]
         problems = request.replies.settings_problems(settings.problems, settings.source, settings.private)
         texts[-1] = (line, f"{text}\n\n{problems}")
     body = render_reply(request.command_id, texts, partial=partial)
-    comments.keep(context.github, slot, CommentDraft(body, hash_texts(body), text_hash), look=look)
+    comments.write(context.github, slot, CommentDraft(body, hash_texts(body), text_hash), search=search)
 
 
 TOGETHER = (UsageLimit(60, LIMIT_SECONDS, together=True), UsageLimit(10, 60.0, together=True))

@@ -10,7 +10,7 @@ import pytest
 
 from bot.app.demo import show
 from bot.app.demo.show import running_bot, wait_for
-from bot.conversation.comments import CommentKeeper, CommentSlot
+from bot.conversation.comments import CommentSlot, CommentWriter
 from bot.domain.entities import Comment, Issue, RepoRef
 from bot.github.repository import RepoClient
 from bot.search.index import Index, TextAnalyser
@@ -141,7 +141,7 @@ def test_c2_who_is_being_looked_at_when_an_earlier_report_comes_in_is_told_of_it
 ) -> None:
     doppel.configure("sources: {github-hybrid: off}")
     said = "Exporting raises `PdfRenderError: page 7 of invoiceSheet`."
-    read, keep = RepoClient.issue, CommentKeeper.keep
+    read, write = RepoClient.issue, CommentWriter.write
     begun, searched, indexed = Event(), Event(), Event()
 
     def read_late(client: RepoClient, repo: RepoRef, number: int) -> Issue:
@@ -150,17 +150,17 @@ def test_c2_who_is_being_looked_at_when_an_earlier_report_comes_in_is_told_of_it
             assert searched.wait(LONGEST)
         return read(client, repo, number)
 
-    def keep_late(keeper: CommentKeeper, github: RepoClient, slot: CommentSlot, *args: Any, **options: Any) -> bool:
+    def write_late(writer: CommentWriter, github: RepoClient, slot: CommentSlot, *args: Any, **options: Any) -> bool:
         """The bot has found nothing for the second issue, and does not note that before it knows the first."""
         if slot.number == 2:
             searched.set()
             assert indexed.wait(LONGEST)
         else:
             indexed.set()
-        return keep(keeper, github, slot, *args, **options)
+        return write(writer, github, slot, *args, **options)
 
     monkeypatch.setattr(RepoClient, "issue", read_late)
-    monkeypatch.setattr(CommentKeeper, "keep", keep_late)
+    monkeypatch.setattr(CommentWriter, "write", write_late)
     doppel.sim.open_issue(doppel.repo, "ann", "Crash while exporting to PDF", said)
     assert begun.wait(LONGEST)
     doppel.sim.open_issue(doppel.repo, "ben", "Export to PDF broken since today", said)

@@ -8,13 +8,13 @@ import sys
 
 from bot.app import cli
 from bot.app.wiring import worker_process as worker
-from bot.conversation.comments import CommentKeeper
+from bot.conversation.comments import CommentWriter
 from bot.deliveries import queue
 from bot.deliveries import worker as jobs
 
 if __name__ == "__main__":
     lease = float(sys.argv[1])
     queue.LEASE, jobs.RENEW_EVERY = lease, lease / 6
-    keeper = functools.partial(CommentKeeper, lease=lease)
-    worker.CommentKeeper = keeper  # type: ignore[assignment,attr-defined]
+    writer = functools.partial(CommentWriter, lease=lease)
+    worker.CommentWriter = writer  # type: ignore[assignment,attr-defined]
     cli.main(["worker"])

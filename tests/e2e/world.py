@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from bot.app.wiring.clients import prepare_databases
 from bot.app.wiring.worker_process import build_services, job_handler
-from bot.conversation.comments import CommentKeeper
+from bot.conversation.comments import CommentWriter
 from bot.conversation.marker import of_app
 from bot.deliveries import queue as retries
 from bot.deliveries import worker as worker_module
@@ -128,7 +128,7 @@ def start_world(home: Path) -> Iterator[World]:
             services,
             github=github,
             clock=clock.now,
-            comments=CommentKeeper(services.store.comments, of_app(server.app_id), clock.now, lease=LEASE),
+            comments=CommentWriter(services.store.comments, of_app(server.app_id), clock.now, lease=LEASE),
             indexing=Indexer(services.index, services.store, services.inbox, clock.now),
         )
         deliver_here(server, settings)

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import pytest
 
-from bot.conversation.comments import LEASE, CommentDraft, CommentKeeper, CommentSlot, hash_texts
+from bot.conversation.comments import LEASE, CommentDraft, CommentSlot, CommentWriter, hash_texts
 from bot.conversation.marker import answered_comment_id, of_app
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import Forbidden, Retryable
@@ -33,23 +33,23 @@ def draft(text: str, answers: str = "text") -> CommentDraft:
 
 @dataclass
 class Scene:
-    """A keeper on an empty store, and an issue on which nobody has commented."""
+    """A writer on an empty store, and an issue on which nobody has commented."""
 
     sim: Simulator
     github: RepoClient
     store: Store
-    keeper: CommentKeeper
+    writer: CommentWriter
     slot: CommentSlot
     wait: Callable[[float], None]
     # Another worker, and what happens while the first one waits for its turn at GitHub.
     other: RepoClient
     meanwhile: list[Callable[[], None]]
 
-    def keep(self, text: str, *, look: bool = False, create: bool = True) -> bool:
-        return self.keeper.keep(self.github, self.slot, draft(text), look=look, create=create)
+    def write(self, text: str, *, search: bool = False, create: bool = True) -> bool:
+        return self.writer.write(self.github, self.slot, draft(text), search=search, create=create)
 
-    def keep_elsewhere(self, text: str) -> bool:
-        return self.keeper.keep(self.other, self.slot, draft(text))
+    def write_elsewhere(self, text: str) -> bool:
+        return self.writer.write(self.other, self.slot, draft(text))
 
     def bodies(self) -> list[str]:
         return [comment.body for comment in self.sim.comments("acme/app", 1)]
@@ -84,9 +84,9 @@ def scene(new_store: Callable[[str], str]) -> Iterator[Scene]:
             for _ in range(2)
         ]
         client, other = (github.installation(github.app().installation_of(REPO)) for github in workers)
-        keeper = CommentKeeper(store.comments, of_app(server.app_id), sim.clock.now)
+        writer = CommentWriter(store.comments, of_app(server.app_id), sim.clock.now)
         slot = CommentSlot(repository.id, REPO, 1, lambda body: body.startswith(MARKER))
-        yield Scene(sim, client, store, keeper, slot, sim.clock.advance, other, meanwhile)
+        yield Scene(sim, client, store, writer, slot, sim.clock.advance, other, meanwhile)
         for github in workers:
             github.close()
     store.close()
@@ -97,11 +97,11 @@ def scene(new_store: Callable[[str], str]) -> Iterator[Scene]:
 def test_c2_a_comment_that_was_written_without_an_answer_is_found_again(scene: Scene, fault: str) -> None:
     scene.sim.faults.add(COMMENTS, fault)  # type: ignore[arg-type]
     with pytest.raises(Retryable):
-        scene.keep("one")
+        scene.write("one")
     with pytest.raises(Retryable, match="another attempt"):
-        scene.keep("two")
+        scene.write("two")
     scene.wait(LEASE)
-    assert scene.keep("two")
+    assert scene.write("two")
     assert scene.bodies() == [draft("two").body]
 
 
@@ -110,48 +110,48 @@ def test_c2_what_is_left_of_a_dead_workers_claim_is_waited_for_and_no_more(scene
     scene.store.comments.claim(scene.slot.repo_id, 1, 0, now=scene.sim.clock.timestamp(), lease=LEASE)
     scene.wait(LEASE - 5)
     with pytest.raises(Retryable, match="another attempt") as refused:
-        scene.keep("one")
+        scene.write("one")
     assert 0 < (refused.value.after or 0) <= 5
     scene.wait(5)
-    assert scene.keep("one")
+    assert scene.write("one")
     assert scene.bodies() == [draft("one").body]
 
 
 def test_c1_a_comment_deleted_before_its_number_was_known_is_not_posted_again(scene: Scene) -> None:
     scene.sim.faults.add(COMMENTS, "reset_after_write")
     with pytest.raises(Retryable):
-        scene.keep("one")
+        scene.write("one")
     (written,) = scene.sim.comments("acme/app", 1)
     scene.sim.delete_comment(written, "acme")
     place = answered_comment_id(written.body)
     assert scene.store.comments.mark_deleted(scene.slot.repo_id, 1, written.id, scene.sim.clock.timestamp(), place)
     scene.wait(LEASE)
-    assert not scene.keep("one")
+    assert not scene.write("one")
     assert scene.bodies() == []
 
 
 def test_c2_a_comment_that_was_not_written_is_written_later(scene: Scene) -> None:
     scene.sim.faults.add(COMMENTS, status=502, times=None)
     with pytest.raises(Retryable):
-        scene.keep("one")
+        scene.write("one")
     scene.sim.faults.clear()
     scene.wait(LEASE)
-    assert scene.keep("one")
+    assert scene.write("one")
     assert scene.bodies() == [draft("one").body]
 
 
 def test_a_refusal_gives_the_claim_back_at_once(scene: Scene) -> None:
     scene.sim.faults.add(COMMENTS, status=403)
     with pytest.raises(Forbidden):
-        scene.keep("one")
-    assert scene.keep("one")
+        scene.write("one")
+    assert scene.write("one")
     assert scene.bodies() == [draft("one").body]
 
 
 def test_c2_many_workers_at_once_post_one_comment(scene: Scene) -> None:
     def attempt(_: int) -> bool:
         try:
-            return scene.keep("one")
+            return scene.write("one")
         except Retryable:
             return False
 
@@ -165,11 +165,11 @@ def test_c2_a_write_that_waits_for_its_turn_is_not_overtaken(scene: Scene) -> No
 
     def attempt() -> None:
         with pytest.raises(Retryable, match="another attempt"):
-            scene.keep_elsewhere("two")
+            scene.write_elsewhere("two")
 
     scene.sim.faults.add(COMMENTS, "secondary_limit", retry_after=19)
     scene.meanwhile.append(attempt)
-    assert scene.keep("one")
+    assert scene.write("one")
     assert scene.meanwhile == []
     assert scene.bodies() == [draft("one").body]
 
@@ -183,13 +183,13 @@ def test_c2_who_looked_for_too_long_posts_nothing(scene: Scene) -> None:
         def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
             found = scene.github.comments(repo, number)
             scene.wait(LEASE)
-            assert scene.keep_elsewhere("two")
+            assert scene.write_elsewhere("two")
             return found
 
     with pytest.raises(Retryable, match="another attempt"):
-        scene.keeper.keep(Slow(scene.github._api, scene.github._tracker), scene.slot, draft("one"), look=True)
+        scene.writer.write(Slow(scene.github._api, scene.github._tracker), scene.slot, draft("one"), search=True)
     assert scene.bodies() == [draft("two").body]
-    assert scene.keep("one")
+    assert scene.write("one")
     assert scene.bodies() == [draft("one").body]
 
 
@@ -197,7 +197,7 @@ def test_c2_a_marker_counts_only_in_the_bots_own_comment(scene: Scene) -> None:
     other = scene.sim.register_app(of_this_project(), "somebody", shared_pair())
     scene.sim.comment("acme/app", 1, "mallory", draft("a person's").body)
     scene.sim.comment("acme/app", 1, other.bot, draft("another bot's").body)
-    assert scene.keep("one", look=True)
+    assert scene.write("one", search=True)
     assert scene.bodies() == [draft("a person's").body, draft("another bot's").body, draft("one").body]
 
 
@@ -212,30 +212,30 @@ def test_c2_a_marker_counts_not_in_what_a_person_writes_through_the_app(scene: S
         def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
             return [replace(one, app_id=app_id) for one in scene.github.comments(repo, number)]
 
-    assert scene.keeper.keep(Through(scene.github._api, scene.github._tracker), scene.slot, draft("one"), look=True)
+    assert scene.writer.write(Through(scene.github._api, scene.github._tracker), scene.slot, draft("one"), search=True)
     assert scene.bodies() == [draft("a person's").body, draft("one").body]
 
 
 def test_c2_a_comment_that_the_store_does_not_know_is_taken_over(scene: Scene) -> None:
-    scene.keep("one")
+    scene.write("one")
     scene.store.forget(scene.slot.repo_id)
-    assert scene.keep("two", look=True)
+    assert scene.write("two", search=True)
     assert scene.bodies() == [draft("two").body]
 
 
 def test_c2_a_comment_that_the_store_does_not_know_is_found_by_who_has_nothing_to_say_too(scene: Scene) -> None:
     """As where an issue came from another repository with its comment: what that says must not stay."""
-    scene.keep("one")
+    scene.write("one")
     scene.store.forget(scene.slot.repo_id)
-    assert scene.keep("nothing left", look=True, create=False)
+    assert scene.write("nothing left", search=True, create=False)
     assert scene.bodies() == [draft("nothing left").body]
 
 
 def test_c2_a_comment_that_is_younger_than_the_silence_on_record_is_found(scene: Scene) -> None:
     """As where the store is restored from a backup: what was silent then may have spoken since."""
-    scene.keep("one", create=False)
+    scene.write("one", create=False)
     scene.github.create_comment(REPO, 1, draft("one").body)
-    assert scene.keep("two", look=True)
+    assert scene.write("two", search=True)
     assert scene.bodies() == [draft("two").body]
 
 
@@ -243,45 +243,45 @@ def test_c2_a_comment_that_is_younger_than_the_silence_on_record_is_found(scene:
 def test_silence_after_a_doubt_edits_what_was_written(scene: Scene) -> None:
     scene.sim.faults.add(COMMENTS, "timeout_after_write")
     with pytest.raises(Retryable):
-        scene.keep("one")
+        scene.write("one")
     scene.wait(LEASE)
-    assert scene.keep("nothing left", create=False)
+    assert scene.write("nothing left", create=False)
     assert scene.bodies() == [draft("nothing left").body]
 
 
 def test_an_edit_that_failed_is_done_by_the_next_attempt(scene: Scene) -> None:
-    scene.keep("one")
+    scene.write("one")
     scene.store.forget(scene.slot.repo_id)
     scene.sim.faults.add("PATCH *", status=500, times=None)
     with pytest.raises(Retryable):
-        scene.keep("two", look=True)
+        scene.write("two", search=True)
     known = scene.store.comments.get(scene.slot.repo_id, 1)
     assert known is not None
     assert known.text_hash is None, "the text counts as answered only when it is"
     scene.sim.faults.clear()
-    assert scene.keep("two")
+    assert scene.write("two")
     assert scene.bodies() == [draft("two").body]
 
 
 def test_a_reply_that_is_no_longer_needed_is_deleted(scene: Scene) -> None:
-    scene.keep("one")
-    scene.keeper.remove(scene.github, scene.slot, "other text")
+    scene.write("one")
+    scene.writer.remove(scene.github, scene.slot, "other text")
     assert scene.bodies() == []
-    assert scene.keep("two")
+    assert scene.write("two")
     assert scene.bodies() == [draft("two").body]
 
 
 def test_c2_a_reply_that_was_written_without_an_answer_is_deleted_where_it_is_no_longer_needed(scene: Scene) -> None:
     scene.sim.faults.add(COMMENTS, "reset_after_write")
     with pytest.raises(Retryable):
-        scene.keep("one")
+        scene.write("one")
     with pytest.raises(Retryable, match="another attempt"):
-        scene.keeper.remove(scene.github, scene.slot, "other text")
+        scene.writer.remove(scene.github, scene.slot, "other text")
     scene.wait(LEASE)
-    scene.keeper.remove(scene.github, scene.slot, "other text")
+    scene.writer.remove(scene.github, scene.slot, "other text")
     assert scene.bodies() == []
     known = scene.store.comments.get(scene.slot.repo_id, 1)
     assert known is not None
     assert (known.state, known.text_hash) == (CommentState.SILENT, "other text")
-    assert scene.keep("two")
+    assert scene.write("two")
     assert scene.bodies() == [draft("two").body]

@@ -55,24 +55,24 @@ def frozen(scene: Scene, meanwhile: Callable[[], object], *, late: bool = False)
     return Frozen(scene.github, thaw, late)
 
 
-def keep(scene: Scene, client: Frozen, text: str) -> bool:
-    return scene.keeper.keep(client, scene.slot, draft(text))
+def write(scene: Scene, client: Frozen, text: str) -> bool:
+    return scene.writer.write(client, scene.slot, draft(text))
 
 
 def test_c2_a_comment_that_comes_after_anothers_is_taken_back(scene: Scene) -> None:
-    assert keep(scene, frozen(scene, lambda: scene.keep_elsewhere("two")), "one")
+    assert write(scene, frozen(scene, lambda: scene.write_elsewhere("two")), "one")
     assert scene.bodies() == [draft("two").body]
-    assert scene.keep("three")
+    assert scene.write("three")
     assert scene.bodies() == [draft("three").body]
 
 
 def test_c2_where_it_cannot_be_taken_back_the_next_attempt_does(scene: Scene) -> None:
     scene.sim.faults.add("DELETE *", status=500, times=None)
     with pytest.raises(Retryable):
-        keep(scene, frozen(scene, lambda: scene.keep_elsewhere("two")), "one")
+        write(scene, frozen(scene, lambda: scene.write_elsewhere("two")), "one")
     assert len(scene.bodies()) == 2
     scene.sim.faults.clear()
-    assert scene.keep("three")
+    assert scene.write("three")
     assert scene.bodies() == [draft("three").body]
 
 
@@ -83,12 +83,12 @@ def test_c2_of_two_that_post_at_the_same_time_one_comment_is_left(scene: Scene) 
     def first() -> None:
         try:
             # It stands still until the other has looked and found nothing.
-            keep(scene, frozen(scene, lambda: (begin.set(), looked.wait(LONGEST))), "one")
+            write(scene, frozen(scene, lambda: (begin.set(), looked.wait(LONGEST))), "one")
         finally:
             ended.set()
 
     def second() -> None:
-        scene.keeper.keep(Frozen(scene.other, lambda: (looked.set(), ended.wait(LONGEST))), scene.slot, draft("two"))
+        scene.writer.write(Frozen(scene.other, lambda: (looked.set(), ended.wait(LONGEST))), scene.slot, draft("two"))
 
     begin = Event()
     with ThreadPoolExecutor(2) as pool:
@@ -98,57 +98,57 @@ def test_c2_of_two_that_post_at_the_same_time_one_comment_is_left(scene: Scene) 
         for attempt in (one, two):
             with pytest.raises(Retryable):
                 attempt.result(LONGEST)
-    assert scene.keep("three")
+    assert scene.write("three")
     assert scene.bodies() == [draft("three").body]
 
 
 def test_c2_a_comment_that_comes_after_a_silence_is_looked_at_again(scene: Scene) -> None:
-    client = frozen(scene, lambda: scene.keeper.keep(scene.other, scene.slot, draft("nothing"), create=False))
+    client = frozen(scene, lambda: scene.writer.write(scene.other, scene.slot, draft("nothing"), create=False))
     with pytest.raises(Retryable):
-        keep(scene, client, "one")
+        write(scene, client, "one")
     known = scene.store.comments.get(scene.slot.repo_id, 1)
     assert known is not None
     assert known.text_hash is None, "the text does not count as answered, or nobody would look"
-    assert scene.keep("nothing left", create=False)
+    assert scene.write("nothing left", create=False)
     assert scene.bodies() == [draft("nothing left").body]
 
 
 def test_c1_a_comment_that_comes_after_a_maintainer_deleted_the_others_is_taken_back(scene: Scene) -> None:
     def meanwhile() -> None:
-        scene.keep_elsewhere("two")
+        scene.write_elsewhere("two")
         (comment,) = scene.sim.comments("acme/app", 1)
         scene.sim.delete_comment(comment, "admin")
         scene.store.comments.mark_deleted(scene.slot.repo_id, 1, comment.id, scene.sim.clock.timestamp())
 
-    assert not keep(scene, frozen(scene, meanwhile), "one")
+    assert not write(scene, frozen(scene, meanwhile), "one")
     assert scene.bodies() == []
 
 
 def test_c2_what_another_found_and_edited_is_known_as_the_other_left_it(scene: Scene) -> None:
-    assert keep(scene, frozen(scene, lambda: scene.keep_elsewhere("two"), late=True), "one")
+    assert write(scene, frozen(scene, lambda: scene.write_elsewhere("two"), late=True), "one")
     assert scene.bodies() == [draft("two").body]
-    assert scene.keep("one")
+    assert scene.write("one")
     assert scene.bodies() == [draft("one").body]
 
 
 @pytest.mark.parametrize("late", [False, True])
 def test_an_edit_that_another_overtook_is_done_again(scene: Scene, late: bool) -> None:
     """Which of the two came last is not known, so that neither counts as done."""
-    scene.keep("zero")
+    scene.write("zero")
     with pytest.raises(Retryable):
-        keep(scene, frozen(scene, lambda: scene.keep_elsewhere("two"), late=late), "one")
+        write(scene, frozen(scene, lambda: scene.write_elsewhere("two"), late=late), "one")
     known = scene.store.comments.get(scene.slot.repo_id, 1)
     assert known is not None
     assert (known.state, known.text_hash) == (CommentState.POSTED, None)
-    assert scene.keep("two")
+    assert scene.write("two")
     assert scene.bodies() == [draft("two").body]
 
 
 def test_c2_a_claim_is_given_back_by_whom_it_is_no_longer_the_work(scene: Scene) -> None:
     """Nothing was written, and who does the work now need not wait until the claim is over."""
     with working_under_lease(lambda: False), pytest.raises(Overtaken):
-        scene.keep("one")
-    assert scene.keep_elsewhere("two")
+        scene.write("one")
+    assert scene.write_elsewhere("two")
     assert scene.bodies() == [draft("two").body]
 
 
@@ -157,7 +157,7 @@ def test_c2_what_was_on_its_way_when_the_lease_was_lost_is_taken_away_again(scen
     lost: list[bool] = []
 
     def meanwhile() -> None:
-        scene.keep_elsewhere("two")
+        scene.write_elsewhere("two")
         lost.append(True)
 
     class OnItsWay(Frozen):
@@ -170,29 +170,29 @@ def test_c2_what_was_on_its_way_when_the_lease_was_lost_is_taken_away_again(scen
         meanwhile()
 
     with working_under_lease(lambda: not lost):
-        assert keep(scene, OnItsWay(scene.github, thaw), "one")
+        assert write(scene, OnItsWay(scene.github, thaw), "one")
     assert scene.bodies() == [draft("two").body]
 
 
 def test_c2_a_reply_that_is_taken_away_late_leaves_the_next_one_known(scene: Scene) -> None:
     """Between two deletions of one comment another worker has put a second in its place."""
-    scene.keep("one")
+    scene.write("one")
 
     def meanwhile(*_: object) -> None:
-        scene.keeper.remove(scene.other, scene.slot, "other text")
-        scene.keep_elsewhere("two")
+        scene.writer.remove(scene.other, scene.slot, "other text")
+        scene.write_elsewhere("two")
 
     class Late(Frozen):
         def delete_comment(self, repo: RepoRef, comment_id: int) -> None:
             self.meanwhile()
             super().delete_comment(repo, comment_id)
 
-    scene.keeper.remove(Late(scene.github, meanwhile), scene.slot, "other text")
-    assert scene.keep("three")
+    scene.writer.remove(Late(scene.github, meanwhile), scene.slot, "other text")
+    assert scene.write("three")
     assert scene.bodies() == [draft("three").body]
 
 
 def test_what_was_forgotten_meanwhile_is_not_kept_again(scene: Scene) -> None:
     """The issue was deleted, say, and what was known of it with it (C6a)."""
-    keep(scene, frozen(scene, lambda: scene.store.forget(scene.slot.repo_id)), "one")
+    write(scene, frozen(scene, lambda: scene.store.forget(scene.slot.repo_id)), "one")
     assert scene.store.comments.get(scene.slot.repo_id, 1) is None

@@ -19,7 +19,7 @@ def note_posted(
     shown: Sequence[int] = (),
     now: float,
 ) -> bool:
-    """Let the store know that a comment was posted, or the one that there is edited, as the keeper of comments does."""
+    """Let the store know that a comment was posted, or the one that there is edited, as the writer of comments does."""
     where = (repo_id, number, command_id)
     store.comments.claim(*where, now=now, lease=15)
     kept = store.comments.get(*where)

@@ -12,7 +12,7 @@ from bot.app.action import state
 from bot.app.action.runner import RunSummary, WorkflowJob
 from bot.app.wiring.clients import build_judge, now
 from bot.app.wiring.indexes import FIRST_STEP, MemoryQueue, build_index
-from bot.conversation.comments import CommentKeeper
+from bot.conversation.comments import CommentWriter
 from bot.conversation.marker import of_token
 from bot.deliveries.events import CommentEvent, Event, IndexEvent, IssueEvent, full_name
 from bot.domain.entities import RepoRef, Repository
@@ -236,7 +236,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
         store=store,
         repository_settings=RepositorySettings(store, now),
         issue_forms=IssueForms(store, now, cache_seconds=_FORMS_SECONDS),
-        comments=CommentKeeper(store.comments, of_token(github.login), now, alone=False),
+        comments=CommentWriter(store.comments, of_token(github.login), now, shared=False),
         inbox=pending,
         index=index,
         indexing=Indexer(index, store, pending, now, closely=False),

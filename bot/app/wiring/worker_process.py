@@ -15,7 +15,7 @@ from functools import partial
 from bot.app.wiring.clients import build_github, build_judge, now
 from bot.app.wiring.evaluations import evaluate_in_child_process
 from bot.app.wiring.indexes import build_index
-from bot.conversation.comments import CommentKeeper
+from bot.conversation.comments import CommentWriter
 from bot.conversation.marker import of_app
 from bot.deliveries.events import Event, InstallationEvent, full_name
 from bot.deliveries.inbox import Inbox
@@ -58,7 +58,7 @@ def build_services(settings: Settings) -> Services:
         store=store,
         repository_settings=RepositorySettings(store, now, settings.mode),
         issue_forms=IssueForms(store, now),
-        comments=CommentKeeper(store.comments, of_app(settings.app_id), now),
+        comments=CommentWriter(store.comments, of_app(settings.app_id), now),
         inbox=inbox,
         index=index,
         indexing=Indexer(index, store, inbox, now),
