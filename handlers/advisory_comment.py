@@ -38,14 +38,14 @@ def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
     to say so. With `force` the bot searches again even if it has answered this text. If that search finds nothing, a
     comment that lists no issue stays unchanged: it may be the answer to a command's search words.
     """
-    kept = context.kept_comment()
-    if kept is not None and kept.state is CommentState.DELETED:
+    stored = context.stored_comment()
+    if stored is not None and stored.state is CommentState.DELETED:
         # A maintainer deleted the comment, so nobody wants another.
         return
-    if kept is not None and not force and is_answered(context, kept):
+    if stored is not None and not force and is_answered(context, stored):
         # The delivery was repeated, or an earlier look has answered several queued edits at once.
         return
-    posted = kept is not None and kept.state is CommentState.POSTED
+    posted = stored is not None and stored.state is CommentState.POSTED
     # Leave out issues that the text names: the author knows them. But a comment that lists them must keep them.
     report = context.find(show_named=posted)
     if not report.candidates:
@@ -76,7 +76,7 @@ def post(
 ) -> bool:
     """Write or update the comment; False if a maintainer deleted it. `command` is the command that asked, if any."""
     options = command.options if command else CommandOptions()
-    before, threshold = context.kept_comment(), context.threshold.value
+    before, threshold = context.stored_comment(), context.threshold.value
     named = report.candidates
     # The store may have lost our comment, so search the issue's comments, if it has any. After a command, write the
     # comment even if its text is unchanged, because the comment is the answer.
@@ -88,7 +88,7 @@ def post(
         create=create,
         force=command is not None,
     )
-    outcome = _outcome(context, before, context.kept_comment())
+    outcome = _outcome(context, before, context.stored_comment())
     if outcome.speaks:
         label(context, named)
         suggest_closing(context, named)
@@ -102,8 +102,10 @@ def post(
     return exists
 
 
-def _draft(context: IssueContext, report: Report, command: Command | None, kept: StoredComment | None) -> CommentDraft:
-    """The comment's new text. `kept` is the comment's row before this look.
+def _draft(
+    context: IssueContext, report: Report, command: Command | None, before: StoredComment | None
+) -> CommentDraft:
+    """The comment's new text. `before` is the comment's row before this look.
 
     The answer to a `command` also names the command's own options and the problems in the settings file.
     """
@@ -111,7 +113,7 @@ def _draft(context: IssueContext, report: Report, command: Command | None, kept:
     view = CommentView(
         checked_at=context.services.clock(),
         enterprise=context.services.settings.enterprise,
-        had_candidates=bool(kept and (kept.shown or (not named and _names_something(context)))),
+        had_candidates=bool(before and (before.shown or (not named and _names_something(context)))),
         words=command.words if command else (),
         options=command.options if command else CommandOptions(),
         asked=asked,

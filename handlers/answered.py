@@ -19,7 +19,7 @@ def text_hash(issue: Issue, *, shadow: bool = False) -> str:
     return hash_texts(issue.title, issue.body, *(["shadow"] if shadow else []))
 
 
-def is_answered(context: IssueContext, kept: StoredComment) -> bool:
+def is_answered(context: IssueContext, stored: StoredComment) -> bool:
     """Whether a finished look has answered the issue's present text.
 
     An answer that was only recorded in `mode: shadow` counts only in `mode: shadow`.
@@ -27,17 +27,17 @@ def is_answered(context: IssueContext, kept: StoredComment) -> bool:
     answers = {text_hash(context.issue)}
     if context.config.mode == "shadow":
         answers.add(text_hash(context.issue, shadow=True))
-    return kept.text_hash in answers and has_ended(context, kept)
+    return stored.text_hash in answers and has_ended(context, stored)
 
 
-def has_ended(context: IssueContext, kept: StoredComment) -> bool:
+def has_ended(context: IssueContext, stored: StoredComment) -> bool:
     """Whether the look that wrote the comment has finished. A worker can be killed between two steps.
 
     The last step stores the decision, so a later decision proves the end. After a day no retry comes.
     """
-    if context.services.now() - kept.updated_at > _RETRIES_END:
+    if context.services.now() - stored.updated_at > _RETRIES_END:
         return True
-    return any(decision.at >= kept.updated_at for decision in context.decisions())
+    return any(decision.at >= stored.updated_at for decision in context.decisions())
 
 
 def without_candidates(decisions: Iterable[Decision]) -> list[Decision]:
@@ -51,7 +51,7 @@ def without_candidates(decisions: Iterable[Decision]) -> list[Decision]:
 
 def awaits_unlocking(context: IssueContext) -> bool:
     """Whether the issue changed while it was locked, and no look has answered the change."""
-    decisions, kept = context.decisions(), context.kept_comment()
+    decisions, stored = context.decisions(), context.stored_comment()
     skipped = bool(decisions) and decisions[-1].reason == LOCKED
     # If `issue_indexed` skips an issue, it stores no hash.
-    return skipped or (kept is not None and kept.text_hash is None)
+    return skipped or (stored is not None and stored.text_hash is None)

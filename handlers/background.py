@@ -105,10 +105,10 @@ def begin_scan(request: CommandRequest, command: Command) -> CommandResult:
     chain = f"{request.command_id}-{services.arrived or services.now():.3f}"
     event = ScanEvent(context.installation, context.repository, chain)
     services.inbox.put(event.delivery_id, event)
-    kept = services.store.scan_issues.get(repo_id)
+    stored = services.store.scan_issues.get(repo_id)
     steps = 1 + len(scan.missing()) // ISSUES_PER_STEP
     title = messages_for(context.config.language_of_lists, context.config.templates).scan_title()[:TITLE_MAX]
-    known = kept.number if kept else None
+    known = stored.number if stored else None
     return CommandResult(True, request.replies.scan_begun(scan.count(), steps * _STEP, title, known))
 
 

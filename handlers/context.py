@@ -98,7 +98,7 @@ class IssueContext:
     def slot(self) -> CommentSlot:
         return CommentSlot(self.repository.id, self.repo, self.number, ADVICE.begins)
 
-    def kept_comment(self) -> StoredComment | None:
+    def stored_comment(self) -> StoredComment | None:
         """The advisory comment as last stored; None if the store has no row."""
         return self.services.store.comments.get(self.repository.id, self.number)
 

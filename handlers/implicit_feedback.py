@@ -71,8 +71,8 @@ def reopened(context: IssueContext) -> None:
 def digest_edited(context: IssueContext, event: IssueEvent) -> None:
     """Somebody edited an issue of the bot's own: store the boxes that they ticked, if the issue is the digest."""
     services, repo_id = context.services, context.repository.id
-    kept = services.store.digest_issues.get(repo_id)
-    if kept is None or kept.number != context.number or event.sender.is_bot or event.action != "edited":
+    stored = services.store.digest_issues.get(repo_id)
+    if stored is None or stored.number != context.number or event.sender.is_bot or event.action != "edited":
         return
     login = event.sender.login
     if context.github.permission(context.repo, login).triage:

@@ -198,10 +198,10 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
             if context is not None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), place)
-    kept = None if place is None else comments.get(*where, place)
+    stored = None if place is None else comments.get(*where, place)
     # The store keeps the older of two comments. If it has a younger one, the bot wrote that after this deletion.
-    if kept is not None and kept.comment_id is not None and kept.comment_id > event.comment_id:
-        comments.mark_deleted(*where, kept.comment_id, services.now())
+    if stored is not None and stored.comment_id is not None and stored.comment_id > event.comment_id:
+        comments.mark_deleted(*where, stored.comment_id, services.now())
         with issue_context(event, services) as context:
             if context is not None:
-                context.github.delete_comment(context.repo, kept.comment_id)
+                context.github.delete_comment(context.repo, stored.comment_id)

@@ -92,7 +92,7 @@ class Fold(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptCalibration:
+class StoredCalibration:
     """The `threshold` learned from the feedback after `since`; None if the feedback leads to no threshold.
 
     `changed_at` is when the threshold last moved. Times are in seconds since 1970. `right` and `wrong` are the summed

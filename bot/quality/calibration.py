@@ -25,7 +25,7 @@ from enum import StrEnum
 
 from bot.conversation.config.schema import MIN_CONFIDENCE, RepoConfig
 from bot.domain.decisions import Decision
-from bot.domain.feedback import FeedbackKind, KeptCalibration
+from bot.domain.feedback import FeedbackKind, StoredCalibration
 from bot.domain.likelihood import LIKELY, POSSIBLY, wilson
 from bot.domain.report import Evidence
 from bot.quality.feedback import Example, by_issue, examples
@@ -190,12 +190,12 @@ class Threshold:
     wrong: float = 0.0
 
 
-def threshold_in_force(config: RepoConfig, kept: KeptCalibration | None) -> Threshold:
+def threshold_in_force(config: RepoConfig, stored: StoredCalibration | None) -> Threshold:
     """The threshold that the bot uses: the repository's file wins, and `calibrate: off` ignores feedback."""
     if config.min_confidence is not None:
         return Threshold(config.min_confidence, ThresholdOrigin.SETTINGS)
-    if config.calibrate and kept is not None and kept.threshold is not None:
-        return Threshold(kept.threshold, ThresholdOrigin.FEEDBACK, kept.right, kept.wrong)
+    if config.calibrate and stored is not None and stored.threshold is not None:
+        return Threshold(stored.threshold, ThresholdOrigin.FEEDBACK, stored.right, stored.wrong)
     return Threshold(MIN_CONFIDENCE, ThresholdOrigin.USUAL)
 
 

@@ -14,8 +14,8 @@ from bot.domain.feedback import (
     FeedbackKind,
     FeedbackSignal,
     Fold,
-    KeptCalibration,
     Role,
+    StoredCalibration,
     UserVerdict,
     UserVerdictKind,
 )
@@ -258,18 +258,18 @@ _CALIBRATION = sa.select(calibrations).where(with_key(calibrations, "repo_id"))
 class Calibrations(TableGateway):
     """The `calibrations` table: one row for each repository, from its first calibration or reset on."""
 
-    def get(self, repo_id: int) -> KeptCalibration | None:
+    def get(self, repo_id: int) -> StoredCalibration | None:
         """The calibration in force; None if there never was one."""
         row = self._first(_CALIBRATION, repo_id=repo_id)
         if row is None:
             return None
         basis = json.loads(row.basis)
-        return KeptCalibration(row.bar, row.since, row.changed_at, basis["right"], basis["wrong"])
+        return StoredCalibration(row.bar, row.since, row.changed_at, basis["right"], basis["wrong"])
 
     def move(
         self,
         repo_id: int,
-        before: KeptCalibration | None,
+        before: StoredCalibration | None,
         threshold: float | None,
         right: float,
         wrong: float,

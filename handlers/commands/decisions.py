@@ -98,8 +98,8 @@ def _queue_other(request: CommandRequest, other: int) -> None:
     the update even without a comment: a look that began before this decision may be about to write one.
     """
     context = request.context
-    kept = context.services.store.comments.get(context.repository.id, other)
-    if other < context.number or (kept is not None and kept.state is CommentState.DELETED):
+    stored = context.services.store.comments.get(context.repository.id, other)
+    if other < context.number or (stored is not None and stored.state is CommentState.DELETED):
         return
     event = own_issue_event(JUDGED, context.installation, context.repository, other, request.login)
     # After a retry the bot looks twice, which does no harm.

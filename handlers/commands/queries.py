@@ -19,7 +19,7 @@ _MOST_CANDIDATES = 100
 
 def recheck(request: CommandRequest, command: Command) -> CommandResult:
     """`/duplicates` and `search`: look again, and answer by updating the advisory comment."""
-    context, before = request.context, request.context.kept_comment()
+    context, before = request.context, request.context.stored_comment()
     report = context.find(command.options, command.words, asked=True)
     if not post(context, report, cause=COMMAND, command=command):
         return request.refuse(request.say.comment_deleted())

@@ -94,11 +94,11 @@ def number_named(request: CommandRequest, command: Command) -> int | CommandResu
 def comment_links_to(request: CommandRequest, link: str) -> bool:
     """Whether the advisory comment now contains this link: comments outlive the decisions in the store."""
     context = request.context
-    kept = context.kept_comment()
-    if kept is None or kept.comment_id is None:
+    stored = context.stored_comment()
+    if stored is None or stored.comment_id is None:
         return False
     try:
-        body = context.github.comment(context.repo, kept.comment_id).body
+        body = context.github.comment(context.repo, stored.comment_id).body
     except NotFound:
         return False
     return link.lower() in body.lower()

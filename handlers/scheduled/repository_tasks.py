@@ -161,12 +161,12 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
 
 
 def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues, login: str) -> Issue | None:
-    kept = issues.get(known.id)
-    if kept is None or kept.number is None:
+    stored = issues.get(known.id)
+    if stored is None or stored.number is None:
         # The digest may exist even so: GitHub's response or the store may have been lost.
         return next((issue for issue in github.issues_of(known.ref, login) if is_kind(issue, issues.kind)), None)
     try:
-        issue = github.issue(known.ref, kept.number)
+        issue = github.issue(known.ref, stored.number)
     except NotFound:
         return None
     return issue if is_kind(issue, issues.kind) else None

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from bot.domain.entities import RepoRef, Repository
-from bot.domain.feedback import KeptCalibration, UserVerdictKind
+from bot.domain.feedback import StoredCalibration, UserVerdictKind
 from bot.storage import Store
 from bot.storage.commands import UsageLimit
 from bot.storage.schema import metadata
@@ -109,15 +109,15 @@ def test_c7_a_calibration_that_somebody_has_overtaken_by_putting_the_bar_back_ke
     assert calibrations.move(1, None, 0.6, 0, 6, NOW)
     assert not calibrations.move(1, None, 0.1, 6, 0, NOW + 1), "another worker was first"
     before = calibrations.get(1)
-    assert before == KeptCalibration(0.6, 0.0, NOW, 0, 6)
+    assert before == StoredCalibration(0.6, 0.0, NOW, 0, 6)
     assert not calibrations.move(1, before, 0.6, 0, 7, NOW + 2), "it stays where it is"
-    assert calibrations.get(1) == KeptCalibration(0.6, 0.0, NOW, 0, 7)
+    assert calibrations.get(1) == StoredCalibration(0.6, 0.0, NOW, 0, 7)
     calibrations.reset(1, NOW + 3)
     assert not calibrations.move(1, before, 0.55, 0, 8, NOW + 4)
     after = calibrations.get(1)
-    assert after == KeptCalibration(None, NOW + 3, NOW + 3)
+    assert after == StoredCalibration(None, NOW + 3, NOW + 3)
     assert calibrations.move(1, after, 0.1, 7, 0, NOW + 5)
-    assert calibrations.get(1) == KeptCalibration(0.1, NOW + 3, NOW + 5, 7, 0)
+    assert calibrations.get(1) == StoredCalibration(0.1, NOW + 3, NOW + 5, 7, 0)
 
 
 class TestUsage:

@@ -297,14 +297,14 @@ class _Pages:
     def feedback(self, repository: StoredRepository) -> Page:
         """The threshold, and the feedback that moved it: latest first, a page at a time."""
         examples, points = self._data.feedback(repository)
-        kept = self._data.store.calibrations.get(repository.id)
+        stored = self._data.store.calibrations.get(repository.id)
         skipped = max(0, request.args.get("skip", 0, type=int))
         following = skipped + PAGE
         return render_template(
             "dashboard/feedback.html",
             repository=repository,
             threshold=self._data.threshold(repository),
-            put_back=kept.since if kept else 0.0,
+            put_back=stored.since if stored else 0.0,
             bins=bins_of([(one.probability, one.right, one.weight) for one in points]),
             said=examples[::-1][skipped:following],
             skipped=skipped,
