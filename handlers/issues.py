@@ -126,7 +126,7 @@ def _index(context: IssueContext) -> None:
     """Put the issue into the index, even a muted or closed issue or a bot's: it can be an original (C1)."""
     if not context.issue.is_pull_request:
         check_lease(TRUSTED)
-        context.services.indexing.keep(context.github, context.repository, context.issue)
+        context.services.indexing.put(context.github, context.repository, context.issue)
 
 
 # The most later issues to compare with, at some milliseconds each. Only a very late delivery meets more.

@@ -115,8 +115,8 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
     ("steps", "where", "before"),
     [
         (1, indexing, "read_pages"),
-        (0, Indexer, "_put"),
-        (1, Indexer, "_put"),
+        (0, Indexer, "_put_issues"),
+        (1, Indexer, "_put_issues"),
         (1, Indexer, "_surplus"),
         (0, Indexer, "_save_progress"),
     ],

@@ -54,7 +54,7 @@ def open_new(path: Path) -> TextIO:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
 
 
-def open_kept(path: Path) -> TextIO:
+def open_existing(path: Path) -> TextIO:
     """Open an existing file for reading and writing. Raises OSError, also for a link."""
     return os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "r+", encoding="utf-8")
 

@@ -1,6 +1,6 @@
 """Fills the index of each repository by a backfill in steps, keeps it up to date, and reports its status.
 
-Handlers of issue events call `keep` and `remove`, the queue runs `step`, and the scheduler runs `look_again`.
+Handlers of issue events call `put` and `remove`, the queue runs `step`, and the scheduler runs `look_again`.
 """
 
 from __future__ import annotations
@@ -183,9 +183,9 @@ class Indexer:
         # With the time 0, `step` sees that no chain of steps is under way.
         self._backfills.replace(repo_id, known, replace(known or Progress(), problem=problem, updated_at=0.0))
 
-    def keep(self, github: RepoClient, repository: Repository, issue: Issue) -> None:
+    def put(self, github: RepoClient, repository: Repository, issue: Issue) -> None:
         """Put the current version of an issue into the index. If the model fails, the next round makes the vectors."""
-        if problem := self._put(github, repository, [issue]):
+        if problem := self._put_issues(github, repository, [issue]):
             logger.warning("%s#%d: %s", repository.ref, issue.number, problem)
 
     def remove(self, repo_id: int, number: int) -> None:
@@ -211,7 +211,7 @@ class Indexer:
             # Raises NotFound if the name belongs to another repository by now, whose issues must not be indexed here.
             with suppress(Retryable):
                 github.count_issues(repository.ref, repository.id)
-        problem = self._put(github, repository, pages.issues)
+        problem = self._put_issues(github, repository, pages.issues)
         progress = replace(
             progress,
             cursor=str(pages.place),
@@ -299,7 +299,7 @@ class Indexer:
     def _now(self) -> float:
         return self._clock().timestamp()
 
-    def _put(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
+    def _put_issues(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> str:
         """Put issues into the index. Returns why the issues got no vectors, or ""."""
         own = self._store.own_issues(repository.id)
         issues = [issue for issue in issues if not is_own_issue(issue, own)]

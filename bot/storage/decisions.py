@@ -150,12 +150,12 @@ class StoredJudgement:
 class Judgements(TableGateway):
     """The judge's verdicts, and the calls to it. Budgets cover the last 24 hours, and for authors an hour."""
 
-    def kept(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
+    def get(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         """The stored verdicts, by the key of the pair."""
         query = sa.select(judgements).where(judgements.c.repo_id == repo_id, judgements.c.key.in_(keys))
         return {row.key: _judged_pair(row) for row in self._all(query)}
 
-    def keep(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
+    def put(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
         """Store verdicts about issue `number`. `said` maps a pair's key to the other issue's number and the verdict."""
         with write(self._engine) as connection:
             for key, (other, judged) in said.items():

@@ -139,7 +139,7 @@ def figures() -> Evaluation:
 def evaluated(host: Host) -> None:
     """acme/app has an evaluation, and its index is complete."""
     host.store.backfills.set(host.public, Progress(done=True))
-    EvaluationRuns(host.store.engine).keep(host.public, figures(), 1_750_000_000.0)
+    EvaluationRuns(host.store.engine).put(host.public, figures(), 1_750_000_000.0)
 
 
 @pytest.fixture

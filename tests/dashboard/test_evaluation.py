@@ -66,7 +66,7 @@ def test_the_sentence_comes_first_then_what_to_set_and_the_table(evaluated: None
 def test_the_likeliest_that_nobody_marked_can_be_read(host: Host, evaluated: None, signed_in: SignedIn) -> None:
     """Only what is still in the index, and titles are strangers' text."""
     unmarked = (Unmarked(3, 1, 0.5), Unmarked(3, 2, 0.4), Unmarked(9, 1, 0.3))
-    EvaluationRuns(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked), 1_750_000_000.0)
+    EvaluationRuns(host.store.engine).put(host.public, replace(figures(), unmarked=unmarked), 1_750_000_000.0)
     text = signed_in("tara").get(PAGE).text
     said = html.unescape(words(text))
     begin = said.index("These are the likeliest of those that nobody marked as duplicates")
@@ -77,7 +77,7 @@ def test_the_likeliest_that_nobody_marked_can_be_read(host: Host, evaluated: Non
     host.store.verdicts.add(host.public, 1, 3, UserVerdictKind.NOT, actor="tara", command_id=1, now=0.0)
     rest = html.unescape(words(signed_in("tara").get(PAGE).text))
     assert "50% #3" not in rest and "40% #3" in rest, "somebody has read the first and rejected it"
-    EvaluationRuns(host.store.engine).keep(host.public, replace(figures(), unmarked=unmarked[2:]), 1_750_000_000.0)
+    EvaluationRuns(host.store.engine).put(host.public, replace(figures(), unmarked=unmarked[2:]), 1_750_000_000.0)
     assert "Alarms for nothing?" not in signed_in("tara").get(PAGE).text, "nothing of it is there any more"
 
 
@@ -89,7 +89,7 @@ def test_where_nobody_marked_a_duplicate_nothing_is_said_of_what_is_right(
         JudgedArrival(n, start + timedelta(hours=n), None, ((1, 0.3),) if n % 100 == 1 else ()) for n in range(1000)
     ]
     found = evaluate(judged, issues=1_000, arrived=[one.arrived for one in judged], min_confidence=0.2)
-    EvaluationRuns(host.store.engine).keep(host.public, found, 1_750_000_000.0)
+    EvaluationRuns(host.store.engine).put(host.public, found, 1_750_000_000.0)
     answer = signed_in("tara").get(PAGE)
     said = html.unescape(words(answer.text))
     assert (

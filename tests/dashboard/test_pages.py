@@ -146,7 +146,7 @@ def test_j6_an_issues_page_has_the_judges_verdict_its_cause_and_what_it_cost(hos
     assert call is not None
     record.end(call, 812, 97, 0.0123, 1.4)
     said = JudgedPair(JudgeVerdict.SAME, "the <b>tile server</b> is down")
-    record.keep(host.public, 2, {"key": (1, said)}, "reader-1 judge-1", now)
+    record.put(host.public, 2, {"key": (1, said)}, "reader-1 judge-1", now)
     judged = Evidence(1, 0.97, 1, True, verdict="same", judged_by="reader-1 judge-1", unjudged=0.41)
     host.look(2, now, DecisionOutcome.POSTED, judged)
     page = signed_in("tara").get("/dashboard/acme/app/issues/2").text

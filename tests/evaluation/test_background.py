@@ -129,7 +129,7 @@ def script(folder: Path, ends: str) -> str:
 
 
 def test_a_problem_is_kept_beside_the_result_before(installed: Host) -> None:
-    EvaluationRuns(installed.services.store.engine).keep(installed.repo_id, FOUND, 1.0)
+    EvaluationRuns(installed.services.store.engine).put(installed.repo_id, FOUND, 1.0)
     home = installed.services.settings.home
     use(installed, lambda _: f"{home}/history: there is no issue in it")
     ask(installed)

@@ -13,7 +13,7 @@ import pytest
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import UserError
 from bot.domain.feedback import FeedbackKind, FeedbackSignal, Role, UserVerdictKind
-from bot.platform.private_files import open_kept
+from bot.platform.private_files import open_existing
 from bot.platform.settings import load
 from bot.quality.evaluation import history as history_file
 from bot.quality.evaluation.history import HistoryFile, PastRecord, erase_history, repositories_with_history
@@ -158,7 +158,7 @@ def test_c6a_a_history_that_is_erased_while_it_is_read_does_not_come_back(
 
 def test_a_full_disk_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = HistoryFile(tmp_path, 7, RepoRef("acme", "history"))
-    monkeypatch.setattr(history_file, "open_kept", lambda _: open_kept(Path("/dev/full")))
+    monkeypatch.setattr(history_file, "open_existing", lambda _: open_existing(Path("/dev/full")))
     with pytest.raises(UserError, match="No space left on device; what was read before is kept"):
         kept.add([PastRecord(1, "", "", "ann", "", "", None, False, ())])
 

@@ -42,9 +42,9 @@ def result(alarms: int = 3) -> Evaluation:
 @pytest.mark.slow
 def test_a_result_reads_as_it_was_written_and_replaces_the_one_before(store: Store) -> None:
     runs = EvaluationRuns(store.engine)
-    runs.keep(1, result(), NOW)
-    runs.keep(1, result(5), NOW + 1)
-    runs.keep(2, result(), NOW)
+    runs.put(1, result(), NOW)
+    runs.put(1, result(5), NOW + 1)
+    runs.put(2, result(), NOW)
     kept = runs.get(1)
     assert (kept.result, kept.made_at, kept.run) == (result(5), NOW + 1, EvaluationRun())
     assert kept.result is not None and kept.result.to_json() == result(5).to_json()
@@ -53,7 +53,7 @@ def test_a_result_reads_as_it_was_written_and_replaces_the_one_before(store: Sto
 
 def test_p5_a_result_of_the_former_scale_is_none(store: Store) -> None:
     """Its thresholds are chances that somebody marks a duplicate, and would be set as something else."""
-    EvaluationRuns(store.engine).keep(1, result(), NOW)
+    EvaluationRuns(store.engine).put(1, result(), NOW)
     with store.engine.begin() as connection:
         old = json.loads(connection.execute(sa.select(evaluations.c.result)).scalar_one())
         for month in (*old["monthly"].values(), *old["last_month"].values()):
@@ -64,7 +64,7 @@ def test_p5_a_result_of_the_former_scale_is_none(store: Store) -> None:
 
 def test_one_run_at_a_time_and_a_day_between_two(store: Store) -> None:
     runs = EvaluationRuns(store.engine)
-    runs.keep(1, result(), NOW - 9)
+    runs.put(1, result(), NOW - 9)
     assert runs.begin(1, "a", NOW)
     assert runs.get(1).run == EvaluationRun(Stage.WAITING, "a", NOW)
     assert not runs.begin(1, "b", NOW + 60)

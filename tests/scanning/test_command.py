@@ -271,20 +271,20 @@ def test_c6a_a_scan_during_which_access_ends_leaves_nothing_behind(
         with closing(open_store(load({"DATABASE_URL": url}, tmp_path / "no.env"))) as store:
             store.forget(repo_id)
 
-    put, keep = Index.put, Scan.keep
+    index_put, scan_put = Index.put, Scan.put
 
     def overtaken_put(self: Index, *arguments: Any, **options: Any) -> None:
         erase()
-        put(self, *arguments, **options)
+        index_put(self, *arguments, **options)
 
-    def overtaken_keep(self: Scan, answers: list[ScanAnswer]) -> None:
+    def overtaken_scan_put(self: Scan, answers: list[ScanAnswer]) -> None:
         erase()
-        keep(self, answers)
+        scan_put(self, answers)
 
     if at == "fill":
         monkeypatch.setattr(Index, "put", overtaken_put)
     else:
-        monkeypatch.setattr(Scan, "keep", overtaken_keep)
+        monkeypatch.setattr(Scan, "put", overtaken_scan_put)
     run("acme/app", env=env | {"DATABASE_URL": url})
     with closing(open_store(load({"DATABASE_URL": url}, tmp_path / "no.env"))) as store:
         assert store.forget(repo_id) == 0

@@ -161,10 +161,10 @@ def test_c6a_no_answer_is_kept_for_an_issue_that_went_while_it_was_asked_about(s
     answers = asker.ask(1, [2, 5])
     index.remove(1, [5])
     store.forget_issue(1, 5)
-    one.keep(answers)
+    one.put(answers)
     assert [answer.number for answer in one.answers()] == [2]
     store.forget(1)
-    one.keep(answers)
+    one.put(answers)
     assert [*one.answers()] == []
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot.domain.errors import SettingsError
 from bot.github.app import NewApp
-from bot.interfaces.setup.registration import CannotKeep, Credentials, check_writable, keep_credentials
+from bot.interfaces.setup.registration import CannotSave, Credentials, check_writable, save_credentials
 from bot.platform.settings import Settings, load
 from bot.platform.settings.loading import credentials_file
 from bot.simulator.keys import shared_pair
@@ -32,7 +32,7 @@ def read(home: Path, **environ: str) -> Settings:
 def test_the_settings_are_those_that_were_kept(tmp_path: Path) -> None:
     home = tmp_path / "home"
     assert read(home).new
-    keep_credentials(home, MADE)
+    save_credentials(home, MADE)
     settings = read(home).require_app()
     assert not settings.new
     assert (settings.app_id, settings.private_key.strip()) == (77, APP.private_key.strip())
@@ -43,14 +43,14 @@ def test_the_settings_are_those_that_were_kept(tmp_path: Path) -> None:
 
 def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
     home = tmp_path / "home"
-    keep_credentials(home, MADE)
+    save_credentials(home, MADE)
     assert credentials_file(home).stat().st_mode & 0o777 == 0o600
     assert home.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in home.iterdir()] == ["app.env"]
 
 
 def test_an_app_in_the_environment_is_not_mixed_with_the_one_that_was_kept(tmp_path: Path) -> None:
-    keep_credentials(tmp_path, MADE)
+    save_credentials(tmp_path, MADE)
     settings = read(tmp_path, APP_ID="5")
     assert (settings.app_id, settings.private_key, settings.webhook_secrets) == (5, "", ())
     # What is no part of the App can be put right by the environment.
@@ -58,15 +58,15 @@ def test_an_app_in_the_environment_is_not_mixed_with_the_one_that_was_kept(tmp_p
 
 
 def test_a_second_app_does_not_take_the_place_of_the_first(tmp_path: Path) -> None:
-    keep_credentials(tmp_path, MADE)
+    save_credentials(tmp_path, MADE)
     with pytest.raises(SettingsError, match=r"app\.env: an App has been set up already"):
-        keep_credentials(tmp_path, replace(MADE, app=replace(APP, id=78)))
+        save_credentials(tmp_path, replace(MADE, app=replace(APP, id=78)))
     assert read(tmp_path).app_id == 77
     assert [path.name for path in tmp_path.iterdir()] == ["app.env"]
 
 
 def test_a_file_that_was_saved_in_another_encoding_is_told(tmp_path: Path) -> None:
-    keep_credentials(tmp_path, MADE)
+    save_credentials(tmp_path, MADE)
     with credentials_file(tmp_path).open("ab") as file:
         file.write("# geändert\n".encode("latin-1"))
     with pytest.raises(SettingsError, match=r"app\.env: this is not UTF-8; save the file in that encoding\."):
@@ -78,11 +78,11 @@ def test_a_place_where_nothing_can_be_kept_is_told_beforehand(tmp_path: Path) ->
     assert list((tmp_path / "home").iterdir()) == []
     (tmp_path / "file").touch()
     for place in (tmp_path / "file", Path("/proc/doppel")):
-        with pytest.raises(CannotKeep, match=r"app\.env: cannot be written"):
+        with pytest.raises(CannotSave, match=r"app\.env: cannot be written"):
             check_writable(place)
-        with pytest.raises(CannotKeep, match=r"app\.env: cannot be written"):
-            keep_credentials(place, MADE)
-    keep_credentials(tmp_path / "home", MADE)
+        with pytest.raises(CannotSave, match=r"app\.env: cannot be written"):
+            save_credentials(place, MADE)
+    save_credentials(tmp_path / "home", MADE)
     with pytest.raises(SettingsError, match="an App has been set up already"):
         check_writable(tmp_path / "home")
 

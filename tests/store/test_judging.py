@@ -20,12 +20,12 @@ LIMITS = JudgeLimits(calls=3, tokens=1_000, calls_each=2, tokens_each=600, calls
 
 def test_j_what_the_judge_said_goes_with_either_issue(store: Store) -> None:
     said = store.judgements
-    said.keep(1, 5, {"a": (3, SAID), "b": (4, SAID)}, "reader judge-1", 100.0)
-    assert said.kept(1, ["a", "b", "c"]) == {"a": SAID, "b": SAID} and said.kept(2, ["a"]) == {}
+    said.put(1, 5, {"a": (3, SAID), "b": (4, SAID)}, "reader judge-1", 100.0)
+    assert said.get(1, ["a", "b", "c"]) == {"a": SAID, "b": SAID} and said.get(2, ["a"]) == {}
     store.forget_issue(1, 3)
-    assert set(said.kept(1, ["a", "b"])) == {"b"}
+    assert set(said.get(1, ["a", "b"])) == {"b"}
     store.forget_issue(1, 5)
-    assert said.kept(1, ["a", "b"]) == {}
+    assert said.get(1, ["a", "b"]) == {}
 
 
 def test_j6_budgets_are_of_the_host_each_repository_and_each_author(store: Store) -> None:
@@ -47,7 +47,7 @@ def test_j6_budgets_are_of_the_host_each_repository_and_each_author(store: Store
 
 
 def test_j_what_is_old_enough_is_erased(store: Store) -> None:
-    store.judgements.keep(1, 5, {"a": (3, SAID)}, "reader", 0.0)
+    store.judgements.put(1, 5, {"a": (3, SAID)}, "reader", 0.0)
     store.judgements.begin(1, 5, "ann", 1, LIMITS, 0.0)
     assert store.judgements.prune(KEPT_DAYS * DAY + 1) == 2
 

@@ -103,7 +103,7 @@ def evaluate(
     With --judge a language model reads the likeliest candidates, too; --answers then holds that model's answers
     (docs/guides/judge.md).
     """
-    from bot.app.wiring.evaluations import keep_evaluation, known_decisions
+    from bot.app.wiring.evaluations import known_decisions, store_evaluation
     from bot.app.wiring.indexes import known_threshold
 
     judge_options_given = JudgeOptions(**judging_options)
@@ -149,7 +149,7 @@ def evaluate(
     compared = _compared(trial, judgement, threshold) if judgement else {}
     as_the_bot = answers is None and asking == as_the_bot_asks()
     if as_the_bot and repo_id:
-        keep_evaluation(host.load(), repo_id, result)
+        store_evaluation(host.load(), repo_id, result)
     if picture is not None:
         write(picture, picture_of(result, given.name if isinstance(given, Path) else source))
     if as_json:

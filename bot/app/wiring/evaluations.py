@@ -47,11 +47,11 @@ def evaluate_in_child_process(repo: RepoRef, environ: Mapping[str, str] | None =
     return f"the process of the evaluation ended with code {child.returncode}" if child.returncode else ""
 
 
-def keep_evaluation(settings: Settings, repo_id: int, result: Evaluation) -> None:
+def store_evaluation(settings: Settings, repo_id: int, result: Evaluation) -> None:
     """Store a result for the dashboard, if this host knows the repository with this id."""
     with existing_store(settings) as store:
         if store is not None and store.repositories.get(repo_id) is not None:
-            EvaluationRuns(store.engine).keep(repo_id, result, now().timestamp())
+            EvaluationRuns(store.engine).put(repo_id, result, now().timestamp())
 
 
 def known_decisions(settings: Settings, repo_id: int) -> Decided:

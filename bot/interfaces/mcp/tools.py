@@ -221,7 +221,7 @@ class Tools:
                 scan.begin()
                 missing, done = scan.missing(), 0
                 for answers in ask_all(missing) if missing else ():
-                    scan.keep(answers)
+                    scan.put(answers)
                     done += len(answers)
                     # The tool runs in a thread, but progress must be sent from the event loop.
                     told = f"{done} of {len(missing)} issues compared"

@@ -140,7 +140,7 @@ def _is_private(url: str) -> bool:
 _ROOM = 16_384
 
 
-class CannotKeep(SettingsError):
+class CannotSave(SettingsError):
     """The file cannot be written, for example because the disk is full."""
 
 
@@ -169,7 +169,7 @@ class Credentials:
 
 
 def check_writable(home: Path) -> None:
-    """Raise SettingsError if the file exists, CannotKeep if it could not be written.
+    """Raise SettingsError if the file exists, CannotSave if it could not be written.
 
     Call this before GitHub creates the App, and again before GitHub hands over the App's key, which it does only once.
     """
@@ -185,8 +185,8 @@ def check_writable(home: Path) -> None:
             draft.unlink(missing_ok=True)
 
 
-def keep_credentials(home: Path, credentials: Credentials) -> None:
-    """Write the file atomically, with mode 0600. Raises SettingsError if it exists, CannotKeep."""
+def save_credentials(home: Path, credentials: Credentials) -> None:
+    """Write the file atomically, with mode 0600. Raises SettingsError if it exists, CannotSave."""
     check_writable(home)
     path = credentials_file(home)
     quoted = {name: text.replace("\\", "\\\\").replace("'", "\\'") for name, text in credentials.variables().items()}
@@ -197,8 +197,8 @@ def keep_credentials(home: Path, credentials: Credentials) -> None:
 
 @contextmanager
 def _system_errors(path: Path) -> Iterator[None]:
-    """Raise CannotKeep instead of the system's errors."""
+    """Raise CannotSave instead of the system's errors."""
     try:
         yield
     except OSError as problem:
-        raise CannotKeep(f"{path}: cannot be written: {problem.strerror or type(problem).__name__}.") from problem
+        raise CannotSave(f"{path}: cannot be written: {problem.strerror or type(problem).__name__}.") from problem

@@ -21,13 +21,13 @@ from werkzeug.wrappers import Response as AnyResponse
 from bot.domain.errors import DoppelError, InvalidArgument, SettingsError
 from bot.interfaces.pages import POLICY, Page, is_https, protect, root_url
 from bot.interfaces.setup.registration import (
-    CannotKeep,
+    CannotSave,
     Credentials,
     check_writable,
     github_server,
-    keep_credentials,
     make_manifest,
     read_choices,
+    save_credentials,
 )
 from bot.platform.local import is_here
 from bot.platform.settings import Settings
@@ -145,7 +145,7 @@ class _Pages:
         try:
             if self._setup.lasting:
                 check_writable(self._settings.home)
-        except CannotKeep as problem:
+        except CannotSave as problem:
             return self._failed(f"{problem} Mend that, and load this page again: the App waits for an hour.", 500)
         except SettingsError as problem:
             return self._failed(str(problem), 409)
@@ -159,8 +159,8 @@ class _Pages:
                 return render_template(
                     "setup/copy.html", variables=variables, install=_install_url(web, credentials.app.slug)
                 )
-            keep_credentials(self._settings.home, credentials)
-        except CannotKeep as problem:
+            save_credentials(self._settings.home, credentials)
+        except CannotSave as problem:
             return self._failed(f"{problem} {_LOST}", 500)
         except SettingsError as problem:
             return self._failed(str(problem), 409)

@@ -18,7 +18,7 @@ from typing import Any
 from bot.domain.entities import NOBODY, RepoRef
 from bot.domain.errors import UserError
 from bot.github.repository import RepoClient
-from bot.platform.private_files import make_folder, open_kept, open_new
+from bot.platform.private_files import make_folder, open_existing, open_new
 from bot.quality.evaluation.statements import READING, Statement, StatementKind, read_comment
 from bot.text.github_urls import named_issues
 
@@ -279,7 +279,7 @@ class HistoryFile:
     def _append(self, lines: Iterable[dict[str, Any]]) -> None:
         """Append lines. Raises UserError on failure, and if the file is gone: an erased history must not come back."""
         try:
-            with open_kept(self._path) as file:
+            with open_existing(self._path) as file:
                 file.seek(0, os.SEEK_END)
                 file.writelines(json.dumps(line) + "\n" for line in lines)
         except FileNotFoundError:

@@ -96,7 +96,7 @@ class EvaluationRuns(TableGateway):
         mine = sa.and_(table.c.repo_id == repo_id, table.c.chain == chain)
         self._change(sa.update(table).where(mine).values(stage=stage, problem=problem))
 
-    def keep(self, repo_id: int, result: Evaluation, now: float) -> None:
+    def put(self, repo_id: int, result: Evaluation, now: float) -> None:
         made = {"result": _evaluation.dump_json(result).decode(), "made_at": now}
         insert = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()), **made)
         self._change(insert.on_conflict_do_update(index_elements=["repo_id"], set_=made))

@@ -183,9 +183,9 @@ class Scan(TableGateway):
         return int(self._scalar(sa.select(sa.func.count()).where(self._in_backlog())) or 0)
 
     def ask(self, numbers: Sequence[int]) -> None:
-        self.keep(self._matcher.ask(self._repo_id, numbers))
+        self.put(self._matcher.ask(self._repo_id, numbers))
 
-    def keep(self, answers: Sequence[ScanAnswer]) -> None:
+    def put(self, answers: Sequence[ScanAnswer]) -> None:
         """Store the answers of issues that still exist, replacing earlier answers."""
         rows = [
             (self._repo_id, answer.number, answer.sequence, answer.model, json.dumps(list(map(_to_row, answer.found))))

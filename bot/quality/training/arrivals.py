@@ -152,8 +152,8 @@ class TrainingRepository:
         # The text model's reader may add candidates after the requested ones.
         return found.of(slice(len(places)))
 
-    def keep(self, issue: Issue) -> None:
-        """Keep the last issue as a candidate for later issues."""
+    def add(self, issue: Issue) -> None:
+        """Add the last issue to the candidates of later issues."""
         self._waiting.append(issue)
 
 
@@ -220,7 +220,7 @@ def _compared(
                 back, young = position - numbers, position < grown
                 yield Arrival(position, values, back, np.array(same), chosen.get(position, 0.0), young, reading)
             progress(0, 1)
-        repository.keep(issue)
+        repository.add(issue)
 
 
 def _read(
@@ -285,7 +285,7 @@ def _arrivals_after(
 ) -> Iterator[Arrival]:
     """Each of the `arriving` issues, compared as if it were the next issue in a repository with the issues `there`."""
     for place in there:
-        repository.keep(repository.arrive(issues[place]))
+        repository.add(repository.arrive(issues[place]))
     last = issues[there[-1]].created_at
     for past in (issues[place] for place in arriving):
         # The repository does not keep this issue, so the issue must not be closed later.

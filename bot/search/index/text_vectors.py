@@ -57,7 +57,7 @@ class TextVectors:
         vectors = np.array([vector_of[numbers[place]] for place in places], dtype=np.float32)
         return np.array(places, dtype=np.int64), vectors.reshape(len(places), width), fresh
 
-    def keep(self, repo_id: int, fresh: NewVectors) -> None:
+    def put(self, repo_id: int, fresh: NewVectors) -> None:
         """Store new vectors, except of issues whose text has changed or that were removed meanwhile."""
         if not fresh:
             return
@@ -86,7 +86,7 @@ class TextVectors:
         if numbers:
             with self._engine.connect() as connection:
                 *_, fresh = self.of(connection, repo_id, numbers, None)
-            self.keep(repo_id, fresh)
+            self.put(repo_id, fresh)
         return len(numbers)
 
     def _joined(self, *, outer: bool = False) -> sa.Join:

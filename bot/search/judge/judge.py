@@ -143,10 +143,10 @@ class RepositoryJudge:
     def opinion(self, question: JudgeQuestion, author: str) -> JudgeAnswer:
         judge = self.judge
         keys = {question_key(replace(question, candidates=(one,)), self.by): one for one in question.candidates}
-        kept = judge.verdicts.kept(self.repo_id, keys) if judge.verdicts else judge.answered
-        kept = {key: kept[key] for key in keys if key in kept}
-        known = {keys[key].number: verdict for key, verdict in kept.items()}
-        new = tuple(one for key, one in keys.items() if key not in kept)
+        stored = judge.verdicts.get(self.repo_id, keys) if judge.verdicts else judge.answered
+        stored = {key: stored[key] for key in keys if key in stored}
+        known = {keys[key].number: verdict for key, verdict in stored.items()}
+        new = tuple(one for key, one in keys.items() if key not in stored)
         verdicts, problem = dict[int, JudgedPair](), None
         if new:
             with span("judge") as traced:
@@ -154,7 +154,7 @@ class RepositoryJudge:
                 traced.set_attribute("problem", str(problem or ""))
             fresh = {key: (one.number, verdicts[one.number]) for key, one in keys.items() if one.number in verdicts}
             if judge.verdicts:
-                judge.verdicts.keep(self.repo_id, question.target.number, fresh, self.by, judge.now())
+                judge.verdicts.put(self.repo_id, question.target.number, fresh, self.by, judge.now())
             else:
                 judge.answered.update({key: one for key, (_, one) in fresh.items()})
         else:

@@ -124,7 +124,7 @@ class Matcher:
                 )
             yield session
         if texts is not None and closely is not None:
-            texts.keep(repo_id, closely.fresh)
+            texts.put(repo_id, closely.fresh)
 
     def _analyse(self, repo_id: int, title: str, body: str, number: int, *, embedded: bool) -> AnalysedText:
         analysis = self._index.analyse(repo_id, title, body, number)

@@ -21,7 +21,7 @@ from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
 from bot.domain.judge_protocol import JudgeVerdict
 from bot.platform import settings as host
-from bot.platform.private_files import open_kept
+from bot.platform.private_files import open_existing
 from bot.quality.replay.archive import read_rows
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _unasked(record: Path, asked: Sequence[RecordedQuestion], options: JudgeOpti
 
 def _record_answers(endpoint: Endpoint, left: Sequence[RecordedQuestion], record: Path, seconds: float) -> None:
     bar = progress_bar("Questions", len(left))
-    with file_errors(record), cleanup_on_signal(), bar as (progress, task), open_kept(record) as file:
+    with file_errors(record), cleanup_on_signal(), bar as (progress, task), open_existing(record) as file:
         file.seek(0, 2)
         for row in _rows(endpoint, left, seconds):
             file.write(json.dumps(row) + "\n")

@@ -69,7 +69,7 @@ def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, 
     numbers = scan.missing()
     with progress_bar("Comparing issues", len(numbers)) as (progress, task):
         for answers in match_in_processes(make_matcher, backlog.repo_id, numbers, processes):
-            scan.keep(answers)
+            scan.put(answers)
             progress.advance(task, len(answers))
     return scan
 
