@@ -12,7 +12,7 @@ from functools import partial
 
 from bot.conversation.commands.table import Command
 from bot.conversation.messages.catalogue import messages_for
-from bot.conversation.own_issues import TITLE_MAX, IssueDraft, keep_issue
+from bot.conversation.own_issues import TITLE_MAX, IssueDraft, write_issue
 from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.events import INDEXED, EvaluationEvent, IndexEvent, ScanEvent, own_issue_event
 from bot.domain.errors import Forbidden, NotFound, Retryable
@@ -144,7 +144,7 @@ def _scan_step(event: ScanEvent, known: StoredRepository, services: Services) ->
     body = render_scan(result, RepoLinks(str(known.ref), services.settings.enterprise), services.clock(), say)
     login = services.github.login()
     draft = IssueDraft(known.id, known.ref, login, say.scan_title()[:TITLE_MAX], lambda _: body)
-    number = keep_issue(github, services.store.scan_issues, draft, services.now())
+    number = write_issue(github, services.store.scan_issues, draft, services.now())
     groups, issues = counted(len(result.groups), "group"), counted(result.issues, "issue")
     logger.info("%s: #%d shows %s among %s", known.ref, number, groups, issues)
 

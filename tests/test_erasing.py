@@ -15,7 +15,7 @@ from bot.search.indexer import Indexer
 from bot.storage.repositories import Progress, StoredRepository
 from handlers.repositories import erase_repository, erased_if_ended
 from handlers.scheduled import repository_tasks as digests
-from handlers.scheduled.repository_tasks import keep_digests, look_at_feedback
+from handlers.scheduled.repository_tasks import poll_feedback, update_digests
 from tests.about import stored
 from tests.indexing.conftest import REPO, Host, host, on_one_database
 
@@ -102,10 +102,10 @@ def test_a_chore_that_is_overtaken_leaves_nothing(
         if fails:
             raise ZeroDivisionError
 
-    monkeypatch.setattr(digests, "keep_digest", overtaken)
-    monkeypatch.setattr(ReactionPoll, "look", overtaken)
+    monkeypatch.setattr(digests, "update_digest", overtaken)
+    monkeypatch.setattr(ReactionPoll, "poll", overtaken)
     with suppress(ZeroDivisionError):
-        (keep_digests if chore == "digests" else look_at_feedback)(host.services)
+        (update_digests if chore == "digests" else poll_feedback)(host.services)
     assert stored(host.services.store, host.repo_id) == 0
 
 

@@ -45,7 +45,7 @@ def is_kind(issue: Issue, kind: OwnIssueKind) -> bool:
     return issue.author.is_bot and _MARKERS[kind].begins(issue.body)
 
 
-def keep_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: float, *, reopen: bool = True) -> int:
+def write_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: float, *, reopen: bool = True) -> int:
     """Open or edit the issue; returns its number.
 
     Reopen a closed issue, or leave it alone without `reopen`; replace a deleted issue by a new one. Raises GitHub's

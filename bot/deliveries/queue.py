@@ -367,7 +367,7 @@ class Schedule:
             now = connection.execute(sa.select(self._queue.now)).scalar_one()
         return self._queue.reschedule(claim, task.wait(now))
 
-    def keep(self, *, starting: bool = False) -> None:
+    def repair(self, *, starting: bool = False) -> None:
         """Make a stuck task due: somebody has set the clock back, or the task's run was given up a turn ago.
 
         When a worker is `starting`, also add missing tasks, which are due at once, and make the `at_start` tasks due.

@@ -113,7 +113,7 @@ class Worker:
         """Begin to claim jobs; returns when the worker is ready."""
         database.prepare(self._engine)
         self._queue.register(self._id)
-        self._schedule.keep(starting=True)
+        self._schedule.repair(starting=True)
         self._databases = SqliteDatabases((self._settings.database_url, database.queue_url(self._settings)))
         for work in (self._claim, self._heartbeat, partial(listen, self._engine, self._wake, self._ended)):
             self._threads.append(threading.Thread(target=work, name="queue", daemon=True))
@@ -291,7 +291,7 @@ class Worker:
                     self._on_overdue()
                     return
                 self._expire()
-                self._schedule.keep()
+                self._schedule.repair()
             except Exception as error:
                 log.warning("the queue's upkeep failed and will be tried again: %s", describe(error), extra=OFTEN)
 

@@ -65,11 +65,11 @@ class ReactionPoll:
     repo_id: int
     repo: RepoRef
     now: float
-    allowance: RequestBudget
+    budget: RequestBudget
     rights: dict[str, bool] = field(default_factory=dict)
     suggests: bool = False
 
-    def look(self) -> int:
+    def poll(self) -> int:
         """Read the reactions to the latest comments, the last comment first; return the number of comments read.
 
         Raises RateLimited and Unavailable. Reactions read before the error are stored.
@@ -79,10 +79,10 @@ class ReactionPoll:
         for batch in batches(watched, PAGE):
             comments = [known for comment in batch if (known := self._with_node_id(comment)) is not None]
             self._store_comments(comments)
-            if not comments or not self.allowance.take():
+            if not comments or not self.budget.take():
                 break
             page = self.github.votes([comment.node_id for comment in comments])
-            self.allowance.heed(page)
+            self.budget.heed(page)
             for comment in comments:
                 if (votes := page.found.get(comment.node_id)) is not None:
                     self._store_comments([self._store_votes(comment, votes)])
@@ -101,7 +101,7 @@ class ReactionPoll:
         """The comment with its GraphQL node id, which costs one request for each comment."""
         if comment.node_id:
             return comment
-        if not self.allowance.take():
+        if not self.budget.take():
             return None
         try:
             return replace(comment, node_id=self.github.comment(self.repo, comment.comment_id).node_id)
@@ -137,7 +137,7 @@ class ReactionPoll:
             return
         looks = self.store.decisions.of_issue(self.repo_id, number)
         firsts = [(one.at, one.shown[0].number) for one in looks if one.outcome.seen and one.shown]
-        if not firsts or not self.allowance.take():
+        if not firsts or not self.budget.take():
             return
         for one in self.github.suggestions(self.repo, number) or ():
             duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
@@ -156,14 +156,14 @@ class ReactionPoll:
     def _has_id(self, number: int, issue_id: int) -> bool:
         """Whether an issue has this database id; False if the budget allows no request."""
         try:
-            return self.allowance.take() and self.github.issue(self.repo, number).id == issue_id
+            return self.budget.take() and self.github.issue(self.repo, number).id == issue_id
         except NotFound:
             return False
 
     def _role(self, login: str, author: str) -> Role | None:
         """A person's role in the repository; None if the budget allows no request."""
         if login not in self.rights:
-            if not self.allowance.take():
+            if not self.budget.take():
                 return None
             self.rights[login] = self.github.permission(self.repo, login).triage
         if self.rights[login]:
@@ -173,7 +173,7 @@ class ReactionPoll:
     def _apply(self, comment: WatchedComment, step: FoldStep, fold: Fold) -> Fold:
         if step is FoldStep.NOTHING:
             return fold
-        if not self.allowance.take():
+        if not self.budget.take():
             return comment.fold
         try:
             (self.github.fold if step is FoldStep.FOLD else self.github.unfold)(comment.node_id)

@@ -9,7 +9,7 @@ from functools import partial
 import sqlalchemy as sa
 
 from bot.conversation.messages.catalogue import messages_for
-from bot.conversation.own_issues import TITLE_MAX, IssueDraft, is_kind, keep_issue
+from bot.conversation.own_issues import TITLE_MAX, IssueDraft, is_kind, write_issue
 from bot.conversation.render.escape import RepoLinks
 from bot.deliveries.database import QueueUnavailable, queue_engine
 from bot.domain.entities import Issue
@@ -65,19 +65,19 @@ FEEDBACK_EVERY = 3600.0
 """Seconds. The bot folds (minimises) an unwanted comment within the hour."""
 
 
-def look_at_feedback(services: Services) -> None:
+def poll_feedback(services: Services) -> None:
     """Read the reactions to the latest comments and recalibrate, unless the host is paused.
 
     Each turn starts with another repository, because a turn may end early.
     """
     if services.settings.paused:
         return
-    now, allowances = services.now(), dict[int, RequestBudget]()
+    now, budgets = services.now(), dict[int, RequestBudget]()
     ours = workable(services.store)
     first = int(now // FEEDBACK_EVERY) % len(ours) if ours else 0
 
-    def look(known: StoredRepository, installation: int) -> None:
-        allowance = allowances.setdefault(installation, RequestBudget())
+    def poll(known: StoredRepository, installation: int) -> None:
+        budget = budgets.setdefault(installation, RequestBudget())
         client = partial(services.github.in_repository, installation)
         try:
             # Settings that are slightly old are good enough here, and save a request.
@@ -85,18 +85,16 @@ def look_at_feedback(services: Services) -> None:
             if config.mode == "off":
                 return
             suggests = config.suggest_closing or config.label == "suggest"
-            ReactionPoll(
-                client(known.id), services.store, known.id, known.ref, now, allowance, suggests=suggests
-            ).look()
+            ReactionPoll(client(known.id), services.store, known.id, known.ref, now, budget, suggests=suggests).poll()
         except Retryable as limit:
             logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
-            allowance.requests = 0
+            budget.requests = 0
         except GitHubError as refusal:
             logger.warning("%s: its reactions cannot be read: %s", known.ref, refusal)
         if recalibrate(services.store, known.id, now):
             logger.info("%s: what people said has moved the threshold", known.ref)
 
-    in_each(ours[first:] + ours[:first], services.store, look)
+    in_each(ours[first:] + ours[:first], services.store, poll)
 
 
 DIGEST_EVERY = 86_400.0
@@ -104,7 +102,7 @@ DIGEST_EVERY = 86_400.0
 DIGEST_LATE = 900.0
 
 
-def keep_digests(services: Services) -> None:
+def update_digests(services: Services) -> None:
     if services.settings.paused:
         return
     queue, ill = queue_engine(services.settings), dict[int, Illness]()
@@ -115,17 +113,17 @@ def keep_digests(services: Services) -> None:
     finally:
         queue.dispose()
 
-    def keep(known: StoredRepository, installation: int) -> None:
+    def update(known: StoredRepository, installation: int) -> None:
         try:
-            keep_digest(services, known, installation, ill.get(known.id))
+            update_digest(services, known, installation, ill.get(known.id))
         except (GitHubError, Retryable) as refusal:
             # The bot tries again tomorrow.
             logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)
 
-    in_each(workable(services.store), services.store, keep)
+    in_each(workable(services.store), services.store, update)
 
 
-def keep_digest(services: Services, known: StoredRepository, installation: int, ill: Illness | None = None) -> None:
+def update_digest(services: Services, known: StoredRepository, installation: int, ill: Illness | None = None) -> None:
     """Update a digest issue, if the settings ask for one. Raises GitHubError, RateLimited and Unavailable."""
     client = partial(services.github.in_repository, installation)
     config = services.repository_settings.read(client, known.summary).config
@@ -157,7 +155,7 @@ def keep_digest(services: Services, known: StoredRepository, installation: int, 
         return render_digest(view, boxes.stored_checkboxes(store.signals.since(known.id, now - WINDOW)))
 
     wanted = IssueDraft(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
-    keep_issue(github, issues, wanted, now, reopen=False)
+    write_issue(github, issues, wanted, now, reopen=False)
 
 
 def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues, login: str) -> Issue | None:

@@ -19,7 +19,7 @@ from bot.quality.polling import ReactionPoll
 from bot.storage import Store, StoredRepository
 from bot.storage.engine import make_engine
 from handlers.scheduled import repository_tasks as digests
-from handlers.scheduled.repository_tasks import in_each, keep_digests, look_at_feedback, workable
+from handlers.scheduled.repository_tasks import in_each, poll_feedback, update_digests, workable
 from handlers.services import Services
 
 
@@ -50,7 +50,7 @@ def services_of(store: Store) -> Services:
     )
 
 
-@pytest.mark.parametrize("chore", [keep_digests, look_at_feedback])
+@pytest.mark.parametrize("chore", [update_digests, poll_feedback])
 def test_a_fault_in_one_repository_keeps_the_chore_from_no_other(
     store: Store, chore: Callable[[Services], None], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -67,8 +67,8 @@ def test_a_fault_in_one_repository_keeps_the_chore_from_no_other(
     def reactions(one: ReactionPoll) -> None:
         faulty(one.repo_id)
 
-    monkeypatch.setattr(digests, "keep_digest", digest)
-    monkeypatch.setattr(ReactionPoll, "look", reactions)
+    monkeypatch.setattr(digests, "update_digest", digest)
+    monkeypatch.setattr(ReactionPoll, "poll", reactions)
     with pytest.raises(ZeroDivisionError):
         chore(services_of(store))
     assert sorted(seen) == [1, 2, 3]

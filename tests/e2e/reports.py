@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.quality.calibration import current_feedback
 from bot.simulator.state.issues import Comment
-from handlers.scheduled.repository_tasks import look_at_feedback
+from handlers.scheduled.repository_tasks import poll_feedback
 from tests.e2e.harness import BOT, Doppel
 
 FIRST = ("Crash while exporting to PDF", "Exporting raises `PdfRenderError: page 7`.")
@@ -39,4 +39,4 @@ def comment_on(doppel: Doppel, number: int) -> Comment:
 def poll(doppel: Doppel) -> None:
     """An hour later."""
     doppel.sim.clock.advance(3600)
-    doppel.turn(look_at_feedback)
+    doppel.turn(poll_feedback)

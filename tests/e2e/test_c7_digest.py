@@ -14,7 +14,7 @@ from bot.domain.report import Evidence
 from bot.quality import digest as reading
 from bot.quality.calibration import recalibrate
 from bot.simulator.state.issues import Issue
-from handlers.scheduled.repository_tasks import keep_digest, keep_digests, look_at_feedback
+from handlers.scheduled.repository_tasks import poll_feedback, update_digest, update_digests
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
 from tests.e2e.reports import FIRST, said
@@ -51,7 +51,7 @@ def keep(doppel: Doppel) -> Issue:
     doppel.sim.clock.advance(60)
     known = doppel.known
     assert known.installation is not None
-    keep_digest(doppel.services, known, known.installation)
+    update_digest(doppel.services, known, known.installation)
     doppel.settle()
     (issue,) = [one for one in doppel.sim.issues_of(doppel.repository) if one.author.login == BOT]
     return issue
@@ -182,9 +182,9 @@ def test_c7_a_paused_host_keeps_no_digest(doppel: Doppel, digest: Issue) -> None
     before = digest.body
     doppel.open(*FIRST, author="eve")
     with doppel.paused():
-        doppel.turn(keep_digests)
+        doppel.turn(update_digests)
     assert digest.body == before
-    doppel.turn(keep_digests)
+    doppel.turn(update_digests)
     assert digest.body != before
 
 
@@ -192,10 +192,10 @@ def test_c7_a_digest_that_github_refuses_is_kept_on_another_day(doppel: Doppel, 
     doppel.open(*FIRST, author="eve")
     before = digest.body
     doppel.sim.faults.add("PATCH */issues/3", 403, times=None)
-    doppel.turn(keep_digests)
+    doppel.turn(update_digests)
     assert digest.body == before
     doppel.sim.faults.clear()
-    doppel.turn(keep_digests)
+    doppel.turn(update_digests)
     assert digest.body != before
 
 
@@ -203,7 +203,7 @@ def test_c7_a_repository_that_does_not_ask_gets_no_digest(doppel: Doppel) -> Non
     doppel.configure("mode: shadow\n")
     doppel.read_before(*FIRST)
     doppel.open(*AGAIN)
-    doppel.turn(keep_digests)
+    doppel.turn(update_digests)
     doppel.settle()
     assert [issue.number for issue in doppel.sim.issues_of(doppel.repository)] == [1, 2]
 
@@ -222,7 +222,7 @@ def test_c7_feedback_raises_the_bar_and_the_settings_win(doppel: Doppel) -> None
         )
         signal = FeedbackSignal(number, FeedbackKind.REACTION, "triage-person", 0, False, Role.TRIAGE, now)
         store.signals.put(repo_id, signal)
-    doppel.turn(look_at_feedback)
+    doppel.turn(poll_feedback)
     kept = store.calibrations.get(repo_id)
     assert kept is not None
     assert (kept.threshold, kept.right, kept.wrong) == (0.6, 0, 6)

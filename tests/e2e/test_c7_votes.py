@@ -159,19 +159,19 @@ def asked(doppel: Doppel, most: int = MOST_REQUESTS) -> list[str]:
     assert known.installation is not None
     client = Noting(services.github.installation(known.installation, repository_ids=(known.id,)))
     here = cast("RepoClient", client)
-    ReactionPoll(here, services.store, known.id, known.ref, services.now(), RequestBudget(most)).look()
+    ReactionPoll(here, services.store, known.id, known.ref, services.now(), RequestBudget(most)).poll()
     return sorted(client.asked)
 
 
 def test_c7_a_turn_makes_as_many_requests_as_it_may() -> None:
-    allowance = RequestBudget(2)
-    assert [allowance.take() for _ in range(4)] == [True, True, False, False]
+    budget = RequestBudget(2)
+    assert [budget.take() for _ in range(4)] == [True, True, False, False]
 
 
 def test_c7_reading_stops_at_a_share_of_the_budget() -> None:
-    allowance = RequestBudget(3)
-    assert allowance.take()
-    allowance.heed(VotesPage(remaining=2600, limit=5000))
-    assert allowance.take()
-    allowance.heed(VotesPage(remaining=2400, limit=5000))
-    assert not allowance.take()
+    budget = RequestBudget(3)
+    assert budget.take()
+    budget.heed(VotesPage(remaining=2600, limit=5000))
+    assert budget.take()
+    budget.heed(VotesPage(remaining=2400, limit=5000))
+    assert not budget.take()

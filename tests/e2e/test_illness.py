@@ -6,7 +6,7 @@ import pytest
 
 from bot.quality.illness import Illness, illnesses
 from bot.web import create_app
-from handlers.scheduled.repository_tasks import keep_digests
+from handlers.scheduled.repository_tasks import update_digests
 from tests.e2e.harness import BOT, Doppel
 from tests.e2e.late import held_back
 from tests.e2e.reports import OTHER
@@ -19,7 +19,7 @@ def illness(doppel: Doppel) -> Illness | None:
 
 def digests(doppel: Doppel) -> list[str]:
     """The issue with the digest, brought up to date."""
-    doppel.turn(keep_digests)
+    doppel.turn(update_digests)
     doppel.settle()
     return [one.body or "" for one in doppel.sim.issues_of(doppel.repository) if one.author.login == BOT]
 

@@ -138,7 +138,7 @@ def test_workers_are_told_by_their_leases(queue: Queue) -> None:
 
 
 def test_chores_are_no_deliveries_and_no_dead_letters(queue: Queue, settings: Settings) -> None:
-    Schedule(queue, [ScheduledTask("sweep", 1800.0, lambda: None)]).keep(starting=True)
+    Schedule(queue, [ScheduledTask("sweep", 1800.0, lambda: None)]).repair(starting=True)
     change(queue.engine, "schedule:sweep", arrived_at=0.0)
     assert not any(read_queue_state(queue.engine).jobs.values()) and not any(
         read_queue_state(queue.engine).ages.values()

@@ -128,15 +128,15 @@ def test_a_turn_comes_in_time_where_the_clock_was_set_back(settings: Settings, e
 def test_a_chore_that_kills_its_workers_is_given_up_until_a_turn_later(settings: Settings, engine: sa.Engine) -> None:
     queue = Queue(engine)
     schedule = Schedule(queue, [ScheduledTask("sweep", 1000.0, lambda: None)])
-    schedule.keep(starting=True)
+    schedule.repair(starting=True)
     for death in range(POISON):
         assert queue.claim(SCHEDULE, suspects=death >= 2)
         change(engine, SWEEP, lease_until=0.0)
         queue.expire()
-        schedule.keep(starting=True)
+        schedule.repair(starting=True)
     assert row(engine, SWEEP).state == "dead"
     change(engine, SWEEP, done_at=queue.now - 1001)
-    schedule.keep()
+    schedule.repair()
     assert not queue.claim(SCHEDULE), "it is suspected still"
     (claim,) = queue.claim(SCHEDULE, suspects=True)
     assert claim and schedule.reschedule(claim, ScheduledTask("sweep", 1000.0, lambda: None))
@@ -146,7 +146,7 @@ def test_a_chore_that_kills_its_workers_is_given_up_until_a_turn_later(settings:
 def test_a_chore_of_another_version_is_left_to_its_workers(settings: Settings, engine: sa.Engine) -> None:
     done = list[str]()
     newer: Callable[[], None] = lambda: done.append("newer")  # noqa: E731
-    Schedule(Queue(engine), [ScheduledTask("newer", NEVER, newer)]).keep(starting=True)
+    Schedule(Queue(engine), [ScheduledTask("newer", NEVER, newer)]).repair(starting=True)
     with working(settings, ScheduledTask("sweep", NEVER, lambda: None)):
         wait_until(lambda: over(engine, "schedule:newer"))
     change(engine, "schedule:newer", run_after=0.0)

@@ -28,7 +28,7 @@ from bot.storage import open_store
 from handlers import ROUTES, recovery
 from handlers.repositories import take_over
 from handlers.router import Router
-from handlers.scheduled.repository_tasks import keep_digest, look_at_feedback
+from handlers.scheduled.repository_tasks import poll_feedback, update_digest
 from handlers.scheduled.retention import erase_old, tidy
 from handlers.services import Services
 
@@ -89,7 +89,7 @@ class Workflow:
     def upkeep(self) -> RunSummary:
         """Do the scheduled work of the App's workers."""
         self.fill()
-        for task in (look_at_feedback, erase_old, tidy, self._digest):
+        for task in (poll_feedback, erase_old, tidy, self._digest):
             try:
                 task(self.services)
             except (GitHubError, Retryable) as failure:
@@ -98,10 +98,10 @@ class Workflow:
         return self.summary()
 
     def _digest(self, services: Services) -> None:
-        """Update the digest, without an `Illness`: `keep_digests` finds illnesses in the queue, which a run lacks."""
+        """Update the digest, without an `Illness`: `update_digests` finds illnesses in the queue, which a run lacks."""
         known = services.store.repositories.get(self.repository.id) if self.repository else None
         if known is not None and not known.archived and not services.settings.paused:
-            keep_digest(services, known, INSTALLATION)
+            update_digest(services, known, INSTALLATION)
 
     def fill(self) -> bool:
         """Fill the index of the job's repository; return whether the index is complete."""
@@ -111,7 +111,7 @@ class Workflow:
         self._read_on()
         return self.services.indexing.ready(repository.id)
 
-    def keep(self) -> bool:
+    def close(self) -> bool:
         """Close the store, and return whether the next run needs the state; if so, shrink it for the cache."""
         store, database = self.services.store, self.job.state
         needed = (

@@ -58,7 +58,7 @@ def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
     with workflow(job) as running:
         configure_logging(running.services.settings.log_level)
         run = running.handle(event) if event is not None else _run_task(running)
-        return run, running.keep()
+        return run, running.close()
 
 
 def _run_task(running: Workflow) -> RunSummary:

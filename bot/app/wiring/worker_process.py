@@ -37,8 +37,8 @@ from handlers.scheduled.repository_tasks import (
     DIGEST_EVERY,
     DIGEST_LATE,
     FEEDBACK_EVERY,
-    keep_digests,
-    look_at_feedback,
+    poll_feedback,
+    update_digests,
 )
 from handlers.scheduled.retention import ERASE_EVERY, TIDY_EVERY, erase_old, tidy
 from handlers.services import Services
@@ -94,10 +94,10 @@ def scheduled_tasks(services: Services) -> tuple[ScheduledTask, ...]:
         ScheduledTask("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
         ScheduledTask("look again", LOOK_EVERY, services.indexing.look_again),
         ScheduledTask("recover", RECOVER_EVERY, FailedDeliveries(services).recover, at_start=True),
-        ScheduledTask("feedback", FEEDBACK_EVERY, partial(look_at_feedback, services)),
+        ScheduledTask("feedback", FEEDBACK_EVERY, partial(poll_feedback, services)),
         ScheduledTask("tidy", TIDY_EVERY, partial(tidy, services)),
         ScheduledTask("erase", ERASE_EVERY, partial(erase_old, services)),
-        ScheduledTask("digest", DIGEST_EVERY, partial(keep_digests, services), late=DIGEST_LATE),
+        ScheduledTask("digest", DIGEST_EVERY, partial(update_digests, services), late=DIGEST_LATE),
     )
 
 
