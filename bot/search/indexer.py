@@ -1,6 +1,6 @@
 """Fills the index of each repository by a backfill in steps, keeps it up to date, and reports its status.
 
-Handlers of issue events call `put` and `remove`, the queue runs `step`, and the scheduler runs `look_again`.
+Handlers of issue events call `put` and `remove`, the queue runs `step`, and the scheduler runs `resync`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def state_of(progress: Progress | None, issues: int, vectors: int | None, texts:
 
 logger = logging.getLogger(__name__)
 
-LOOK_EVERY = 1800.0
+RESYNC_EVERY = 1800.0
 """Seconds between two rounds through all repositories; an unchanged repository takes one short request."""
 
 
@@ -124,11 +124,11 @@ class Indexer:
         if (known is None or known.stopped) and not repository.archived:
             self._queue(IndexEvent(installation, repository, f"new-{at:.3f}"), 0.0)
 
-    def look_again(self) -> None:
+    def resync(self) -> None:
         """Queue a step for every repository: it finds changes whose webhooks got lost, and revives lost backfills."""
         self._queue_round(self._store.repositories.list())
 
-    def take_up(self) -> None:
+    def resume(self) -> None:
         """When a worker starts, queue a step for repositories with a problem, no backfill, or missing vectors."""
         self._queue_round(known for known in self._store.repositories.list() if self._needs_step(known.id))
 

@@ -179,9 +179,9 @@ class Doppel:
         with mock.patch.object(repositories, "list", return_value=[known] if known else []):
             chore(self.services)
 
-    def look_again(self) -> None:
+    def resync(self) -> None:
         """The round of indexing."""
-        self.turn(lambda services: services.indexing.look_again())
+        self.turn(lambda services: services.indexing.resync())
 
     def open(self, title: str, body: str = "", author: str | Account = "reporter", **more: Any) -> Issue:
         """A person opens an issue, and the bot has done its work when this returns."""

@@ -205,7 +205,7 @@ def test_c6a_what_could_not_be_read_by_its_former_name_is_read_by_the_new_one(do
     store.backfills.set(repo_id, Progress())
     with held_back(doppel) as deliver_late:
         doppel.sim.rename_repository(doppel.repo, "second")
-    doppel.look_again()
+    doppel.resync()
     doppel.settle()
     assert not doppel.services.indexing.ready(repo_id)
     deliver_late()

@@ -31,7 +31,7 @@ def test_c7_issues_that_arrive_without_a_delivery_are_noticed_within_the_hour(pa
     with held_back(pair) as deliver:
         pair.sim.open_issue(pair.repo, "ann", *OTHER)
         pair.sim.clock.advance(3500)
-        pair.look_again()
+        pair.resync()
         pair.settle()
         assert illness(pair) is None
         pair.sim.clock.advance(200)

@@ -43,7 +43,7 @@ def test_where_the_search_said_nothing_the_index_is_asked_once_it_is_complete(fi
     filling.do.close_issue(filling.repo, gone)
     assert filling.said(2) == filling.said(3) == filling.said(gone) == []
     assert not filling.services.indexing.ready(filling.repository.id)
-    filling.look_again()
+    filling.resync()
     filling.settle()
     (comment,) = filling.said(2)
     assert "- `#1` – found by: the full-text index, the semantic index" in comment
@@ -51,7 +51,7 @@ def test_where_the_search_said_nothing_the_index_is_asked_once_it_is_complete(fi
     assert causes(filling, 2) == causes(filling, 3) == ["opened", "indexed"]
     # That is done once, and not for what came later.
     filling.open("Another logo, please", "It looks like that of others.", author="eve")
-    filling.look_again()
+    filling.resync()
     filling.settle()
     assert causes(filling, 2) == ["opened", "indexed"]
     assert causes(filling, 5) == ["opened"]
@@ -62,7 +62,7 @@ def test_what_the_search_has_told_stands_when_the_index_is_complete(filling: Dop
     filling.open("Crash while exporting to PDF", SAID, author="ben")
     before = filling.said(2)
     assert len(before) == 1
-    filling.look_again()
+    filling.resync()
     filling.settle()
     assert filling.said(2) == before
     assert causes(filling, 2) == ["opened"]
@@ -70,7 +70,7 @@ def test_what_the_search_has_told_stands_when_the_index_is_complete(filling: Dop
 
 def complete(filling: Doppel) -> None:
     """The worker reads everything, and does what there is to do then."""
-    filling.look_again()
+    filling.resync()
     filling.settle()
     assert filling.services.indexing.ready(filling.repository.id)
 

@@ -241,7 +241,7 @@ def test_c2_after_a_longer_outage_the_index_has_everything_and_nobody_is_answere
     doppel.sim.clock.advance(3 * DAY + 3600)
     heal(doppel, missed)
     assert len(attempts(doppel, 2)) == 1
-    doppel.look_again()
+    doppel.resync()
     doppel.settle()
     assert doppel.services.index.count(doppel.repository.id) == 3
     assert doppel.said(3) == []
@@ -264,7 +264,7 @@ def test_c2_a_database_restored_from_an_older_backup_catches_up_and_says_nothing
     store.forget_issue(repo_id, 2)
     backfills.set(repo_id, backup)
     doppel.sim.clock.advance(1800)
-    doppel.look_again()
+    doppel.resync()
     doppel.settle()
     assert doppel.services.index.count(repo_id) == 2
     doppel.do.edit_issue(doppel.repo, 2, title="Exporting to PDF crashes each time")

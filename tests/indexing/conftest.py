@@ -179,7 +179,7 @@ class Host:
     def round(self) -> None:
         """The chore of looking again, half an hour later."""
         self.sim.clock.advance(1_800)
-        self.services.indexing.look_again()
+        self.services.indexing.resync()
         self.work()
 
     def look(self) -> None:

@@ -101,7 +101,7 @@ def test_the_index_is_what_github_has(
     host.use(model)
     for _ in range(2):
         host.sim.clock.advance(1_800)
-        host.services.indexing.look_again()
+        host.services.indexing.resync()
         work(host)
     there = {
         issue.number: (issue.title, issue.state, {label.name for label in issue.labels})

@@ -161,7 +161,7 @@ def test_a_second_chain_leaves_the_first_alone_until_it_is_lost(host: Host) -> N
     host.work(2)
     lost = host.queue.take()
     assert lost is not None
-    host.services.indexing.look_again()
+    host.services.indexing.resync()
     host.work()
     assert len(host.pages) == reading.PAGES
     host.sim.clock.advance(reading.LOST)

@@ -141,12 +141,12 @@ def test_what_follows_a_full_page_is_seen(host: Host) -> None:
 
 @on_one_database
 def test_a_round_comes_again_where_a_clock_that_was_ahead_was_set_back(filled: Host) -> None:
-    filled.services.indexing.look_again()
+    filled.services.indexing.resync()
     filled.work()
     filled.sim.edit_issue(REPO, 5, title="Another marsupial")
     filled.miss()
     # By its time it is the round that has been.
-    filled.services.indexing.look_again()
+    filled.services.indexing.resync()
     filled.work()
     assert filled.found("marsupial") == [5]
 

@@ -29,7 +29,7 @@ def says(host: Host) -> tuple[str, int | None, str]:
 def start(host: Host, model: HashingModel | None) -> None:
     """A worker with this model takes the place of the one before."""
     host.use(model)
-    host.services.indexing.take_up()
+    host.services.indexing.resume()
     host.work()
 
 

@@ -129,7 +129,7 @@ def worker() -> None:
     # A worker waits for other processes only here, while SIGTERM still ends it at once.
     prepare_databases(settings)
     services = build_services(settings)
-    services.indexing.take_up()
+    services.indexing.resume()
     run_worker(settings, job_handler(services), scheduled_tasks(services))
 
 

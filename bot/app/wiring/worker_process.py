@@ -23,7 +23,7 @@ from bot.deliveries.queue import ScheduledTask
 from bot.deliveries.worker import Job, Worker
 from bot.platform.settings import Settings
 from bot.platform.tracing import current, span, working_on
-from bot.search.indexer import LOOK_EVERY, Indexer
+from bot.search.indexer import RESYNC_EVERY, Indexer
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher
 from bot.search.repository_settings import RepositorySettings
@@ -92,7 +92,7 @@ def job_handler(services: Services) -> Callable[[Job], None]:
 def scheduled_tasks(services: Services) -> tuple[ScheduledTask, ...]:
     return (
         ScheduledTask("reconcile", RECONCILE_EVERY, partial(reconcile, services)),
-        ScheduledTask("look again", LOOK_EVERY, services.indexing.look_again),
+        ScheduledTask("look again", RESYNC_EVERY, services.indexing.resync),
         ScheduledTask("recover", RECOVER_EVERY, FailedDeliveries(services).recover, at_start=True),
         ScheduledTask("feedback", FEEDBACK_EVERY, partial(poll_feedback, services)),
         ScheduledTask("tidy", TIDY_EVERY, partial(tidy, services)),
