@@ -81,9 +81,9 @@ def _index_completed(event: IndexEvent, services: Services) -> None:
         return
     decisions = services.store.decisions.between(repo_id, now - _RECENT, now + _RECENT)
     for decision in without_candidates(decisions)[-_MOST_LOOKS:]:
-        look = own_issue_event(INDEXED, event.installation, event.repository, decision.number)
+        recheck = own_issue_event(INDEXED, event.installation, event.repository, decision.number)
         # The id names the decision, so that the queue drops a second look after the same decision.
-        services.inbox.put(f"{INDEXED}-{repo_id}-{decision.number}-{decision.at:.3f}", look)
+        services.inbox.put(f"{INDEXED}-{repo_id}-{decision.number}-{decision.at:.3f}", recheck)
 
 
 # How many issues a step of a scan compares, in some seconds, and the seconds of the pause after the step.

@@ -145,23 +145,23 @@ def _queue_overtaken(context: IssueContext) -> None:
     if not services.indexing.ready(repo_id):
         # Until the index is complete, GitHub's search answers.
         return
-    looks = {
+    events = {
         later: own_issue_event(OVERTAKEN, context.installation, context.repository, later)
         for later in services.index.numbers(repo_id, number, _MOST_LATER)
     }
     # Ask about running jobs first: a look that ends before the next line has stored its answer by then.
-    running = services.inbox.running([look.partition for look in looks.values()]) if looks else set()
-    shown = services.store.comments.shown(repo_id, looks)
+    running = services.inbox.running([event.partition for event in events.values()]) if events else set()
+    shown = services.store.comments.shown(repo_id, events)
     # Leave out issues that nobody has looked at yet: their looks will find this issue.
     missed = {
         later
-        for later, look in looks.items()
-        if (number not in shown[later] if later in shown else look.partition in running)
+        for later, event in events.items()
+        if (number not in shown[later] if later in shown else event.partition in running)
     }
     for later in _similar(context, missed) if missed else ():
         if _repeats(context, later, number):
             # The id names the pair, so that the queue drops a repetition after a crash or a redelivery.
-            services.inbox.put(f"{OVERTAKEN}-{repo_id}-{later}-{number}", looks[later])
+            services.inbox.put(f"{OVERTAKEN}-{repo_id}-{later}-{number}", events[later])
 
 
 def _similar(context: IssueContext, later: Collection[int]) -> set[int]:

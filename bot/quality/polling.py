@@ -135,8 +135,8 @@ class ReactionPoll:
         """
         if not self.suggests or self.store.signals.of_issue(self.repo_id, number, FeedbackKind.SUGGESTION):
             return
-        looks = self.store.decisions.of_issue(self.repo_id, number)
-        firsts = [(one.at, one.shown[0].number) for one in looks if one.outcome.seen and one.shown]
+        decisions = self.store.decisions.of_issue(self.repo_id, number)
+        firsts = [(one.at, one.shown[0].number) for one in decisions if one.outcome.seen and one.shown]
         if not firsts or not self.budget.take():
             return
         for one in self.github.suggestions(self.repo, number) or ():

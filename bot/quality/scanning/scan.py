@@ -82,9 +82,9 @@ class BacklogMatcher:
         return f"{self._weights} {view.state.model}".rstrip()
 
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
-        with self._matcher.session(repo_id, target, below=target.number, stored=True) as look:
+        with self._matcher.session(repo_id, target, below=target.number, stored=True) as session:
             # Equal candidates are sorted latest first, so that any number of copies form one group.
-            matches = sorted(look.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
+            matches = sorted(session.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
             return tuple(
                 ScanMatch(one.number, one.confidence, one.explain()) for one in matches if one.confidence >= LEAST
             )

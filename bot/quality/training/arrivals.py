@@ -138,15 +138,15 @@ class TrainingRepository:
         self._mirror.put(self._waiting)
         self._mirror.put(self._github.take_closed())
         self._waiting = []
-        with self._matcher.session(REPO_ID, issue, below=issue.number) as look:
-            return look.compared()
+        with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
+            return session.compared()
 
     def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> TextSimilarity:
         """The text model's comparison of the last issue with the candidates `numbers[places]`."""
         others = np.setdiff1d(np.arange(len(numbers)), places)
         order = np.concatenate([places, others])
-        with self._matcher.session(REPO_ID, issue, below=issue.number) as look:
-            found = look.likeness(numbers, issue.number - 1, order, len(places))
+        with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
+            found = session.likeness(numbers, issue.number - 1, order, len(places))
         if found is None:
             raise UserError("readings are compared by the text model, which failed; the log says why")
         # The text model's reader may add candidates after the requested ones.
