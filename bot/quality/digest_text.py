@@ -73,14 +73,14 @@ class DigestView:
     found: Digest
     titles: Mapping[int, str]
     threshold: Threshold
-    place: RepoLinks
+    links: RepoLinks
     checked: datetime
     say: Messages
     ill: Illness | None = None
 
     def named(self, number: int) -> str:
         title = escape(self.titles.get(number, ""))
-        return f"{self.place.issue(number)} {title}" if title else self.place.issue(number)
+        return f"{self.links.issue(number)} {title}" if title else self.links.issue(number)
 
     def summary(self) -> list[str]:
         warning = [self.say.fill(f"ill_{self.ill.name.lower()}", {})] if self.ill else []

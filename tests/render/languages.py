@@ -39,7 +39,7 @@ from tests.render.samples import CHECKED_AT, CLOSED, QUERY, candidate, considere
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
-PLACE = RepoLinks("acme/app")
+LINKS = RepoLinks("acme/app")
 
 SAID_ELSEWHERE = {
     "who_anyone",
@@ -199,7 +199,7 @@ def comments(say: Messages) -> list[str]:
 
 def answers(say: Messages) -> list[str]:
     """Every reply to a command."""
-    replies = Replies(say, PLACE)
+    replies = Replies(say, LINKS)
     wrong = [problem for text in (SETTINGS, *BROKEN) for problem in parse_config(text)[1]]
     return [
         help_text(say),
@@ -219,15 +219,15 @@ def answers(say: Messages) -> list[str]:
         replies.noted_different(12),
         replies.noted_different(12, already=True),
         replies.noted_different(12, repo="acme/lib"),
-        say.not_shown_here(issue=PLACE.issue(12, "acme/lib")),
+        say.not_shown_here(issue=LINKS.issue(12, "acme/lib")),
         replies.closed_for(12, 12),
         replies.closed_for(12, 7),
-        say.of_already(issue=PLACE.issue(12)),
+        say.of_already(issue=LINKS.issue(12)),
         say.itself(),
-        say.of_newer(issue=PLACE.issue(12)),
+        say.of_newer(issue=LINKS.issue(12)),
         replies.closed_for(12, 12, closed=True),
-        replies.refused_root(12, 7, say.of_newer(issue=PLACE.issue(7))),
-        say.of_circle(issue=PLACE.issue(12)),
+        replies.refused_root(12, 7, say.of_newer(issue=LINKS.issue(7))),
+        say.of_circle(issue=LINKS.issue(12)),
         say.answered_above(link=f"#issuecomment-{2001}"),
         replies.undone_not(12),
         replies.undone_not(12, holds=True),
@@ -244,15 +244,15 @@ def answers(say: Messages) -> list[str]:
         replies.scan_begun(1_200, 300, say.scan_title(), 12),
         replies.scan_not_ready(1_200, 17_000),
         replies.scan_not_ready(None, None),
-        say.issue_gone(issue=PLACE.issue(12)),
-        say.not_an_issue(issue=PLACE.issue(12)),
+        say.issue_gone(issue=LINKS.issue(12)),
+        say.not_an_issue(issue=LINKS.issue(12)),
         replies.github_refused("Issues are disabled."),
         *(replies.settings_problems(wrong[at : at + 10], "acme/app/.github/doppel.yml") for at in range(0, 40, 10)),
         replies.settings_problems(wrong * 2, "acme/app/.github/doppel.yml"),
         replies.settings_problems((TOO_LARGE,), "acme/app/.github/doppel.yml"),
         replies.settings_problems(wrong[:1], "acme/app/.github/doppel.yml", private=True),
-        explain(report(queries=QUERIES), CANDIDATES[0], PLACE, say),
-        explain(report(problems=PROBLEMS), candidate(12, sources=()), PLACE, say, [CANDIDATES[0]]),
+        explain(report(queries=QUERIES), CANDIDATES[0], LINKS, say),
+        explain(report(problems=PROBLEMS), candidate(12, sources=()), LINKS, say, [CANDIDATES[0]]),
     ]
 
 
@@ -266,9 +266,9 @@ def scans(say: Messages) -> list[str]:
     groups = tuple(DuplicateGroup(BacklogIssue(number, "Crash", "open", at), members, 3, 1, 1) for number in (1, 2))
     many = groups * 40
     return [
-        render_scan(ScanResult(groups, 1_200, False, 0.5), PLACE, CHECKED_AT, say),
-        render_scan(ScanResult(many, 17_000, True, 0.5), PLACE, CHECKED_AT, say).splitlines()[-3],
-        render_scan(ScanResult((), 1, True, 0.5), PLACE, CHECKED_AT, say),
+        render_scan(ScanResult(groups, 1_200, False, 0.5), LINKS, CHECKED_AT, say),
+        render_scan(ScanResult(many, 17_000, True, 0.5), LINKS, CHECKED_AT, say).splitlines()[-3],
+        render_scan(ScanResult((), 1, True, 0.5), LINKS, CHECKED_AT, say),
     ]
 
 
@@ -296,10 +296,10 @@ def digests(say: Messages) -> list[str]:
     titles, ticked = {100: "Crash on *start*", 7: "Crash @everybody"}, {(100, 7): True}
     return [
         say.digest_title(),
-        render_digest(DigestView(found, titles, moved, PLACE, CHECKED_AT, say), ticked),
-        render_digest(DigestView(quiet, {}, settings, PLACE, CHECKED_AT, say), {}),
-        render_digest(DigestView(busy, {}, usual, PLACE, CHECKED_AT, say), {})[-200:],
-        *("\n".join(DigestView(quiet, {}, usual, PLACE, CHECKED_AT, say, ill).summary()) for ill in Illness),
+        render_digest(DigestView(found, titles, moved, LINKS, CHECKED_AT, say), ticked),
+        render_digest(DigestView(quiet, {}, settings, LINKS, CHECKED_AT, say), {}),
+        render_digest(DigestView(busy, {}, usual, LINKS, CHECKED_AT, say), {})[-200:],
+        *("\n".join(DigestView(quiet, {}, usual, LINKS, CHECKED_AT, say, ill).summary()) for ill in Illness),
         say.bar_moved(bar=0.3, usual=0.2),
     ]
 

@@ -27,7 +27,7 @@ from tests.render.reading import PHRASE, Page, read
 from tests.render.samples import CHECKED_AT, candidate, report, view
 from tests.render.test_escape import HOSTILE
 
-PLACE = RepoLinks("acme/app")
+LINKS = RepoLinks("acme/app")
 OURS = re.compile(r"<!-- doppel:\w+ v1 \w+ -->\n?|</?span>|<details>\n<summary>[^\n]*</summary>\n|</details>\n?")
 
 BOX = re.compile("<!-- 7 8 (same|other) -->")
@@ -75,7 +75,7 @@ def test_c3_the_dollar_signs_of_two_titles_of_the_digest_make_no_formula() -> No
     week = Digest(at, at, 1, 1, 1, 0, 0, 0, (DigestLine(7, at, True, 8, 0.5, CommentRating.UNKNOWN, ()),))
     titles = {7: "$ref is not resolved", 8: "Price shows 5$"}
     body = render_digest(
-        DigestView(week, titles, Threshold(0.2, ThresholdOrigin.USUAL), PLACE, CHECKED_AT, messages_for("en", {})), {}
+        DigestView(week, titles, Threshold(0.2, ThresholdOrigin.USUAL), LINKS, CHECKED_AT, messages_for("en", {})), {}
     )
     assert "<span>$</span>ref is not resolved" in body and "Price shows 5<span>$</span> (50%)" in body
     assert body.count("$") == body.count("<span>$</span>") == 2
@@ -111,18 +111,18 @@ def hostile(say: Messages, title: str, reason: str, query: str, problem: str) ->
         problems=tuple(SourceProblem(text, RemarkCode.OTHERS.of(text)) for text in (problem, title)),
         outcome=SearchOutcome.DEGRADED,
     )
-    replies = Replies(say, PLACE)
+    replies = Replies(say, LINKS)
     entry = BacklogIssue(7, title, "open", CHECKED_AT)
     groups = (DuplicateGroup(entry, (GroupMember(entry, 0.7, (Reason(ReasonCode.WORDS, (reason,)),)),), 1, 1, 1),)
     at = CHECKED_AT.timestamp()
     week = Digest(
         at, at, 1, 1, 0, 0, 0, 0, (DigestLine(7, at, True, 8, 0.5, CommentRating.WRONG, (FeedbackKind.REACTION,)),)
     )
-    digest = DigestView(week, {7: title, 8: reason}, Threshold(0.2, ThresholdOrigin.USUAL), PLACE, CHECKED_AT, say)
+    digest = DigestView(week, {7: title, 8: reason}, Threshold(0.2, ThresholdOrigin.USUAL), LINKS, CHECKED_AT, say)
     return [
         render_comment(result, view(words=(query, title), say=say)),
-        render_reply(5, [(title, replies.github_refused(reason)), (query, explain(result, found[0], PLACE, say))]),
-        render_scan(ScanResult(groups, 3, False, 0.5), PLACE, CHECKED_AT, say),
+        render_reply(5, [(title, replies.github_refused(reason)), (query, explain(result, found[0], LINKS, say))]),
+        render_scan(ScanResult(groups, 3, False, 0.5), LINKS, CHECKED_AT, say),
         BOX.sub("", render_digest(digest, {})),
     ]
 

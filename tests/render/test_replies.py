@@ -24,9 +24,9 @@ from tests.render.reading import PHRASE, read
 from tests.render.samples import candidate, report
 from tests.render.test_escape import HOSTILE
 
-PLACE = RepoLinks("acme/app")
+LINKS = RepoLinks("acme/app")
 SAY = english()
-replies = Replies(SAY, PLACE)
+replies = Replies(SAY, LINKS)
 
 
 def test_c4_what_the_snapshots_do_not_show() -> None:
@@ -66,7 +66,7 @@ def test_c3_no_text_in_a_reply_does_anything(text: str, other: str) -> None:
         explain(
             report(title=f"{text} {other}"),
             candidate(12, f"{other} {text}", reasons=(Reason(ReasonCode.WORDS, (text,)),)),
-            PLACE,
+            LINKS,
             SAY,
         ),
         replies.settings_problems(parse_config(f"? {text!r}\n: {other!r}")[1], text),

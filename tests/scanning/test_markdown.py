@@ -13,7 +13,7 @@ from bot.domain.report import Reason, ReasonCode
 from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, GroupMember, ScanResult
 from bot.quality.scanning.markdown import render_scan
 
-PLACE = RepoLinks("acme/app")
+LINKS = RepoLinks("acme/app")
 AT = datetime(2024, 5, 6, tzinfo=UTC)
 DAY = AT + timedelta(days=1)
 # Every character of it has to be written in another way.
@@ -37,7 +37,7 @@ def result(*groups: DuplicateGroup, closed: bool = False) -> ScanResult:
 
 
 def test_d8_a_group_shows_its_sums_and_each_member_its_confidence() -> None:
-    body = render_scan(result(group(5, 2), closed=True), PLACE, DAY, english())
+    body = render_scan(result(group(5, 2), closed=True), LINKS, DAY, english())
     assert SCAN.begins(body)
     assert "**1 group of issues that may report the same thing**, among 1,200 open and closed issues: 2 issues" in body
     assert "   - Open · reported 2024-05-06 · 3 issues, together 👍 3, 👎 1, 1 comment\n" in body
@@ -48,7 +48,7 @@ def test_d8_a_group_shows_its_sums_and_each_member_its_confidence() -> None:
 
 def test_d8_it_fits_into_an_issue_whatever_is_in_it() -> None:
     for groups in ([group(1, 1_000, WORST)], [group(100 * place, 3, WORST) for place in range(1, 400)]):
-        body = render_scan(result(*groups), PLACE, DAY, english())
+        body = render_scan(result(*groups), LINKS, DAY, english())
         assert len(body) <= BODY_MAX
         assert "1. [#" in body, "the group that gains most is always there"
 
@@ -56,14 +56,14 @@ def test_d8_it_fits_into_an_issue_whatever_is_in_it() -> None:
 def test_d8_it_fits_whatever_a_repositorys_own_text_for_the_time_is() -> None:
     groups = result(*(group(10 * place, 2, f"A crash {place}") for place in range(1, 1_001)))
     for text in ("<" * 580 + "{time}", "as it was seen " * 35 + "{time}", "Duplicate " * 55 + "{time}"):
-        body = render_scan(groups, PLACE, DAY, messages_for("en", {"checked": text}))
+        body = render_scan(groups, LINKS, DAY, messages_for("en", {"checked": text}))
         assert len(body) <= BODY_MAX
         assert "1. [#" in body
 
 
 def test_d8_what_is_left_out_is_counted() -> None:
     groups = [group(10 * place, 2, "A crash " * 12) for place in range(1, 1_001)]
-    body = render_scan(result(*groups), PLACE, DAY, english())
+    body = render_scan(result(*groups), LINKS, DAY, english())
     shown = len(re.findall(r"^\d+\. \[#", body, re.MULTILINE))
     assert 5 < shown < 1_000
     assert (
@@ -73,14 +73,14 @@ def test_d8_what_is_left_out_is_counted() -> None:
 
 
 def test_d8_members_that_are_left_out_are_counted() -> None:
-    body = render_scan(result(group(1, 30)), PLACE, DAY, english())
+    body = render_scan(result(group(1, 30)), LINKS, DAY, english())
     assert "\n   - and 10 more\n" in body
 
 
 def test_d8_the_time_alone_is_no_reason_to_edit() -> None:
-    one, other = (render_scan(result(group(5, 2)), PLACE, day, english()) for day in (DAY, DAY + timedelta(days=1)))
+    one, other = (render_scan(result(group(5, 2)), LINKS, day, english()) for day in (DAY, DAY + timedelta(days=1)))
     assert fingerprint(one) == fingerprint(other) != ""
-    assert fingerprint(one) != fingerprint(render_scan(result(group(6, 2)), PLACE, DAY, english()))
+    assert fingerprint(one) != fingerprint(render_scan(result(group(6, 2)), LINKS, DAY, english()))
 
 
 def test_c3_on_enterprise_numbers_stand_in_code() -> None:

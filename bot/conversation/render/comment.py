@@ -33,11 +33,11 @@ ALSO_MAX = 10
 
 
 def candidate_lines(
-    candidate: Candidate, place: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
+    candidate: Candidate, links: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
 ) -> list[str]:
     """The lines of a list item in Markdown (C3); a table would scroll sideways on a phone. `likely` is the setting."""
     judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
-    state = [*judged, closed_words(candidate, place, say, closer)]
+    state = [*judged, closed_words(candidate, links, say, closer)]
     if closer and closer.release:
         state.append(say.may_be_fixed(release=escape(closer.release, 60)))
     elif may_be_back(candidate):
@@ -47,17 +47,17 @@ def candidate_lines(
         state.append(say.workflow(status=escape(candidate.workflow_state, 60)))
     if candidate.named:
         state.append(say.named())
-    also = [also_words(candidate, place, say)] if candidate.also else []
+    also = [also_words(candidate, links, say)] if candidate.also else []
     facts = (
         " · ".join(state),
         *reason_words(replace(candidate, reasons=tuple(strongest(candidate.reasons))), say),
         *also,
     )
-    return [f"{place.candidate(candidate)} {escape(candidate.title)}", *map(sentence, facts)]
+    return [f"{links.candidate(candidate)} {escape(candidate.title)}", *map(sentence, facts)]
 
 
-def also_words(candidate: Candidate, place: RepoLinks, say: Messages) -> str:
-    issues = [place.issue(number) for number in candidate.also[:ALSO_MAX]]
+def also_words(candidate: Candidate, links: RepoLinks, say: Messages) -> str:
+    issues = [links.issue(number) for number in candidate.also[:ALSO_MAX]]
     if len(candidate.also) > ALSO_MAX:
         issues.append(say.also_more(count=len(candidate.also) - ALSO_MAX))
     return say.also(issues=say.comma().join(issues))
@@ -79,14 +79,14 @@ def state_words(candidate: Candidate, say: Messages) -> str:
     return say.fill(f"state_{candidate.state_reason}", {}) if known else say.state_closed()
 
 
-def closed_words(candidate: Candidate, place: RepoLinks, say: Messages, closer: Closer | None = None) -> str:
+def closed_words(candidate: Candidate, links: RepoLinks, say: Messages, closer: Closer | None = None) -> str:
     """Open, or closed and why, with the day and the commit or pull request that closed the candidate."""
     state = state_words(candidate, say)
     if candidate.state == "open" or candidate.closed_at is None:
         return state
     day = candidate.closed_at.date()
     if closer and (closer.pull or closer.commit):
-        return say.closed_by(state=state, day=day, by=place.closer(closer))
+        return say.closed_by(state=state, day=day, by=links.closer(closer))
     return say.closed_on(state=state, day=day)
 
 
@@ -104,7 +104,7 @@ def confidence_words(confidence: float, say: Messages, likely: float = LIKELY) -
 def explain(
     report: Report,
     candidate: Candidate,
-    place: RepoLinks,
+    links: RepoLinks,
     say: Messages,
     duplicates: Sequence[Candidate] = (),
     likely: float = LIKELY,
@@ -115,7 +115,7 @@ def explain(
     the `duplicates` of the candidate that a search found, likeliest first: the comment may show the candidate because
     of a duplicate.
     """
-    state = closed_words(candidate, place, say)
+    state = closed_words(candidate, links, say)
     facts = [
         f"{state} · {say.state_regression()}" if may_be_back(candidate) else state,
         say.titles_alike(percent=candidate.similarity),
@@ -129,14 +129,14 @@ def explain(
     facts.append(say.explain_found_by(sources=sources) if sources else say.explain_not_found())
     facts += [
         say.explain_duplicate(
-            issue=place.issue(duplicate.number),
+            issue=links.issue(duplicate.number),
             confidence=confidence_words(duplicate.confidence or 0.0, say, likely),
             sources=source_names(duplicate, say),
         )
         for duplicate in duplicates[:ALSO_MAX]
     ]
     blocks = [
-        say.explain_heading(issue=place.issue(candidate.number), title=escape(candidate.title)),
+        say.explain_heading(issue=links.issue(candidate.number), title=escape(candidate.title)),
         bullets(map(sentence, facts)),
     ]
     asked = [query_line(query, say) for query in report.queries if query.source in candidate.sources]
@@ -190,13 +190,13 @@ def render_comment(report: Report, view: CommentView) -> str:
 
 
 def _body(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> str:
-    place, say = RepoLinks(report.repo, view.enterprise), view.say
+    links, say = RepoLinks(report.repo, view.enterprise), view.say
     blocks = [_heading(report, view, shown), *_asked(view, shown)]
     if not shown and view.asked:
-        blocks += _nearest(report, place, view)
+        blocks += _nearest(report, links, view)
     if shown:
         decide = say.people_decide_still() if view.labels else say.people_decide()
-        blocks += [_list(shown, place, view), *_unasked(view), decide]
+        blocks += [_list(shown, links, view), *_unasked(view), decide]
     inside = [
         queries_block(report, say),
         found_by_block(shown, say),
@@ -229,7 +229,7 @@ def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) ->
     return say.nothing_left() if view.had_candidates and not other_search else say.nothing()
 
 
-def _nearest(report: Report, place: RepoLinks, view: CommentView) -> list[str]:
+def _nearest(report: Report, links: RepoLinks, view: CommentView) -> list[str]:
     """The closest issue that is not likely enough, and the option that shows it."""
     issues = (candidate for candidate in report.considered if candidate.kind == "issue" and not candidate.repo)
     best = next(issues, None)
@@ -237,7 +237,7 @@ def _nearest(report: Report, place: RepoLinks, view: CommentView) -> list[str]:
         return []
     # Round down, so that the option shows the issue.
     option = code(f"confidence={math.floor(best.probability * 100) / 100:g}")
-    return [view.say.nearest(issue=place.issue(best.number), percent=best.probability, option=option)]
+    return [view.say.nearest(issue=links.issue(best.number), percent=best.probability, option=option)]
 
 
 def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
@@ -267,11 +267,11 @@ def _unasked(view: CommentView) -> list[str]:
     return [view.say.unasked(issues=issues, percent=view.threshold)]
 
 
-def _list(shown: tuple[Candidate, ...], place: RepoLinks, view: CommentView) -> str:
+def _list(shown: tuple[Candidate, ...], links: RepoLinks, view: CommentView) -> str:
     lines = []
     for rank, candidate in enumerate(shown, start=1):
         closer = view.closers.get(candidate.number) if candidate.own else None
-        title, *facts = candidate_lines(candidate, place, view.say, view.likely, closer)
+        title, *facts = candidate_lines(candidate, links, view.say, view.likely, closer)
         mark = f"{rank}. "
         lines += [mark + title, *(f"{' ' * len(mark)}- {fact}" for fact in facts)]
     return "\n".join(lines)

@@ -41,7 +41,7 @@ class Replies:
     """The answers to commands on one issue, in the issue's language."""
 
     say: Messages
-    place: RepoLinks
+    links: RepoLinks
 
     def misspelt(self, found: MisspeltCommand) -> str:
         word = code(found.word, 60)
@@ -67,7 +67,7 @@ class Replies:
 
     def noted_different(self, number: int, already: bool = False, repo: str = "") -> str:
         """The answer to `not`; `repo` is OWNER/REPO of another repository."""
-        issue = self.place.issue(number, repo)
+        issue = self.links.issue(number, repo)
         if already:
             return self.say.not_already(issue=issue)
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
@@ -77,25 +77,25 @@ class Replies:
         the chain ends in no open one.
         """
         if closed:
-            return self.say.of_done_closed(issue=self.place.issue(root))
+            return self.say.of_done_closed(issue=self.links.issue(root))
         if asked == root:
-            return self.say.of_done(issue=self.place.issue(root))
-        return self.say.of_done_root(asked=self.place.issue(asked), issue=self.place.issue(root))
+            return self.say.of_done(issue=self.links.issue(root))
+        return self.say.of_done_root(asked=self.links.issue(asked), issue=self.links.issue(root))
 
     def refused_root(self, asked: int, root: int, refused: str) -> str:
         """The refusal of `of #asked`. `refused` gives a reason about `root`, so first name both issues."""
         if asked == root:
             return refused
-        return self.say.of_leads(asked=self.place.issue(asked), issue=self.place.issue(root), says=refused)
+        return self.say.of_leads(asked=self.links.issue(asked), issue=self.links.issue(root), says=refused)
 
     def undone_not(self, number: int, holds: bool = False, repo: str = "") -> str:
         """`undo` after `not`; `holds`: another person's `not` still holds."""
-        issue = self.place.issue(number, repo)
+        issue = self.links.issue(number, repo)
         return self.say.undo_not_holds(issue=issue) if holds else self.say.undo_not(issue=issue)
 
     def undone_of(self, number: int, reopened: bool = True) -> str:
         """`undo` after `of`; `reopened`: the issue is open again."""
-        issue = self.place.issue(number)
+        issue = self.links.issue(number)
         return self.say.undo_of(issue=issue) if reopened else self.say.undo_of_closed(issue=issue)
 
     def scan_begun(self, count: int, seconds: float, title: str, known: int | None) -> str:
@@ -105,7 +105,7 @@ class Replies:
         wait = duration(seconds, self.say)
         if known is None:
             return self.say.scan_begun(count=count, wait=wait, title=escape(title))
-        return self.say.scan_begun_known(count=count, wait=wait, issue=self.place.issue(known))
+        return self.say.scan_begun_known(count=count, wait=wait, issue=self.links.issue(known))
 
     def scan_not_ready(self, seen: int | None, expected: int | None) -> str:
         """`scan` before all issues were read; `seen` is None if reading has not begun."""

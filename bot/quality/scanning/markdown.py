@@ -56,20 +56,20 @@ class PageLinks:
         return f"[#{number}]({self.home}/issues/{number})"
 
 
-def render_scan(result: ScanResult, place: RepoLinks, checked: datetime, say: Messages) -> str:
+def render_scan(result: ScanResult, links: RepoLinks, checked: datetime, say: Messages) -> str:
     """The body of the scan's issue, with the marker as the first line, in at most 65,536 characters.
 
     The text mentions omitted groups, and shows `checked` in that value's time zone.
     """
     # A repository's own text (`templates` in its settings) may make this line long.
     time = break_phrase(say.checked(time=checked))
-    inside = scan_markdown(result, place, say, BODY_MAX - 200 - len(time))
+    inside = scan_markdown(result, links, say, BODY_MAX - 200 - len(time))
     # The fingerprint leaves out the time, so that an otherwise unchanged issue is not edited.
     text = break_phrase(f"{inside}\n\n{time}")
     return f"{SCAN.line(inside)}\n{text}\n"
 
 
-def scan_markdown(result: ScanResult, place: IssueNames, say: Messages, limit: int = BODY_MAX - 200) -> str:
+def scan_markdown(result: ScanResult, links: IssueNames, say: Messages, limit: int = BODY_MAX - 200) -> str:
     """The most useful groups in at most `limit` characters, and the number of omitted groups."""
     blocks = [heading(result, say)]
     if result.groups:
@@ -81,7 +81,7 @@ def scan_markdown(result: ScanResult, place: IssueNames, say: Messages, limit: i
     room = limit - _RESERVED - sum(len(block) + 2 for block in blocks)
     shown = 0
     for rank, group in enumerate(result.groups, 1):
-        texts = (_group(rank, group, place, most, say) for most in _MEMBERS)
+        texts = (_group(rank, group, links, most, say) for most in _MEMBERS)
         block = next((text for text in texts if len(text) + 2 <= room), None)
         if block is None:
             break
@@ -93,7 +93,7 @@ def scan_markdown(result: ScanResult, place: IssueNames, say: Messages, limit: i
         blocks.append(say.scan_left_out(groups=say.groups(count=len(omitted)), issues=say.issues(count=closable)))
     text = break_phrase("\n\n".join(blocks))
     # Only a repository's own texts can be too long.
-    return text if len(text) <= limit else scan_markdown(result, place, say.plain, limit)
+    return text if len(text) <= limit else scan_markdown(result, links, say.plain, limit)
 
 
 def heading(result: ScanResult, say: Messages) -> str:
@@ -120,23 +120,23 @@ def age(entry: BacklogIssue, say: Messages) -> str:
     return f"{state} · {say.reported(day=entry.created_at.date())}"
 
 
-def _group(rank: int, group: DuplicateGroup, place: IssueNames, most: int, say: Messages) -> str:
+def _group(rank: int, group: DuplicateGroup, links: IssueNames, most: int, say: Messages) -> str:
     """An item of a numbered list, with the other lines below it."""
     original, mark = group.original, f"{rank}. "
     lines = [
         f"- {sentence(age(original, say))} · {facts(group, say)}",
-        *(line for member in group.members[:most] for line in _member(member, place, say)),
+        *(line for member in group.members[:most] for line in _member(member, links, say)),
     ]
     if len(group.members) > most:
         lines.append(f"- {say.also_more(count=len(group.members) - most)}")
-    title = f"{mark}{place.issue(original.number)} {escape(original.title)}"
+    title = f"{mark}{links.issue(original.number)} {escape(original.title)}"
     return "\n".join([title, *(" " * len(mark) + line for line in lines)])
 
 
-def _member(member: GroupMember, place: IssueNames, say: Messages) -> list[str]:
+def _member(member: GroupMember, links: IssueNames, say: Messages) -> list[str]:
     entry = member.entry
     reasons = [f"{confidence_words(member.confidence, say)} · {age(entry, say)}", *reasons_in(member.reasons, say)]
-    return [f"- {place.issue(entry.number)} {escape(entry.title)}", *(f"  - {sentence(reason)}" for reason in reasons)]
+    return [f"- {links.issue(entry.number)} {escape(entry.title)}", *(f"  - {sentence(reason)}" for reason in reasons)]
 
 
 # All groups of any backlog fit into this many characters.
@@ -150,11 +150,11 @@ h1 { font-size: 1.5rem; } a { color: var(--link); } li { margin: .5rem 0; }
 """
 
 
-def scan_page(result: ScanResult, place: IssueNames, name: str, checked: str) -> str:
+def scan_page(result: ScanResult, links: IssueNames, name: str, checked: str) -> str:
     """The Markdown of all groups as an HTML page; `name` says what was scanned, and `checked` when."""
     title = quoted(clean(f"{english().scan_title()}: {name}"))
     # Only GitHub makes formulas.
-    text = scan_markdown(result, place, english(), _PAGE_MAX).replace("<span>$</span>", "$")
+    text = scan_markdown(result, links, english(), _PAGE_MAX).replace("<span>$</span>", "$")
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
