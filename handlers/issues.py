@@ -190,15 +190,15 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     """
     # Check the author, because anybody can write a marker.
     ours = services.comments.ours(Actor(event.author, is_bot=True), event.app)
-    place = answered_comment_id(event.body) if ours else None
+    command_id = answered_comment_id(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
-    if place is not None and comments.get(*where, place) is None:
+    if command_id is not None and comments.get(*where, command_id) is None:
         # If the issue is gone, reading it raises NotFound, before this function stores anything.
         with issue_context(event, services) as context:
             if context is not None:
                 context.github.issue(context.repo, context.number)
-    comments.mark_deleted(*where, event.comment_id, services.now(), place)
-    stored = None if place is None else comments.get(*where, place)
+    comments.mark_deleted(*where, event.comment_id, services.now(), command_id)
+    stored = None if command_id is None else comments.get(*where, command_id)
     # The store keeps the older of two comments. If it has a younger one, the bot wrote that after this deletion.
     if stored is not None and stored.comment_id is not None and stored.comment_id > event.comment_id:
         comments.mark_deleted(*where, stored.comment_id, services.now())

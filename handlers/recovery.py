@@ -109,14 +109,14 @@ class _ThreadRecovery:
     def _recover_commands(self, comment: Comment) -> None:
         app = self._services.github.login().removesuffix("[bot]")
         parsed = parse(comment.body, self._repo, hosts_of(self._services.settings.github_api_url), app)
-        said_at, place = as_text(comment.updated_at), (*self._where, comment.id)
+        said_at, key = as_text(comment.updated_at), (*self._where, comment.id)
         text_hash = hash_texts(said_at, *(command.line for command in parsed))
-        if not self._store.handled_commands.begin(*place, said_at=said_at, text_hash=text_hash, delivery=_RECOVERY_KEY):
+        if not self._store.handled_commands.begin(*key, said_at=said_at, text_hash=text_hash, delivery=_RECOVERY_KEY):
             return
         for command in parsed if self._were_carried_out(comment, len(parsed)) else ():
             if isinstance(command, Command) and self._is_allowed(command.spec.who, comment):
                 self._store_effect(command, comment)
-        self._store.handled_commands.end(*place, text_hash=text_hash)
+        self._store.handled_commands.end(*key, text_hash=text_hash)
 
     def _store_effect(self, command: Command, comment: Comment) -> None:
         """Store again what the command stored. The command's changes on GitHub are still there."""

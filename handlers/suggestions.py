@@ -87,11 +87,11 @@ def remove_own_label(context: IssueContext) -> None:
     The login does not prove that the bot added it: a repository's workflows share one, and a token can be a person's.
     """
     name = duplicate_label(context.issue.labels)
-    place = context.services.store.labelled.place(context.repository.id, context.number)
-    if name is None or place is None:
+    before = context.services.store.labelled.changes_before(context.repository.id, context.number)
+    if name is None or before is None:
         return
     history = _label_history(context)
-    if len(history) == place + 1 and history[-1].added and history[-1].actor.login == context.services.github.login():
+    if len(history) == before + 1 and history[-1].added and history[-1].actor.login == context.services.github.login():
         context.github.remove_label(context.repo, context.number, name)
 
 

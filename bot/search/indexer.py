@@ -214,9 +214,9 @@ class Indexer:
         problem = self._put_issues(github, repository, pages.issues)
         progress = replace(
             progress,
-            cursor=str(pages.place),
+            cursor=str(pages.position),
             # An ETag is valid only for the same request.
-            etag=pages.etag if str(pages.place) == progress.cursor else "",
+            etag=pages.etag if str(pages.position) == progress.cursor else "",
             seen=self._index.count(repository.id),
             done=progress.done or pages.end,
             problem=str(pages.failure or problem),

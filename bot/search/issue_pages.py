@@ -74,28 +74,28 @@ class PagePosition:
         return cls(since, after, int(page or 1))
 
 
-def next_position(place: PagePosition, last: datetime | None, after: str) -> PagePosition:
+def next_position(position: PagePosition, last: datetime | None, after: str) -> PagePosition:
     """The position after a page whose last issue was changed at `last` (None: the page is empty).
 
     A page can be empty before the end, for example because GitHub leaves out a spammer's issues.
     """
     since = as_text(last - _SAME_SECOND) if last else ""
-    return PagePosition(since) if since > place.since else replace(place, after=after, page=place.page + 1)
+    return PagePosition(since) if since > position.since else replace(position, after=after, page=position.page + 1)
 
 
-def last_position(place: PagePosition, last: datetime | None) -> PagePosition:
+def last_position(position: PagePosition, last: datetime | None) -> PagePosition:
     """The position for the next round, after the last page."""
-    return PagePosition(as_text(last - _LATE) if last else place.since)
+    return PagePosition(as_text(last - _LATE) if last else position.since)
 
 
 @dataclass(slots=True)
 class PagesRead:
-    """The issues that a step has read, the place from which to read on, and whether the step reached the `end`.
+    """The issues that a step has read, the position from which to read on, and whether the step reached the `end`.
 
     If a `failure` ended the step early, the issues read before it are kept.
     """
 
-    place: PagePosition
+    position: PagePosition
     issues: list[Issue]
     end: bool = False
     etag: str = ""
@@ -110,17 +110,17 @@ def read_pages(progress: Progress, repository: Repository, github: RepoClient) -
     try:
         while result.requests < PAGES and not result.end:
             etag = progress.etag if not result.requests else ""
-            place = result.place
+            position = result.position
             page = github.changed_issues(
-                repository.ref, since=place.since, after=place.after, page=place.page, etag=etag
+                repository.ref, since=position.since, after=position.after, page=position.page, etag=etag
             )
             result.requests += 1
             result.issues += page.issues
             result.budget, result.etag, result.end = page.budget, page.etag, not page.more
             if page.more:
-                result.place = next_position(place, page.last, page.after)
+                result.position = next_position(position, page.last, page.after)
             elif not page.unchanged:
-                result.place = last_position(place, page.last)
+                result.position = last_position(position, page.last)
     except Retryable as failure:
         result.failure = failure
     return result

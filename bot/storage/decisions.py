@@ -114,16 +114,16 @@ DAY, HOUR = 86_400.0, 3_600.0
 class LabelledIssues(TableGateway):
     """The `labelled` table: where in the history of an issue's label `duplicate` the bot added the label."""
 
-    def set(self, repo_id: int, number: int, place: int) -> None:
-        """Record that the bot adds the label after `place` other changes."""
-        self._change(self._upsert(labelled, {"repo_id": repo_id, "number": number}, {"place": place}))
+    def set(self, repo_id: int, number: int, changes_before: int) -> None:
+        """Record that the bot adds the label after `changes_before` other changes of it."""
+        self._change(self._upsert(labelled, {"repo_id": repo_id, "number": number}, {"place": changes_before}))
 
     def clear(self, repo_id: int, number: int) -> None:
         """Forget the addition, because GitHub has refused it."""
         self._change(sa.delete(labelled).where(labelled.c.repo_id == repo_id, labelled.c.number == number))
 
-    def place(self, repo_id: int, number: int) -> int | None:
-        """The place of the bot's last addition of the label; None if the bot never added it."""
+    def changes_before(self, repo_id: int, number: int) -> int | None:
+        """How many changes of the label came before the bot's last addition; None if the bot never added it."""
         mine = sa.select(labelled.c.place).where(labelled.c.repo_id == repo_id, labelled.c.number == number)
         return self._scalar(mine)
 

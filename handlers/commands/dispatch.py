@@ -74,15 +74,15 @@ def _carry_out_once(
     # The hash includes the time: a command that one edit removes and a later edit restores is a new command.
     text_hash = hash_texts(event.updated_at, *(command.line for command in commands))
     store, delivery = context.services.store, context.services.delivery
-    place = (context.repository.id, context.number, event.comment_id)
-    if not store.handled_commands.begin(*place, said_at=event.updated_at, text_hash=text_hash, delivery=delivery):
+    key = (context.repository.id, context.number, event.comment_id)
+    if not store.handled_commands.begin(*key, said_at=event.updated_at, text_hash=text_hash, delivery=delivery):
         logger.info("the commands of comment %d in %s have been heeded", event.comment_id, context.repo)
         return
-    reply = store.comments.get(*place)
+    reply = store.comments.get(*key)
     # The reply may exist already: from an earlier version of this program, or an attempt killed just after replying.
     if reply is None or reply.text_hash != text_hash:
         _carry_out(context, event, commands, text_hash, partial=partial)
-    store.handled_commands.end(*place, text_hash=text_hash)
+    store.handled_commands.end(*key, text_hash=text_hash)
 
 
 def _carry_out(

@@ -171,7 +171,7 @@ def test_c6_a_label_that_a_rate_limit_held_back_is_not_the_bots_when_somebody_se
     doppel.sim.faults.add("POST */issues/2/labels", "secondary_limit", times=None)
     doppel.open(TITLE, BODY)
     assert names(doppel.sim.issue(doppel.repo, 2)) == []
-    assert doppel.services.store.labelled.place(doppel.repository.id, 2) is None and len(doppel.said(2)) == 1
+    assert doppel.services.store.labelled.changes_before(doppel.repository.id, 2) is None and len(doppel.said(2)) == 1
 
 
 def test_c6b_to_close_is_suggested_once_and_what_people_say_to_it_counts(doppel: Doppel) -> None:

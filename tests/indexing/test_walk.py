@@ -30,11 +30,11 @@ def test_at_the_end_a_minute_is_looked_at_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "place",
+    "position",
     [PagePosition(), PagePosition("2026-03-10T12:00:00Z"), PagePosition("", "a b", 2), PagePosition("x", "", 7)],
 )
-def test_a_place_is_kept_as_text(place: PagePosition) -> None:
-    assert PagePosition.parse(str(place)) == place
+def test_a_position_is_kept_as_text(position: PagePosition) -> None:
+    assert PagePosition.parse(str(position)) == position
 
 
 @pytest.mark.slow
@@ -49,28 +49,28 @@ def test_nothing_is_missed_whatever_changes_meanwhile(
     """A list of pages of three, in which `changes` happen: before page I, issue N is changed, and is the last then."""
     times = dict(enumerate(changed))
     seen: dict[int, int] = {}
-    place, pages, end = PagePosition(), 0, False
+    position, pages, end = PagePosition(), 0, False
     while not end:
         for before, number in changes:
             if before == pages and number in times:
                 times[number] = max(times.values()) + 1
-        since = START - timedelta(days=1) if not place.since else datetime.fromisoformat(place.since)
+        since = START - timedelta(days=1) if not position.since else datetime.fromisoformat(position.since)
         listed = sorted(
             (second(at), number)
             for number, at in times.items()
             if second(at) > since or (inclusive and second(at) == since)
         )
-        if place.after:
-            shown = place.after.split("/")
+        if position.after:
+            shown = position.after.split("/")
             listed = [one for one in listed if one > (second(int(shown[0])), int(shown[1]))]
         page, end = listed[:3], len(listed) <= 3
         seen |= {number: times[number] for _, number in page}
         pages += 1
         if end:
-            place = last_position(place, page[-1][0] if page else None)
+            position = last_position(position, page[-1][0] if page else None)
         else:
             at, number = page[-1]
-            place = next_position(place, at, f"{int((at - START).total_seconds())}/{number}")
+            position = next_position(position, at, f"{int((at - START).total_seconds())}/{number}")
         assert pages < 200
     assert seen == times
 
