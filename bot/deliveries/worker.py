@@ -68,7 +68,7 @@ class _RunningJob:
     thread: int = 0
     lost: bool = False
 
-    def place(self) -> str:
+    def stack(self) -> str:
         frame = sys._current_frames().get(self.thread)
         frames = traceback.extract_stack(frame)[-3:] if frame else []
         return "; ".join(f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames)
@@ -318,7 +318,7 @@ class Worker:
             if (task := self._schedule.tasks.get(job.claim.id)) is not None:
                 self._schedule.reschedule(job.claim, task)
             else:
-                self._record_outcome(job, DidNotEnd(f"it did not end: {job.place()}"))
+                self._record_outcome(job, DidNotEnd(f"it did not end: {job.stack()}"))
             job.lost = True
 
     def _expire(self) -> None:

@@ -182,12 +182,12 @@ class ToolCallTracker:
         name, signature = tool or getattr(function, "__name__", ""), inspect.signature(function)
 
         def call(*args: P.args, **kwargs: P.kwargs) -> CachedResult[R]:
-            place = session if isinstance(session, str) else session()
+            session_id = session if isinstance(session, str) else session()
             arguments = signature.bind(*args, **kwargs).arguments
             for parameter in signature.parameters.values():
                 if parameter.kind is parameter.VAR_KEYWORD:
                     arguments.update(arguments.pop(parameter.name, {}))
-            found = self.call(place, name, arguments, lambda: _copy_or_same(function(*args, **kwargs)))
+            found = self.call(session_id, name, arguments, lambda: _copy_or_same(function(*args, **kwargs)))
             return replace(found, result=_copy_or_same(found.result))
 
         @wraps(function)

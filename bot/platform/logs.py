@@ -164,10 +164,10 @@ def describe(error: BaseException) -> str:
         return f"{type(error).__name__}: {error.operation} ({error.status})"
     if isinstance(error, Retryable | DidNotEnd):
         return f"{type(error).__name__}: {error}"
-    places = [f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in traceback.extract_tb(error.__traceback__)]
-    place = f" at {places[-1]}" if places else ""
+    frames = [f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in traceback.extract_tb(error.__traceback__)]
+    origin = f" at {frames[-1]}" if frames else ""
     cause = f" from {describe(error.__cause__)}" if error.__cause__ else ""
-    return f"{type(error).__name__}{place}{cause}"
+    return f"{type(error).__name__}{origin}{cause}"
 
 
 def stack(error: BaseException) -> str:

@@ -93,8 +93,8 @@ class IssueForms:
             return
         files: dict[str, str] = {}
         try:
-            for place in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):
-                files = files or _read(github, place)
+            for repo in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):
+                files = files or _read(github, repo)
         except Forbidden:
             # Access may be suspended: the cached files still apply.
             return
@@ -110,15 +110,15 @@ class IssueForms:
         return tuple(known.text.split("\n")) if known and known.text else ()
 
 
-def _read(github: RepoClient, place: RepoRef) -> dict[str, str]:
+def _read(github: RepoClient, repo: RepoRef) -> dict[str, str]:
     try:
-        root = github.directory(place, "")
+        root = github.directory(repo, "")
         for folder in TEMPLATE_FOLDERS:
             # A 404 counts against the rate limit, but an unchanged listing does not.
             if folder and f"{folder}/" not in root:
                 continue
-            names = github.directory(place, folder) if folder else root
-            if files := _files_in(github, place, folder, names):
+            names = github.directory(repo, folder) if folder else root
+            if files := _files_in(github, repo, folder, names):
                 return files
         return {}
     except (NotFound, Invalid):
@@ -126,21 +126,21 @@ def _read(github: RepoClient, place: RepoRef) -> dict[str, str]:
         return {}
 
 
-def _files_in(github: RepoClient, place: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
+def _files_in(github: RepoClient, repo: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
     """The forms and templates of a folder, or its single template of the old kind, which is always Markdown."""
     outer, _, inner = TEMPLATES.rpartition("/")
-    if folder == outer and f"{inner}/" in names and (files := _forms(github, place)):
+    if folder == outer and f"{inner}/" in names and (files := _forms(github, repo)):
         return files
     single = next((name for name in names if name.lower() in TEMPLATE_NAMES), None)
-    return {f"{single}.md": github.file(place, f"{folder}/{single}".lstrip("/")) or ""} if single else {}
+    return {f"{single}.md": github.file(repo, f"{folder}/{single}".lstrip("/")) or ""} if single else {}
 
 
-def _forms(github: RepoClient, place: RepoRef) -> dict[str, str]:
-    names = github.directory(place, TEMPLATES)
+def _forms(github: RepoClient, repo: RepoRef) -> dict[str, str]:
+    names = github.directory(repo, TEMPLATES)
     # Read no other files, because a picture may be too large. But return their names: if the folder has any file, the
     # owner's forms do not apply.
     wanted = [name for name in names if name.endswith((*_FORMS, *_TEMPLATES))][:_FILES_MAX]
-    return dict.fromkeys(names, "") | {name: github.file(place, f"{TEMPLATES}/{name}") or "" for name in wanted}
+    return dict.fromkeys(names, "") | {name: github.file(repo, f"{TEMPLATES}/{name}") or "" for name in wanted}
 
 
 def _form(text: str) -> Boilerplate:

@@ -57,15 +57,15 @@ class RepositorySettings:
 
     def read(self, client: Callable[[int], RepoClient], repository: Repository) -> LoadedSettings:
         """The valid settings of a repository. `client` returns the client for a repository's id."""
-        place = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
+        owners_ref = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
         # If the App is not installed on the owner's repository, that repository can be read only if it is public.
-        owners = self._store.repositories.by_name(place)
+        owners = self._store.repositories.by_name(owners_ref)
         private = owners is not None and owners.private
         own_client, owners_client = client(repository.id), client(owners.id if owners else repository.id)
         return _first_found(
             self._mode,
             (repository.ref, False, lambda: self._text(own_client, repository.id, _OWN, repository.ref)),
-            (place, private, lambda: self._text(owners_client, repository.id, _OWNERS, place)),
+            (owners_ref, private, lambda: self._text(owners_client, repository.id, _OWNERS, owners_ref)),
         )
 
     def last_read(self, repo_id: int) -> RepoConfig:
@@ -85,13 +85,13 @@ class RepositorySettings:
                 if same_login(other.ref.owner, repository.ref.owner):
                     self._store.cached_files.drop(other.id)
 
-    def _text(self, github: RepoClient, repo_id: int, name: str, place: RepoRef) -> str | None:
+    def _text(self, github: RepoClient, repo_id: int, name: str, repo: RepoRef) -> str | None:
         now = self._clock().timestamp()
         known = self._store.cached_files.get(repo_id, name)
         if known is not None and known.is_fresh(now, KEPT):
             return known.text
         # If this raises Forbidden, cache nothing: the error says nothing about the file.
-        text = _read_file(github, place)
+        text = _read_file(github, repo)
         self._store.cached_files.put(repo_id, name, text, now)
         return text
 
@@ -125,13 +125,13 @@ def _in_mode(config: RepoConfig, mode: HostMode) -> RepoConfig:
     return config if "mode" in config.model_fields_set else config.model_copy(update={"mode": mode})
 
 
-def _first_found(mode: HostMode, *places: tuple[RepoRef, bool, Callable[[], str | None]]) -> LoadedSettings:
+def _first_found(mode: HostMode, *files: tuple[RepoRef, bool, Callable[[], str | None]]) -> LoadedSettings:
     """The settings of the first file that exists.
 
-    Each place is a repository, whether that is private, and a function that reads the file.
+    For each file: its repository, whether that is private, and a function that reads the file.
     """
-    for where, private, read in places:
-        source = f"{where}/{CONFIG_PATH}"
+    for repo, private, read in files:
+        source = f"{repo}/{CONFIG_PATH}"
         try:
             text = read()
         except Invalid:
@@ -146,12 +146,12 @@ def _first_found(mode: HostMode, *places: tuple[RepoRef, bool, Callable[[], str 
     return LoadedSettings(_in_mode(RepoConfig(), mode))
 
 
-def _read_file(github: RepoClient, place: RepoRef) -> str | None:
+def _read_file(github: RepoClient, repo: RepoRef) -> str | None:
     """The text of the settings file; None without a file. Raises Forbidden, and Invalid if the file is too large."""
     try:
-        text = github.file(place, CONFIG_PATH)
+        text = github.file(repo, CONFIG_PATH)
         # GitHub redirects from a former name, so this repository may belong to another owner by now.
-        if text is not None and place.name == OWNERS_REPOSITORY and github.repository(place).ref.key != place.key:
+        if text is not None and repo.name == OWNERS_REPOSITORY and github.repository(repo).ref.key != repo.key:
             return None
         return text
     except NotFound:

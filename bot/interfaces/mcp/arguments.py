@@ -49,13 +49,13 @@ def session_of(context: Context[str, Any]) -> str | None:
     return context.headers.get("mcp-session-id")
 
 
-def draft_issue(place: RepoRef, latest: Issue | None, title: str, body: str, now: datetime) -> Issue:
+def draft_issue(repo: RepoRef, latest: Issue | None, title: str, body: str, now: datetime) -> Issue:
     """The draft as an issue filed now. Its address is derived from the `latest` issue's.
 
     The draft gets a number that no issue has: the next number may already belong to a pull request or a newer issue.
     """
     return Issue(
-        repo=place,
+        repo=repo,
         id=0,
         node_id="",
         number=NUMBER_MAX,

@@ -69,7 +69,7 @@ class Call:
     """Who asks about which repository. Without a `session` the tracker remembers nothing; `fresh` skips its memory."""
 
     session: str | None
-    place: RepoRef
+    repo: RepoRef
     fresh: bool
 
 
@@ -123,11 +123,11 @@ class Tools:
 
         def ask() -> FindAnswer:
             client = self._client(call)
-            target = client.issue(call.place, number)
+            target = client.issue(call.repo, number)
             with self.open_known(client, target, judge=judge) as known:
                 return _found(known, target, options)
 
-        arguments = {"repo": call.place.key, "number": number, "options": options, "judge": judge}
+        arguments = {"repo": call.repo.key, "number": number, "options": options, "judge": judge}
         return self._remembered(call.session, "find_duplicates", arguments, ask, fresh=fresh, keep=_is_whole)
 
     def check_draft(
@@ -156,12 +156,12 @@ class Tools:
         def ask() -> FindAnswer:
             client = self._client(call)
             # The ranking needs the number of issues. This request also fails if the repository does not exist.
-            latest = next(iter(client.recent_issues(call.place, 1)), None)
-            draft = draft_issue(call.place, latest, title, body, self.clock())
+            latest = next(iter(client.recent_issues(call.repo, 1)), None)
+            draft = draft_issue(call.repo, latest, title, body, self.clock())
             with self.open_known(client, draft, issues=latest.number if latest else 0) as known:
                 return _found(known, draft, options, draft=True)
 
-        arguments = {"repo": call.place.key, "title": title, "body": body, "options": options}
+        arguments = {"repo": call.repo.key, "title": title, "body": body, "options": options}
         return self._remembered(call.session, "check_draft", arguments, ask, fresh=fresh, keep=_is_whole)
 
     def explain_pair(
@@ -180,13 +180,13 @@ class Tools:
 
         def ask() -> Comparison:
             client = self._client(call)
-            target, candidate = client.issue(call.place, number), client.issue(call.place, other)
+            target, candidate = client.issue(call.repo, number), client.issue(call.repo, other)
             with self.open_known(client, target) as known:
                 judged = known.finder.compare(target, candidate)
                 (text,) = known.finder.own_texts(target, [judged], [candidate])
                 return Comparison.of(target, judged, known.settings.config.likely, text)
 
-        arguments = {"repo": call.place.key, "number": number, "other": other}
+        arguments = {"repo": call.repo.key, "number": number, "other": other}
         return self._remembered(call.session, "explain_pair", arguments, ask, fresh=fresh)
 
     def scan_backlog(
@@ -210,11 +210,11 @@ class Tools:
 
         def ask() -> BacklogAnswer:
             client = self._client(call)
-            repository = client.repository(call.place)
+            repository = client.repository(call.repo)
             with self.open_scan(repository.id, include_closed) as opened:
                 if opened is None:
                     raise UserError(
-                        f"{call.place}: this host has no complete index of it. `doppel scan {call.place}`, run on "
+                        f"{call.repo}: this host has no complete index of it. `doppel scan {call.repo}`, run on "
                         "this host, fills it; so does the bot where it is installed. `doppel index` shows how far."
                     )
                 scan, ask_all, likely = opened
@@ -230,7 +230,7 @@ class Tools:
                 return BacklogAnswer.of(str(repository.ref), scan.result(min_confidence), limit, likely)
 
         which = {"include_closed": include_closed, "min_confidence": min_confidence, "limit": limit}
-        arguments = {"repo": call.place.key, **which}
+        arguments = {"repo": call.repo.key, **which}
         return self._remembered(call.session, "scan_backlog", arguments, ask, fresh=fresh)
 
     def dedupe_playbook(
@@ -282,20 +282,20 @@ class Tools:
         Only on a person's explicit wish: a confidence alone is no reason to close anything.
         """
         call = self._call(context, owner, repo, fresh=True)
-        place = call.place
+        ref = call.repo
         if number == original:
             raise InvalidArgument("original", "is the issue itself")
-        client = self.open_repo(place)
-        issue, remaining = client.issue(place, number), client.issue(place, original)
+        client = self.open_repo(ref)
+        issue, remaining = client.issue(ref, number), client.issue(ref, original)
         if issue.is_pull_request or remaining.is_pull_request:
             raise InvalidArgument("number" if issue.is_pull_request else "original", "is a pull request")
         if (remaining.created_at, remaining.number) > (issue.created_at, issue.number):
             raise InvalidArgument("original", f"#{original} is newer than #{number}; close that one instead")
         if remaining.state == "closed":
-            further = client.duplicate_of(place, original)
+            further = client.duplicate_of(ref, original)
             hint = f"; it is a duplicate of {further}" if further else ""
             raise InvalidArgument("original", f"#{original} is closed{hint}")
-        closed = client.close_as_duplicate(place, number, remaining.id)
+        closed = client.close_as_duplicate(ref, number, remaining.id)
         if call.session is not None:
             self.tracker.clear_session(call.session)
             client.forget_thread(_reading(call.session))
@@ -313,7 +313,7 @@ class Tools:
 
     def _client(self, call: Call) -> RepoClient:
         """A client that remembers the session's reads, so that a second question costs fewer requests."""
-        client = self.open_repo(call.place)
+        client = self.open_repo(call.repo)
         return client if call.session is None else client.thread(_reading(call.session), fresh=call.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:

@@ -50,9 +50,9 @@ class AppChoices:
     hook: str
     proxy: str = ""
 
-    def form_action(self, place: GitHubServer, state: str) -> str:
+    def form_action(self, server: GitHubServer, state: str) -> str:
         where = f"organizations/{quote(self.organization)}/settings" if self.organization else "settings"
-        return f"{place.web}/{where}/apps/new?state={quote(state)}"
+        return f"{server.web}/{where}/apps/new?state={quote(state)}"
 
 
 def github_server(web_or_api: str) -> GitHubServer:

@@ -114,13 +114,13 @@ class _Pages:
         fields = ("name", "organization", "address", "channel", "github", "watch")
         entered = {name: request.form.get(name, "") for name in fields}
         try:
-            place = github_server(entered["github"])
+            server = github_server(entered["github"])
             choice = read_choices(
                 entered["name"],
                 entered["organization"],
                 entered["address"],
                 entered["channel"],
-                simulated=is_here(place.api),
+                simulated=is_here(server.api),
             )
             # If the key could not be stored, the new App would have to be deleted on GitHub again.
             if self._setup.lasting:
@@ -128,12 +128,12 @@ class _Pages:
         except (InvalidArgument, SettingsError) as problem:
             return render_template("setup/form.html", entered=entered, problem=str(problem)), 422
         manifest = make_manifest(choice, root_url(), self._setup.permissions, self._setup.events)
-        state = self._signer.dumps({"api": place.api, "proxy": choice.proxy, "watch": bool(entered["watch"])})
-        action = choice.form_action(place, str(state))
+        state = self._signer.dumps({"api": server.api, "proxy": choice.proxy, "watch": bool(entered["watch"])})
+        action = choice.form_action(server, str(state))
         page = Response(
-            render_template("setup/leave.html", action=action, manifest=json.dumps(manifest), web=place.web)
+            render_template("setup/leave.html", action=action, manifest=json.dumps(manifest), web=server.web)
         )
-        page.headers["Content-Security-Policy"] = f"{POLICY}; form-action {place.web}; frame-ancestors 'none'"
+        page.headers["Content-Security-Policy"] = f"{POLICY}; form-action {server.web}; frame-ancestors 'none'"
         return page
 
     def callback(self) -> Page:

@@ -116,7 +116,7 @@ class Finder:
         repo = repo or (self._default.name if self._default else None)
         if not owner or not repo:
             raise InvalidArgument("repo" if owner else "owner", "is missing, and no default repository is set")
-        place = RepoRef.of(owner, repo)
+        ref = RepoRef.of(owner, repo)
         if number is None:
             raise InvalidArgument("number", "is missing")
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
@@ -135,7 +135,7 @@ class Finder:
             earlier_only=earlier_only,
             sources=sources,
         )
-        target = self._github.issue(place, number)
+        target = self._github.issue(ref, number)
         return self.find(target, replace(options, named=named_by(target), show_named=True))
 
     def find(self, target: Issue, options: FindOptions, gathered: Gathered | None = None) -> Report:

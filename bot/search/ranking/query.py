@@ -127,8 +127,8 @@ def qualifiers(
     repo: RepoRef | Sequence[RepoRef], state: StateFilter, kind: Kind = "issue", *, flat: bool = False
 ) -> str:
     """The beginning of every query: the repositories, the kind, and the state."""
-    places = [f"repo:{one}" for one in ([repo] if isinstance(repo, RepoRef) else repo)]
-    where = " ".join(places) if flat else any_of(places)
+    repos = [f"repo:{one}" for one in ([repo] if isinstance(repo, RepoRef) else repo)]
+    where = " ".join(repos) if flat else any_of(repos)
     return f"{where} is:{kind}" + ("" if state == "all" else f" is:{state}")
 
 
