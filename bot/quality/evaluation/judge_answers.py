@@ -123,10 +123,10 @@ class RecordedAnswers:
 def read_answers(
     rows: Sequence[tuple[Any, str]], asked: Sequence[RecordedQuestion], *, critic: bool = False
 ) -> RecordedAnswers:
-    """Answers from rows with their places. The last answer to a question counts.
+    """Answers from rows with their locations. The last answer to a question counts.
 
-    With a `critic`, the questions to the critic follow from the judge's answers. Raises UserError naming the place of
-    a row that is not an answer.
+    With a `critic`, the questions to the critic follow from the judge's answers. Raises UserError naming the location
+    of a row that is not an answer.
     """
     by_key = {one.key: one for one in asked}
     if critic:
@@ -135,10 +135,10 @@ def read_answers(
         by_key |= {one.key: one for one in followed}
     answers: dict[str, Mapping[int, JudgedPair]] = {}
     unusable, strange, seconds = set[str](), 0, list[float]()
-    for row, place in rows:
+    for row, location in rows:
         if not isinstance(row, Mapping) or not isinstance(row.get("question"), str) or "answer" not in row:
             shape = '{"question": …, "answer": {"candidates": […]}}'
-            raise UserError(f"{place}: a judge's answer has the form {shape}; docs/guides/judge.md has an example")
+            raise UserError(f"{location}: a judge's answer has the form {shape}; docs/guides/judge.md has an example")
         key = row["question"]
         if key not in by_key:
             strange += 1

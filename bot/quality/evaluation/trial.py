@@ -63,13 +63,13 @@ def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -
     ids: dict[Id, None] = dict.fromkeys(row["id"] for row in rows)
     links = {row["id"]: row["duplicate_of"] for row in rows if row.get("duplicate_of") in ids}
     contradicted = {id for id, of in links.items() if {(id, of), (of, id)} & decided.different}
-    place = {id: at for at, id in enumerate(ids)}
-    agreed = [pair for pair in decided.same if place.keys() >= set(pair)]
+    position = {id: at for at, id in enumerate(ids)}
+    agreed = [pair for pair in decided.same if position.keys() >= set(pair)]
     marked = {row["id"] for row in rows if row.get("duplicate_of") is not None} - contradicted
     doubtful = {row["id"] for row in rows if row.get("maybe_related") or row.get("dup_unknown_master")}
     return Labels(
         components(ids, [*((id, of) for id, of in links.items() if id not in contradicted), *agreed]),
-        frozenset(marked | {max(pair, key=place.__getitem__) for pair in agreed}),
+        frozenset(marked | {max(pair, key=position.__getitem__) for pair in agreed}),
         frozenset(doubtful | contradicted),
         frozenset(row["id"] for row in rows if row.get("body_mentions_master")),
         {
@@ -136,25 +136,25 @@ def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
 
 
 def read_answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -> dict[Id, Found]:
-    """A replay's answers by the arrival's id, from rows with their places in the file.
+    """A replay's answers by the arrival's id, from rows with their locations in the file.
 
-    Raises UserError naming the place of a row with an unknown or later issue, a confidence outside [0, 1], or
+    Raises UserError naming the location of a row with an unknown or later issue, a confidence outside [0, 1], or
     candidates that are not best first.
     """
-    position = {issue.id: place for place, issue in enumerate(issues)}
+    position = {issue.id: at for at, issue in enumerate(issues)}
     found: dict[Id, Found] = {}
-    for row, place in rows:
+    for row, location in rows:
         try:
             id = _id(row["id"])
             candidates = tuple((_id(one["id"]), float(one["confidence"])) for one in row["candidates"])
         except (KeyError, TypeError, ValueError, OverflowError):
             shape = '{"id": …, "candidates": [{"id": …, "confidence": 0 to 1}, …]}'
-            raise UserError(f"{place}: an answer has the form {shape}, as `doppel replay` writes it") from None
+            raise UserError(f"{location}: an answer has the form {shape}, as `doppel replay` writes it") from None
         if id not in position:
-            raise UserError(f"{place}: the issues hold no {id!r}; is this a replay of another file?")
+            raise UserError(f"{location}: the issues hold no {id!r}; is this a replay of another file?")
         if id in found:
-            raise UserError(f"{place}: a second answer for {id!r}")
-        _check(candidates, position, position[id], place)
+            raise UserError(f"{location}: a second answer for {id!r}")
+        _check(candidates, position, position[id], location)
         found[id] = candidates
     return found
 
@@ -166,17 +166,17 @@ def _id(value: Any) -> Id:
     return value
 
 
-def _check(candidates: Found, position: Mapping[Id, int], arrival: int, place: str) -> None:
+def _check(candidates: Found, position: Mapping[Id, int], arrival: int, location: str) -> None:
     confidences = [confidence for _, confidence in candidates]
     if not all(0 <= confidence <= 1 for confidence in confidences):
-        raise UserError(f"{place}: a confidence lies between 0 and 1")
+        raise UserError(f"{location}: a confidence lies between 0 and 1")
     if confidences != sorted(confidences, reverse=True):
-        raise UserError(f"{place}: the candidates are not in the order of their confidence, best first")
+        raise UserError(f"{location}: the candidates are not in the order of their confidence, best first")
     for id, _ in candidates:
         if id not in position:
-            raise UserError(f"{place}: the issues hold no candidate {id!r}")
+            raise UserError(f"{location}: the issues hold no candidate {id!r}")
         if position[id] >= arrival:
-            raise UserError(f"{place}: candidate {id!r} had not arrived yet, so that this replay proves nothing")
+            raise UserError(f"{location}: candidate {id!r} had not arrived yet, so that this replay proves nothing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +203,7 @@ class Trial:
         seed: int,
         decided: Decided = UNDECIDED,
     ) -> Trial:
-        """The trial of `rows`, each with its place for error messages. Raises UserError if nothing can be judged."""
+        """The trial of `rows`, each with its location for error messages. Raises UserError if nothing can be judged."""
         issues = archive_of(rows)
         if not issues:
             raise UserError("there is no issue in it")

@@ -46,23 +46,23 @@ def read_archive(path: Path) -> list[PastIssue]:
 
 
 def archive_of(rows: Iterable[tuple[Any, str]]) -> list[PastIssue]:
-    """All issues, from rows and their places in the file. Raises UserError naming the place of an invalid row.
+    """All issues, from rows and their locations in the file. Raises UserError naming the location of an invalid row.
 
     Two issues must not share an id.
     """
-    issues, places = [], dict[int | str, str]()
-    for row, place in rows:
-        issue = _issue(row, place)
-        if issue.id in places:
-            raise UserError(f"{place}: {issue.id!r} is the id of more than one issue, see {places[issue.id]}")
-        places[issue.id] = place
+    issues, locations = [], dict[int | str, str]()
+    for row, location in rows:
+        issue = _issue(row, location)
+        if issue.id in locations:
+            raise UserError(f"{location}: {issue.id!r} is the id of more than one issue, see {locations[issue.id]}")
+        locations[issue.id] = location
         issues.append(issue)
     # Issues from the same second are sorted by id. Padding makes numeric ids compare as numbers.
     return sorted(issues, key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
 
 
 def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
-    """The parsed lines of a file, with their places.
+    """The parsed lines of a file, with their locations.
 
     The first bytes reveal compression, because a pipe has no file name. Raises UserError for an unreadable file, and
     naming a line that is not JSON.
@@ -73,20 +73,20 @@ def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
             # `-sig` drops the byte order mark that editors on Windows add.
             text = io.TextIOWrapper(plain, encoding="utf-8-sig")
             for count, line in enumerate(text, 1):
-                place = f"{path}, line {count}"
+                location = f"{path}, line {count}"
                 if line.strip():
                     # `gh issue list --json` prints a list, for example.
                     if line.lstrip().startswith("["):
-                        raise UserError(f"{place}: not JSON Lines but a list; jq -c '.[]' makes lines of it")
+                        raise UserError(f"{location}: not JSON Lines but a list; jq -c '.[]' makes lines of it")
                     try:
                         row = json.loads(line)
                     except json.JSONDecodeError as problem:
                         # The error's own line number is always 1, because the decoder sees a single line.
                         reason = f"not JSON: {problem.msg} at character {problem.pos + 1}"
-                        raise UserError(f"{place}: {reason}") from None
+                        raise UserError(f"{location}: {reason}") from None
                     except (ValueError, RecursionError) as problem:
-                        raise UserError(f"{place}: not JSON: {problem}") from None
-                    yield row, place
+                        raise UserError(f"{location}: not JSON: {problem}") from None
+                    yield row, location
     except UnicodeDecodeError as problem:
         if problem.object.startswith(_GZIPPED):
             raise UserError(f"{path}: gzipped more than once; gunzip it, then it can be read") from None
@@ -96,7 +96,7 @@ def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
         raise UserError(f"{path}: cannot be read: {problem}") from None
 
 
-def _issue(row: Any, place: str) -> PastIssue:
+def _issue(row: Any, location: str) -> PastIssue:
     try:
         if not isinstance(row, Mapping) or isinstance(row["id"], bool) or not isinstance(row["id"], int | str):
             raise ValueError("an issue is an object with an id that is a number or a string")
@@ -113,9 +113,9 @@ def _issue(row: Any, place: str) -> PastIssue:
             labels=tuple(str(one["name"] if isinstance(one, Mapping) else one) for one in row.get("labels") or ()),
         )
     except KeyError as missing:
-        raise UserError(f"{place}: {missing.args[0]} is missing") from None
+        raise UserError(f"{location}: {missing.args[0]} is missing") from None
     except (TypeError, ValueError) as problem:
-        raise UserError(f"{place}: {problem!s}") from None
+        raise UserError(f"{location}: {problem!s}") from None
 
 
 def _time(field: str, text: Any) -> datetime:

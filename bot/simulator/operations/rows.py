@@ -69,11 +69,11 @@ def read_rows(path: Path) -> list[IssueRow]:
 
 
 def rows_of(objects: Iterable[tuple[Any, str]]) -> list[IssueRow]:
-    """Like `read_rows`, from JSON objects with their places. Raises ValueError naming the place of a wrong object.
+    """Like `read_rows`, from JSON objects with their locations. Raises ValueError naming the location of a wrong one.
 
     Issues whose `created_at` is null come first, with the time of the earliest other issue.
     """
-    rows = sorted((_row(row, place) for row, place in objects), key=lambda row: row.created_at)
+    rows = sorted((_row(row, location) for row, location in objects), key=lambda row: row.created_at)
     first = next((row.created_at for row in rows if row.created_at != _UNKNOWN), _EPOCH)
     return [replace(row, created_at=first) if row.created_at == _UNKNOWN else row for row in rows]
 
@@ -111,11 +111,11 @@ def _json(line: str, number: int) -> Any:
         raise ValueError(f"line {number} is nested too deeply") from None
 
 
-def _row(row: Any, place: str) -> IssueRow:
+def _row(row: Any, location: str) -> IssueRow:
     if not isinstance(row, Mapping):
-        raise ValueError(f"{place} is not a JSON object")
+        raise ValueError(f"{location} is not a JSON object")
     if lacking := [name for name in ("id", "created_at") if name not in row or (name == "id" and row[name] is None)]:
-        raise ValueError(f"{place} has no {' and no '.join(lacking)}")
+        raise ValueError(f"{location} has no {' and no '.join(lacking)}")
     try:
         closed = _time("closed_at", row["closed_at"]) if row.get("closed_at") else None
         return IssueRow(
@@ -133,7 +133,7 @@ def _row(row: Any, place: str) -> IssueRow:
             comments=tuple(_list("comments", row.get("comments"), _comment)),
         )
     except ValueError as problem:
-        raise ValueError(f"{place}: {problem}") from None
+        raise ValueError(f"{location}: {problem}") from None
 
 
 def _comment(row: Any) -> CommentRow:
