@@ -147,8 +147,8 @@ def timeline(groups: Sequence[DuplicateGroup]) -> str:
         at = x(_day(datetime(year, 1, 1, tzinfo=UTC)))
         parts.append(f'<line class="grid" x1="{at:.1f}" y1="{_TOP}" x2="{at:.1f}" y2="{bottom}"/>')
         parts.append(f'<text class="faint" x="{at:.1f}" y="{bottom + 14}" text-anchor="middle">{year}</text>')
-    for place, group in enumerate(shown):
-        y = _TOP + _ROW * (place + 0.5)
+    for row, group in enumerate(shown):
+        y = _TOP + _ROW * (row + 0.5)
         oldest, *others = [x(_day(moment)) for moment in _moments(group)]
         ends = (min(oldest, *others), max(oldest, *others)) if others else (oldest, oldest)
         parts.append(

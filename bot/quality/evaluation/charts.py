@@ -60,12 +60,12 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     most = max((row.caught for row in found.curve), default=0.0)
     panel = replace(panel, right=next(reach for reach in _REACHES if reach >= most))
     parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are marked")
-    places = {
+    xy = {
         row.cut: (panel.x(row.caught), panel.y(row.precision))
         for row in (*found.curve, found.at)
         if row.precision is not None and row.comments >= _LEAST
     }
-    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (places[row.cut] for row in found.curve if row.cut in places))
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (xy[row.cut] for row in found.curve if row.cut in xy))
     parts.append(f'<polyline class="curve" points="{points}"/>')
     names = {found.advice.threshold: "recommended", found.at.cut: "as set"}
     if found.advice.threshold == found.at.cut:
@@ -73,9 +73,9 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     label_boxes: list[tuple[tuple[float, float], float]] = []
     dots = []
     for cut in (*names, *_NAMED):
-        if cut not in places:
+        if cut not in xy:
             continue
-        x, y = places[cut]
+        x, y = xy[cut]
         label = f"{threshold(cut)} {names[cut]}" if cut in names else threshold(cut)
         width = 8 + _CHARACTER * len(label)
         # A label that would leave the diagram goes to the left of its point, above the falling curve. If the label

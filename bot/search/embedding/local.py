@@ -45,10 +45,10 @@ class WordLlama:
         with _lock:
             tokenizer, token_vectors = _read_wordllama()
         sums = np.zeros((len(texts), token_vectors.shape[1]), dtype=np.float32)
-        for places in batches(range(len(texts)), _BATCH):
-            encodings = tokenizer.encode_batch_fast([texts[place] for place in places], add_special_tokens=False)
-            for place, encoding in zip(places, encodings, strict=True):
-                sums[place] = token_vectors[np.array(encoding.ids, dtype=np.int64)].astype(np.float32).sum(axis=0)
+        for batch in batches(range(len(texts)), _BATCH):
+            encodings = tokenizer.encode_batch_fast([texts[at] for at in batch], add_special_tokens=False)
+            for at, encoding in zip(batch, encodings, strict=True):
+                sums[at] = token_vectors[np.array(encoding.ids, dtype=np.int64)].astype(np.float32).sum(axis=0)
         return sums
 
 
@@ -127,11 +127,11 @@ def _can_read(tokens: Any, text: str) -> bool:
         if word is not None:
             tokens_of_word.setdefault(word, []).append(at)
     known = letters = 0
-    for places in tokens_of_word.values():
-        original = text[offsets[places[0]][0] : offsets[places[-1]][1]]
+    for positions in tokens_of_word.values():
+        original = text[offsets[positions[0]][0] : offsets[positions[-1]][1]]
         if any(char.isalpha() for char in original) and not any(char.isdigit() for char in original):
             letters += len(original)
-            if len(places) == 1 and len(original) > 1 and names[places[0]] != _UNKNOWN:
+            if len(positions) == 1 and len(original) > 1 and names[positions[0]] != _UNKNOWN:
                 known += len(original)
     return known >= _MIN_KNOWN_SHARE * letters
 

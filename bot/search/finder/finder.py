@@ -200,10 +200,10 @@ class Finder:
         shown = [] if worth else self._choose_shown(found, options, target, gathered, indexed=session is not None)
         explained = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
         reasons = scoring.reasons_of(explained, found[: results.MOST_CONSIDERED], gathered) if options.explained else {}
-        places = {id(result): at for at, (result, _) in enumerate(found)}
+        positions = {id(result): at for at, (result, _) in enumerate(found)}
         found = [(replace(result, reasons=reasons.get(id(result), ())), one) for result, one in found]
         best = max((one.confidence for one in candidates), default=None)
-        worth, shown = ([found[places[id(result)]] for result, _ in pairs] for pairs in (worth, shown))
+        worth, shown = ([found[positions[id(result)]] for result, _ in pairs] for pairs in (worth, shown))
         return Draft(inside, found, worth, shown, best)
 
     def _report(

@@ -135,12 +135,12 @@ def considered(
     target: Issue, results: Sequence[RankedResult], inside: Mapping[str, Sequence[int]], answers: Sequence[SourceResult]
 ) -> tuple[Evidence, ...]:
     """The `results` (best first) as evidence for a decision. `inside` is as in `counted`."""
-    places = {
+    ranks = {
         name: {IssueRef(target.repo, number).key: at for at, number in enumerate(found, 1)}
         for name, found in inside.items()
     }
     for answer in answers:
-        known = places.setdefault(answer.source, {})
+        known = ranks.setdefault(answer.source, {})
         for found in answer.lists:
             for at, issue in enumerate(found, 1):
                 known[issue.key] = min(at, known.get(issue.key, at))
@@ -150,7 +150,7 @@ def considered(
             probability=one.confidence,
             rank=rank,
             shown=False,
-            sources={name: places.get(name, {}).get(one.issue.key) for name in one.sources},
+            sources={name: ranks.get(name, {}).get(one.issue.key) for name in one.sources},
             titles=(dice_sorensen(target.title, one.issue.title), title_ratio(target.title, one.issue.title)),
             reasons=tuple(reason.shared.value for reason in one.reasons),
             also=one.also,

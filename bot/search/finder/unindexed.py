@@ -106,7 +106,7 @@ def score_unindexed(
     if not hits:
         return []
     hits = hits[:MOST_UNINDEXED]
-    rows, places, own = renumbered(target, [hit.issue for hit in hits], background())
+    rows, numbers, own = renumbered(target, [hit.issue for hit in hits], background())
     index = stack.enter_context(temporary.opened(forms))
     try:
         index.put(repo_id, rows)
@@ -117,7 +117,7 @@ def score_unindexed(
     numbered = replace(target, number=own)
     matcher = temporary.over(index)
     session = stack.enter_context(matcher.session(repo_id, numbered, words=options.words, below=below, total=total))
-    by_number = {places[hit.issue.key]: hit for hit in hits}
+    by_number = {numbers[hit.issue.key]: hit for hit in hits}
     return [
         ScoredIssue(hit.issue, match.confidence, hit.sources, match.explain)
         for match in session.judge((), also=by_number)

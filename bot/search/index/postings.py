@@ -52,7 +52,7 @@ def number_terms(connection: sa.Connection, repo_id: int, hashes: Integers, next
 
     New terms get numbers from `next_term` on, or free numbers, in the order of their first occurrence.
     """
-    values, first, places = np.unique(hashes, return_index=True, return_inverse=True)
+    values, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
     known = fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, values.tolist())
     numbers = np.zeros(len(values), dtype=np.int64)
     pairs = np.fromiter(itertools.chain.from_iterable(known), np.int64, 2 * len(known)).reshape(-1, 2)
@@ -61,7 +61,7 @@ def number_terms(connection: sa.Connection, repo_id: int, hashes: Integers, next
     numbers[fresh[np.argsort(first[fresh])]] = _free_numbers(connection, repo_id, len(fresh), next_term)
     rows = zip(itertools.repeat(repo_id), values[fresh].tolist(), numbers[fresh].tolist(), strict=False)
     upsert(connection, table, list(rows))
-    return numbers[places]
+    return numbers[inverse]
 
 
 def forget_terms(connection: sa.Connection, repo_id: int, terms: Collection[int]) -> None:
@@ -295,8 +295,8 @@ class Batch:
         `term_numbers` has the number of each term in `hashes`.
         """
         added, postings, fields = list[Integers](), list[Postings](), list[Bags]()
-        for position, ((rows, places, counts), lengths) in enumerate(zip(self._columns, self.lengths, strict=True)):
-            terms = term_numbers[places]
+        for position, ((rows, indices, counts), lengths) in enumerate(zip(self._columns, self.lengths, strict=True)):
+            terms = term_numbers[indices]
             order = np.argsort(rows << 32 | terms)
             rows, terms, counts = rows[order], terms[order], counts[order]
             added.append(list_keys(position, terms))

@@ -52,10 +52,10 @@ class TextVectors:
         missing = {n: changes[n] for n in numbers[:max_new] if n in changes and n not in vector_of}
         fresh = self._make(connection, repo_id, missing)
         vector_of |= {number: vector for number, (_, vector) in fresh.items()}
-        places = [place for place, number in enumerate(numbers) if number in vector_of]
+        positions = [at for at, number in enumerate(numbers) if number in vector_of]
         width = len(next(iter(vector_of.values()), ()))
-        vectors = np.array([vector_of[numbers[place]] for place in places], dtype=np.float32)
-        return np.array(places, dtype=np.int64), vectors.reshape(len(places), width), fresh
+        vectors = np.array([vector_of[numbers[at]] for at in positions], dtype=np.float32)
+        return np.array(positions, dtype=np.int64), vectors.reshape(len(positions), width), fresh
 
     def put(self, repo_id: int, fresh: NewVectors) -> None:
         """Store new vectors, except of issues whose text has changed or that were removed meanwhile."""

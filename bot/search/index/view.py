@@ -236,8 +236,8 @@ class View:
     def _choose(self, keys: Sequence[int], weights: Floats, budget: int) -> list[tuple[PostingsList, float]]:
         """The lists that a query reads, with their weights, heaviest first."""
         chosen = []
-        for place in np.argsort(-weights, kind="stable").tolist():
-            row, weight = self._lists.get(keys[place]), float(weights[place])
+        for at in np.argsort(-weights, kind="stable").tolist():
+            row, weight = self._lists.get(keys[at]), float(weights[at])
             if row is not None and weight > 0 and row[1] <= budget:
                 budget -= row[1]
                 chosen.append((row, weight))

@@ -195,10 +195,10 @@ class Explainer:
             return (Reason(ReasonCode.COPY), *differs)
         messages, words = self._known["messages"], self._known["words"]
         # The index's analysis leaves out boilerplate, so a message that the analysis lacks is boilerplate.
-        quoted = {messages.words[place] for place in _places(messages, pool.messages, row)}
+        quoted = {messages.words[at] for at in _shared_positions(messages, pool.messages, row)}
         forms = [form for form in self._mine.messages if _mostly(form, quoted)]
-        rare = [place for place in _places(words, pool.words, row) if self._rarities[place] >= LEAST_RARITY]
-        rarest = [words.words[place] for place in sorted(rare, key=lambda at: -self._rarities[at])]
+        rare = [at for at in _shared_positions(words, pool.words, row) if self._rarities[at] >= LEAST_RARITY]
+        rarest = [words.words[at] for at in sorted(rare, key=lambda at: -self._rarities[at])]
         theirs = ComparedText(title, body)
         message, shared = shared_message(self._mine, theirs, forms), shared_words(self._mine, theirs, rarest)
         return (*shared_reasons(message, *shared), *differs)
@@ -230,7 +230,7 @@ def _mostly(message: str, quoted: Collection[str]) -> bool:
     return 2 * sum(part in quoted for part in parts) >= len(parts)
 
 
-def _places(mine: Terms, bags: Bags, row: int) -> list[int]:
-    """The positions in `mine` of the terms that the candidate in this row also has."""
-    theirs = bags.terms[bags.starts[row] : bags.starts[row + 1]]
-    return np.flatnonzero(np.isin(mine.terms, theirs)).tolist()
+def _shared_positions(own: Terms, bags: Bags, row: int) -> list[int]:
+    """The positions in `own` of the terms that the candidate in this row also has."""
+    others = bags.terms[bags.starts[row] : bags.starts[row + 1]]
+    return np.flatnonzero(np.isin(own.terms, others)).tolist()

@@ -192,8 +192,8 @@ class TermRarity:
         seen = np.where((terms >= 0) & (terms < len(counts)), seen, 0)
         own = self.own.get(field)
         if own is not None and len(own):
-            places = np.minimum(np.searchsorted(own, terms), len(own) - 1)
-            seen = np.maximum(seen - (own[places] == terms), 0)
+            positions = np.minimum(np.searchsorted(own, terms), len(own) - 1)
+            seen = np.maximum(seen - (own[positions] == terms), 0)
         total = max(self.total, SMALL)
         return idf(total, seen) / idf(total, np.zeros(1))
 
@@ -229,14 +229,14 @@ class _Entries:
 
 
 class _Shared:
-    """The entries whose term is in the question, and the term's place in `own`, the question's sorted terms.
+    """The entries whose term is in the question, and the term's position in `own`, the question's sorted terms.
 
     A term number stands for one kind of term only (word, code or message), so one look-up serves all fields.
     """
 
     def __init__(self, own: Integers, entries: _Entries) -> None:
         at = np.flatnonzero(np.isin(entries.terms, own, kind="table"))
-        self.places: Integers = np.searchsorted(own, entries.terms[at])
+        self.positions: Integers = np.searchsorted(own, entries.terms[at])
         self.cells, self.counts, self.rarity = entries.cells[at], entries.counts[at], entries.rarity[at]
 
 
@@ -254,7 +254,7 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     def by_field(cells: Integers, values: NDArray[Any]) -> Floats:
         return _sums(cells, values, len(FIELDS) * candidates).reshape(len(FIELDS), candidates)
 
-    of_title = np.flatnonzero(in_title[shared.places])
+    of_title = np.flatnonzero(in_title[shared.positions])
     masses, both = entries.sums(entries.rarity), by_field(shared.cells, shared.rarity)
     with_title = by_field(shared.cells[of_title], shared.rarity[of_title])
     squares = by_field(shared.cells[of_title], shared.rarity[of_title] ** 2)[_TITLE]
@@ -290,13 +290,13 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
 
 
 def _bm25(known: Mapping[str, Terms], shared: _Shared, order: Integers, lengths: Floats, usual: float) -> Floats:
-    """BM25F. `order` maps the places of shared terms to the question's words; `usual` is the average length."""
+    """BM25F. `order` maps the positions of shared terms to the question's words; `usual` is the average length."""
     candidates = len(lengths)
     start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_WORDS + 1) * candidates])
     rows = shared.cells[start:end] - _WORDS * candidates
     counts = shared.counts[start:end].astype(np.float64)
     asked = known["words"].counts
-    often = (asked * (1 + _K3) / (asked + _K3))[order[shared.places[start:end]]]
+    often = (asked * (1 + _K3) / (asked + _K3))[order[shared.positions[start:end]]]
     spread = _K1 * (1 - _B + _B * lengths / usual)
     saturated = counts * (_K1 + 1) / (counts + spread[rows])
     return _sums(rows, shared.rarity[start:end] * often * saturated, candidates)
@@ -314,9 +314,9 @@ def _rarest(shared: _Shared, candidates: int) -> tuple[Floats, Floats, Floats]:
     return rarest[:candidates], rarest_five[:candidates], rarest[candidates:]
 
 
-def _sums(places: Integers, values: NDArray[Any], length: int) -> Floats:
-    """The sum of the values at each place."""
-    return np.bincount(places, values, length).astype(np.float64, copy=False)
+def _sums(positions: Integers, values: NDArray[Any], length: int) -> Floats:
+    """The sum of the values at each position."""
+    return np.bincount(positions, values, length).astype(np.float64, copy=False)
 
 
 def _share(part: Floats, whole: Floats | float) -> Floats:

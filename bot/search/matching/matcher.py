@@ -170,18 +170,18 @@ class TextComparison:
         rows = order if smallness(total) else order[:leaders]
         try:
             own = self._own
-            there, vectors, fresh = self._view.texts_by(self._texts, numbers[rows].tolist(), self._most)
+            found, vectors, fresh = self._view.texts_by(self._texts, numbers[rows].tolist(), self._most)
         except EmbeddingError as failure:
             _log.warning("repository %d is judged without the text model: %s", self._repo_id, failure)
             return None
         self.fresh |= fresh
-        if not len(there) or not own.any():
+        if not len(found) or not own.any():
             return None
         cosines = vectors @ own
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
-        places = np.unique(np.concatenate([np.flatnonzero(there < leaders), closest]))
-        out = stands_out(own, vectors, places, total)
-        return TextSimilarity(rows[there[places]], cosines[places].astype(np.float64), out, smallness(total))
+        selected = np.unique(np.concatenate([np.flatnonzero(found < leaders), closest]))
+        out = stands_out(own, vectors, selected, total)
+        return TextSimilarity(rows[found[selected]], cosines[selected].astype(np.float64), out, smallness(total))
 
 
 class SearchSession:

@@ -103,7 +103,7 @@ CONFIDENCE_NAMES = (
     *features.NAMES,
 )
 
-_AT = {name: place for place, name in enumerate(features.NAMES)}
+_AT = {name: at for at, name in enumerate(features.NAMES)}
 _MOST, _USUAL, _COMPARED = ([_AT[name] for name in names] for names in (MOST, USUAL, COMPARED))
 _TIMES, _YEAR = [_AT["days"], _AT["closed_days"]], np.log1p(365.0)
 _BEST_FEW = 5
@@ -194,15 +194,15 @@ def smallness(total: int) -> float:
     return min(1.0, max(0.0, math.log(LARGE / max(total, 1)) / math.log(LARGE / SMALLEST)))
 
 
-def stands_out(own: Vector, vectors: Vector, places: Integers, total: int) -> Floats:
-    """How far the candidates at `places` of `vectors` stand out, in a repository of `total` issues.
+def stands_out(own: Vector, vectors: Vector, rows: Integers, total: int) -> Floats:
+    """How far the candidates at `rows` of `vectors` stand out, in a repository of `total` issues.
 
     `vectors` is (issues, dimensions), of length one, and `own` is the question's vector.
     """
     with_own = vectors @ own
-    around = np.array([_neighbour(with_own, place) for place in places.tolist()])
-    beyond = np.array([_neighbour(vectors @ vectors[place], place) for place in places.tolist()])
-    return np.asarray((2 * with_own[places] - around - beyond) * smallness(total), dtype=np.float64)
+    around = np.array([_neighbour(with_own, row) for row in rows.tolist()])
+    beyond = np.array([_neighbour(vectors @ vectors[row], row) for row in rows.tolist()])
+    return np.asarray((2 * with_own[rows] - around - beyond) * smallness(total), dtype=np.float64)
 
 
 def _neighbour(cosines: Vector, without: int) -> float:

@@ -101,7 +101,7 @@ def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
     - every candidate of a vague question;
     - in a small repository, a pair that shares only a common word, unless the text model has read it.
     """
-    column = {name: pool.values[:, place] for place, name in enumerate(features.NAMES)}
+    column = {name: pool.values[:, at] for at, name in enumerate(features.NAMES)}
     days = column["days"][column["words_shared"] >= features.COPY]
     few = len(days) <= _FEW_COPIES
     at_once = few | (pool.others & (few or (days < _EVENT_DAYS).mean() > 0.5))

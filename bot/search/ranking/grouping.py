@@ -65,21 +65,21 @@ def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Docume
     Things other than issues and pull requests are also the same if their texts are equal, or if the similarity of their
     titles is at least `alike`. Empty texts and titles do not count.
     """
-    kept: list[Document] = []
+    unique: list[Document] = []
     by_key: dict[str, int] = {}
     for document in documents:
         keys = list(_keys(document))
-        place = next((by_key[key] for key in keys if key in by_key), None)
-        if place is None and not document.identity:
-            place = _same_title(document, kept, alike)
-        if place is None:
-            place = len(kept)
-            kept.append(document)
+        index = next((by_key[key] for key in keys if key in by_key), None)
+        if index is None and not document.identity:
+            index = _same_title(document, unique, alike)
+        if index is None:
+            index = len(unique)
+            unique.append(document)
         else:
-            kept[place] = _merged(kept[place], document)
+            unique[index] = _merged(unique[index], document)
         for key in keys:
-            by_key.setdefault(key, place)
-    return kept
+            by_key.setdefault(key, index)
+    return unique
 
 
 def _keys(document: Document) -> Iterator[str]:
@@ -97,22 +97,22 @@ def _keys(document: Document) -> Iterator[str]:
         yield f"text {content_hash(text)}"
 
 
-def _same_title(document: Document, kept: Sequence[Document], alike: float) -> int | None:
+def _same_title(document: Document, unique: Sequence[Document], alike: float) -> int | None:
     if not document.title.strip():
         return None
-    for place, other in enumerate(kept):
+    for index, other in enumerate(unique):
         if not other.identity and title_similarity(document.title, other.title) >= alike:
-            return place
+            return index
     return None
 
 
-def _merged(kept: Document, other: Document) -> Document:
-    addresses = dict.fromkeys((*kept.also_at, other.url, *other.also_at))
+def _merged(first: Document, other: Document) -> Document:
+    addresses = dict.fromkeys((*first.also_at, other.url, *other.also_at))
     return replace(
-        kept,
-        also_at=tuple(url for url in addresses if url not in ("", kept.url)),
-        snippets=tuple(dict.fromkeys((*kept.snippets, *other.snippets))),
-        sources=tuple(dict.fromkeys((*kept.sources, *other.sources))),
+        first,
+        also_at=tuple(url for url in addresses if url not in ("", first.url)),
+        snippets=tuple(dict.fromkeys((*first.snippets, *other.snippets))),
+        sources=tuple(dict.fromkeys((*first.sources, *other.sources))),
     )
 
 
