@@ -59,17 +59,17 @@ def config_table() -> str:
 
 
 def words_tables() -> str:
-    """Every text by where it stands, with its variables and its English words."""
-    places: dict[str, list[Message]] = {}
+    """Every text by its section, with its variables and its English words."""
+    sections: dict[str, list[Message]] = {}
     for one in declared().values():
-        places.setdefault(one.place, []).append(one)
+        sections.setdefault(one.section, []).append(one)
     return "\n\n".join(
-        f"### {place}\n\n| text | variables | what it is for |\n|---|---|---|\n"
+        f"### {section}\n\n| text | variables | what it is for |\n|---|---|---|\n"
         + "\n".join(
             f"| `{one.name}` | {' '.join(map(code, english().variables(one.name))) or '–'} | {one.purpose} |"
             for one in texts
         )
-        for place, texts in places.items()
+        for section, texts in sections.items()
     )
 
 

@@ -190,15 +190,15 @@ def _check_templates(templates: Any) -> Any:
     """The templates, if all are valid. Values that are not texts are left to the type's own validation."""
     errors = []
     for name, template in templates.items() if isinstance(templates, dict) else ():
-        place: tuple[str, ...] = (name,)
+        loc: tuple[str, ...] = (name,)
         if text := declared().get(name):
             problem = _template_problem(text, template) if isinstance(template, str) and template else None
         else:
-            place, problem = (name, "[key]"), _unknown_text(name)
+            loc, problem = (name, "[key]"), _unknown_text(name)
         if problem:
             wording, hint = problem
             error = PydanticCustomError(TRANSLATABLE, TRANSLATABLE, {"wording": wording, "hint": hint})
-            errors.append(InitErrorDetails(type=error, loc=place, input=None))
+            errors.append(InitErrorDetails(type=error, loc=loc, input=None))
     if errors:
         raise ValidationError.from_exception_data("templates", errors)
     return templates

@@ -63,11 +63,11 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
             node.line, node.column, lambda say, _: say.list_too_long(count=count, most=most)
         )
     del parent.value[last]
-    place = parent.keys[str(last)] if is_key else node
+    origin = parent.keys[str(last)] if is_key else node
     if error["type"] == TRANSLATABLE:
-        return ConfigError.translatable(place.line, place.column, error["ctx"]["wording"], error["ctx"]["hint"])
+        return ConfigError.translatable(origin.line, origin.column, error["ctx"]["wording"], error["ctx"]["hint"])
     if is_key:
-        return _unknown_key(place, str(last), getattr(field.annotation, "model_fields", SOURCES))
+        return _unknown_key(origin, str(last), getattr(field.annotation, "model_fields", SOURCES))
     expected = _field_of(field, last)
 
     def wording(say: Messages, quote: Quote) -> str:

@@ -58,18 +58,18 @@ class Messages:
 
 
 class Message(NamedTuple):
-    """A message's name and purpose; `place` is the part of the bot's texts to which it belongs."""
+    """A message's name and purpose; `section` is the part of the bot's texts to which it belongs."""
 
     name: str
     purpose: str
-    place: str
+    section: str
 
 
 @cache
 def declared() -> dict[str, Message]:
     """All messages by name, in the order of docs/words.md."""
-    places = _read("purposes").items()
-    return {name: Message(name, purpose, place) for place, texts in places for name, purpose in texts.items()}
+    sections = _read("purposes").items()
+    return {name: Message(name, purpose, section) for section, texts in sections for name, purpose in texts.items()}
 
 
 LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")

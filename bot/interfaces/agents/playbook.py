@@ -64,8 +64,8 @@ def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
         Playbook.model_validate(playbook)
     except ValidationError as invalid:
         first = invalid.errors(include_url=False)[0]
-        places = (f"entry {part + 1}" if isinstance(part, int) else part for part in first["loc"])
-        raise MalformedPlaybook(": ".join((*places, first["msg"]))) from None
+        path = (f"entry {part + 1}" if isinstance(part, int) else part for part in first["loc"])
+        raise MalformedPlaybook(": ".join((*path, first["msg"]))) from None
     sections: dict[str, list[dict[str, Any]]] = playbook["sections"]
     order = [slug for slug in slugs if slug in sections] + [name for name in sections if name not in slugs]
     objects = [one for section in order for one in (sections[section], *sections[section])]

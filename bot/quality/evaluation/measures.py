@@ -50,8 +50,8 @@ class JudgedArrival:
     @property
     def rank(self) -> int | None:
         """The rank of the first original among the candidates, from 1; None if no candidate is an original."""
-        wanted = self.originals or frozenset()
-        return next((place for place, (id, _) in enumerate(self.found, 1) if id in wanted), None)
+        originals = self.originals or frozenset()
+        return next((rank for rank, (id, _) in enumerate(self.found, 1) if id in originals), None)
 
     @property
     def top(self) -> float:
@@ -61,8 +61,8 @@ class JudgedArrival:
     @property
     def caught_until(self) -> float:
         """The highest threshold at which a comment names an original; -1 if no comment does."""
-        wanted = self.originals or frozenset()
-        return max((confidence for id, confidence in self.found[:MOST_SHOWN] if id in wanted), default=-1.0)
+        originals = self.originals or frozenset()
+        return max((confidence for id, confidence in self.found[:MOST_SHOWN] if id in originals), default=-1.0)
 
     def is_wrong(self, cut: float) -> bool:
         """Whether people called different all issues that a comment at this threshold names."""
@@ -170,11 +170,11 @@ def bins_of(tops: Sequence[tuple[float, bool, float]]) -> tuple[CalibrationBin, 
     for top in tops:
         members[min(BINS - 1, int(top[0] * BINS))].append(top)
     made = []
-    for place, inside in enumerate(members):
+    for index, inside in enumerate(members):
         if weight := sum(one[2] for one in inside):
             confidence = sum(one[0] * one[2] for one in inside) / weight
             right = sum(one[1] * one[2] for one in inside) / weight
-            made.append(CalibrationBin(place / BINS, len(inside), weight, confidence, right))
+            made.append(CalibrationBin(index / BINS, len(inside), weight, confidence, right))
     return tuple(made)
 
 

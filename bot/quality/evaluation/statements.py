@@ -52,10 +52,10 @@ _INVISIBLE_OR_QUOTED = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 # A repository's name, within GitHub's limits: without them, matching a long line of hyphens takes quadratic time.
-_PLACE = r"[\w-]{1,39}/[\w.-]{1,100}"
+_REPO = r"[\w-]{1,39}/[\w.-]{1,100}"
 # A reference: `#7`, `GH-7`, `owner/name#7`, or the address of an issue or pull request.
 _ISSUE = (
-    rf"[\[(<]?(?:(?P<here>{_PLACE})?(?:#|GH-)|https?://[^\s/]+/(?P<there>{_PLACE})/(?:issues|pull)/)"
+    rf"[\[(<]?(?:(?P<prefix>{_REPO})?(?:#|GH-)|https?://[^\s/]+/(?P<path>{_REPO})/(?:issues|pull)/)"
     r"(?P<number>[1-9]\d{0,8})\b"
 )
 _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
@@ -140,8 +140,8 @@ def _sentence_before(text: str, position: int) -> str:
 
 def _statement(kind: StatementKind, issue: re.Match[str], repo: RepoRef, at: str, by: str = "") -> Statement:
     groups = issue.groupdict()
-    place, number = groups["here"] or groups["there"], int(groups["number"] or groups["bare"])
-    return Statement(kind, number if place is None or name_key(place) == repo.key else None, at, by)
+    name, number = groups["prefix"] or groups["path"], int(groups["number"] or groups["bare"])
+    return Statement(kind, number if name is None or name_key(name) == repo.key else None, at, by)
 
 
 # The beginning of a new clause. A word such as "or" continues the old clause ("not a duplicate of #5, or of #7"). Words

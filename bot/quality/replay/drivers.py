@@ -91,7 +91,7 @@ def _in_processes(
         made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
     with made as home:
         calls = [
-            (issues[:end], start, [place for place in positions if start <= place < end], asking, Path(home))
+            (issues[:end], start, [position for position in positions if start <= position < end], asking, Path(home))
             for start, end in zip(starts, ends, strict=True)
         ]
         with running_in_processes(count, _replay_segment, calls, _begin, arrived) as segments:

@@ -176,11 +176,9 @@ def grouped(
         if group.absorbed:
             original = backlog[group.survivor]
             # Complete linkage guarantees that each member has a match with the original.
-            found_pairs = [
-                (backlog[place], found[pair_of(original.number, backlog[place].number)]) for place in group.absorbed
-            ]
+            found_pairs = [(backlog[at], found[pair_of(original.number, backlog[at].number)]) for at in group.absorbed]
             members = tuple(GroupMember(entry, one.confidence, one.reasons) for entry, one in found_pairs)
-            comments = sum(backlog[place].comments for place in group.members)
+            comments = sum(backlog[at].comments for at in group.members)
             groups.append(DuplicateGroup(original, members, group.helpful, group.harmful, comments))
     # Sorting is stable, so among equal groups the older group stays first.
     return sorted(groups, key=lambda group: -group.gain)

@@ -141,16 +141,16 @@ class TrainingRepository:
         with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
             return session.compared()
 
-    def likeness(self, issue: Issue, numbers: Integers, places: Integers) -> TextSimilarity:
-        """The text model's comparison of the last issue with the candidates `numbers[places]`."""
-        others = np.setdiff1d(np.arange(len(numbers)), places)
-        order = np.concatenate([places, others])
+    def likeness(self, issue: Issue, numbers: Integers, positions: Integers) -> TextSimilarity:
+        """The text model's comparison of the last issue with the candidates `numbers[positions]`."""
+        others = np.setdiff1d(np.arange(len(numbers)), positions)
+        order = np.concatenate([positions, others])
         with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
-            found = session.likeness(numbers, issue.number - 1, order, len(places))
+            found = session.likeness(numbers, issue.number - 1, order, len(positions))
         if found is None:
             raise UserError("readings are compared by the text model, which failed; the log says why")
         # The text model's reader may add candidates after the requested ones.
-        return found.of(slice(len(places)))
+        return found.of(slice(len(positions)))
 
     def add(self, issue: Issue) -> None:
         """Add the last issue to the candidates of later issues."""
@@ -227,11 +227,11 @@ def _read(
     repository: TrainingRepository, issue: Issue, numbers: Integers, ids: Sequence[int | str], verdicts: ReaderVerdicts
 ) -> ReadCandidates | None:
     """The verdicts on the candidates; None without verdicts."""
-    places = np.array([place for place, id in enumerate(ids) if str(id) in verdicts.same], dtype=np.int64)
-    if not len(places):
+    positions = np.array([at for at, id in enumerate(ids) if str(id) in verdicts.same], dtype=np.int64)
+    if not len(positions):
         return None
-    same = np.array([float(verdicts.same[str(ids[place])]) for place in places.tolist()])
-    likeness = repository.likeness(issue, numbers, places)
+    same = np.array([float(verdicts.same[str(ids[at])]) for at in positions.tolist()])
+    likeness = repository.likeness(issue, numbers, positions)
     return ReadCandidates(same, likeness, verdicts.weight, signed=bool(known_author(issue.author)))
 
 
@@ -254,8 +254,8 @@ def small_repositories(
     """The arrivals in small repositories made of a file's issues; empty if the file has too few duplicates."""
     rng = random.Random(seed)  # noqa: S311
     groups: dict[object, list[int]] = defaultdict(list)
-    for place, past in enumerate(issues):
-        groups[labels.group[past.id]].append(place)
+    for position, past in enumerate(issues):
+        groups[labels.group[past.id]].append(position)
     pairs = [(group[0], group[1]) for group in groups.values() if len(group) > 1]
     if len(pairs) < LEAST_PAIRS:
         return
@@ -263,16 +263,16 @@ def small_repositories(
     drawn = rng.sample(range(len(issues)), min(_DRAWN, len(issues)))
     for size, repositories in SIZES:
         for _ in range(repositories):
-            # Of each chosen pair, the first issue is `there`, and the second arrives `again`. Of the `new` arrivals,
-            # none repeats an issue that is there.
+            # Of each chosen pair, the first issue is `present`, and the second arrives `again`. Of the `new` arrivals,
+            # none repeats an issue that is present.
             chosen = rng.sample(pairs, REPEATING)
             again = {later for _, later in chosen}
-            there = sorted({*rng.sample(drawn, min(size, len(drawn))), *(first for first, _ in chosen)} - again)
-            known = {labels.group[issues[place].id] for place in there}
-            others = [place for place in rng.sample(drawn, min(2 * OTHERS, len(drawn))) if place not in there]
-            new = [place for place in others if labels.group[issues[place].id] not in known][:OTHERS]
+            present = sorted({*rng.sample(drawn, min(size, len(drawn))), *(first for first, _ in chosen)} - again)
+            known = {labels.group[issues[at].id] for at in present}
+            others = [at for at in rng.sample(drawn, min(2 * OTHERS, len(drawn))) if at not in present]
+            new = [at for at in others if labels.group[issues[at].id] not in known][:OTHERS]
             with training_repository(text_model) as repository:
-                yield from _arrivals_after(repository, issues, labels, there, [*sorted(again), *new])
+                yield from _arrivals_after(repository, issues, labels, present, [*sorted(again), *new])
             progress(0, REPEATING + OTHERS)
 
 
@@ -280,25 +280,25 @@ def _arrivals_after(
     repository: TrainingRepository,
     issues: Sequence[PastIssue],
     labels: Labels,
-    there: Sequence[int],
+    present: Sequence[int],
     arriving: Sequence[int],
 ) -> Iterator[Arrival]:
-    """Each of the `arriving` issues, compared as if it were the next issue in a repository with the issues `there`."""
-    for place in there:
-        repository.add(repository.arrive(issues[place]))
-    last = issues[there[-1]].created_at
-    for past in (issues[place] for place in arriving):
+    """Each of the `arriving` issues, compared as if it were the next issue in a repository with those `present`."""
+    for position in present:
+        repository.add(repository.arrive(issues[position]))
+    last = issues[present[-1]].created_at
+    for past in (issues[position] for position in arriving):
         # The repository does not keep this issue, so the issue must not be closed later.
         issue = repository.arrive(replace(past, created_at=max(past.created_at, last), closed_at=None))
         numbers, values = repository.compared(issue)
         if not len(numbers):
             continue
         group = labels.group[past.id]
-        same = np.array([float(labels.group[issues[there[number - 1]].id] == group) for number in numbers.tolist()])
+        same = np.array([float(labels.group[issues[present[number - 1]].id] == group) for number in numbers.tolist()])
         weight = SHARE / REPEATING if same.any() else (1 - SHARE) / OTHERS
         likeness = repository.likeness(issue, numbers, np.arange(len(numbers)))
         read = ReadCandidates(same, likeness, weight, signed=bool(known_author(issue.author)), small=True)
-        yield Arrival(len(there), values, len(there) - numbers, same, 0.0, read=read)
+        yield Arrival(len(present), values, len(present) - numbers, same, 0.0, read=read)
 
 
 #: Training uses all issues from the first to the second of these positions.

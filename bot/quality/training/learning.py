@@ -66,10 +66,10 @@ SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> Iterator[tuple[int, Arrival]]:
-    """The arrivals that have candidates in repositories of each size, each with its place in `arrivals`."""
+    """The arrivals that have candidates in repositories of each size, each with its position in `arrivals`."""
     repeating = sum(bool(one.same.any()) for one in arrivals)
-    for place, share in enumerate(SHARES):
-        rng = np.random.default_rng((seed, place))
+    for number, share in enumerate(SHARES):
+        rng = np.random.default_rng((seed, number))
         smaller = [thinned(arrival, share, rng, later) for arrival in arrivals]
         remaining = sum(one is not None and bool(one.same.any()) for one in smaller)
         for at, one in enumerate(smaller):
@@ -158,11 +158,11 @@ def _readings(
     """
     odds: list[Floats] = []
     reads: list[ReadCandidates] = []
-    for place, part in enumerate(each):
+    for own, part in enumerate(each):
         if not any(one.read for one in part):
             continue
         try:
-            models = fit_marked([one for at, other in enumerate(arrivals) if at != place for one in other], seed)
+            models = fit_marked([one for at, other in enumerate(arrivals) if at != own for one in other], seed)
         except ValueError:
             models = marked
         for small in (False, True):
@@ -281,16 +281,16 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
 
 
 def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
-    """For each part, learn an order from the other parts. An arrival's part is its place modulo the number of parts.
+    """For each part, learn an order from the other parts. An arrival's part is its position modulo the number of parts.
 
     There are PARTS parts, or more if one of PARTS parts would hold all duplicates. Raises ValueError for fewer than two
     duplicates.
     """
-    repeating = [place for place, one in enumerate(arrivals) if one.same.any()]
+    repeating = [at for at, one in enumerate(arrivals) if one.same.any()]
     if len(repeating) < 2:
         raise ValueError(TOO_FEW)
-    parts = next(number for number in count(PARTS) if len({place % number for place in repeating}) > 1)
-    others = ([one for place, one in enumerate(arrivals) if place % parts != part] for part in range(parts))
+    parts = next(number for number in count(PARTS) if len({at % number for at in repeating}) > 1)
+    others = ([one for at, one in enumerate(arrivals) if at % parts != part] for part in range(parts))
     return [order_of(part, seed) for part in others]
 
 
@@ -302,7 +302,7 @@ def ordered(
 
 
 def _ranked(arrival: Arrival, order: Fitted) -> tuple[Integers, Floats]:
-    """The places of an arrival's candidates, best first, and their `probability.confidence_rows`."""
+    """The positions of an arrival's candidates, best first, and their `probability.confidence_rows`."""
     scores = order.scores(features.with_pool_ranks(arrival.values))
     best = np.argsort(-scores, kind="stable")
     return best, probability.confidence_rows(arrival.values[best], scores[best], arrival.earlier)
@@ -313,7 +313,7 @@ def _leaders(arrival: Arrival, order: Fitted) -> TopCandidates:
     return TopCandidates(arrival.earlier, rows[:SHOWN], arrival.same[best[:SHOWN]], arrival.stands_for)
 
 
-_AT = {name: place for place, name in enumerate(features.NAMES)}
+_AT = {name: at for at, name in enumerate(features.NAMES)}
 _TIMES = [_AT[name] for name in ("days", "closed_days", "lived_days")]
 # Each of these features marks issues that arrived less than this many days apart.
 _WITHIN = {"within_a_day": 1, "within_a_week": 7}

@@ -132,8 +132,8 @@ class Context:
             read_apart = tail.startswith("/") and self.operation.method == "GET"
             if read_apart or not can_see(self.sim, self.caller, target.repository):
                 raise not_found()
-            place = f"{self.sim.urls.api}/repositories/{target.repository.id}/issues/{target.number}{tail}"
-            raise moved(place, self.operation.method)
+            location = f"{self.sim.urls.api}/repositories/{target.repository.id}/issues/{target.number}{tail}"
+            raise moved(location, self.operation.method)
         if record is None:
             raise not_found()
         return record

@@ -72,10 +72,10 @@ def _scopes(lexemes: Sequence[Lexeme]) -> tuple[tuple[Qualifier, ...], ...]:
     """
     groups: list[list[Qualifier]] = []
     plain = [lexeme for lexeme in lexemes if lexeme.kind not in (Kind.OPEN, Kind.CLOSE)]
-    for place, lexeme in enumerate(plain):
+    for position, lexeme in enumerate(plain):
         if not _is_scope(lexeme):
             continue
-        if place > 1 and plain[place - 1] == _OR and _is_scope(plain[place - 2]):
+        if position > 1 and plain[position - 1] == _OR and _is_scope(plain[position - 2]):
             groups[-1].append(_qualifier(lexeme))
         else:
             groups.append([_qualifier(lexeme)])
@@ -100,15 +100,15 @@ def _balanced(lexemes: Sequence[Lexeme]) -> list[Lexeme]:
     """The lexemes without unpaired parentheses. Raises QueryError if groups nest too deeply."""
     opened: list[int] = []
     partners: set[int] = set()
-    for place, lexeme in enumerate(lexemes):
+    for position, lexeme in enumerate(lexemes):
         if lexeme.kind is Kind.OPEN:
-            opened.append(place)
+            opened.append(position)
         elif lexeme.kind is Kind.CLOSE and opened:
-            partners |= {opened.pop(), place}
+            partners |= {opened.pop(), position}
     balanced = [
         lexeme
-        for place, lexeme in enumerate(lexemes)
-        if lexeme.kind not in (Kind.OPEN, Kind.CLOSE) or place in partners
+        for position, lexeme in enumerate(lexemes)
+        if lexeme.kind not in (Kind.OPEN, Kind.CLOSE) or position in partners
     ]
     steps = ((lexeme.kind is Kind.OPEN) - (lexeme.kind is Kind.CLOSE) for lexeme in balanced)
     if max(accumulate(steps), default=0) > DEEPEST_NESTING:
@@ -136,7 +136,7 @@ class _Parser:
 
     def __init__(self, lexemes: Sequence[Lexeme]) -> None:
         self._lexemes = lexemes
-        self._place = 0
+        self._position = 0
 
     def parse(self) -> Node:
         return self._any_of() or And(())
@@ -146,12 +146,12 @@ class _Parser:
         return lexeme is not None and lexeme.kind is Kind.OPERATOR and lexeme.text == name
 
     def _peek(self) -> Lexeme | None:
-        return self._lexemes[self._place] if self._place < len(self._lexemes) else None
+        return self._lexemes[self._position] if self._position < len(self._lexemes) else None
 
     def _any_of(self) -> Node | None:
         alternatives = [self._all_of()]
         while self._at_operator("OR"):
-            self._place += 1
+            self._position += 1
             alternatives.append(self._all_of())
         children = tuple(node for node in alternatives if node is not None)
         return Or(children) if len(children) > 1 else next(iter(children), None)
@@ -165,13 +165,13 @@ class _Parser:
         return And(tuple(children)) if len(children) > 1 else next(iter(children), None)
 
     def _operand(self) -> Node | None:
-        lexeme = self._lexemes[self._place]
-        self._place += 1
+        lexeme = self._lexemes[self._position]
+        self._position += 1
         match lexeme.kind:
             case Kind.OPEN:
                 inner = self._any_of()
                 # Parentheses are balanced, so the group ended at its closing parenthesis.
-                self._place += 1
+                self._position += 1
                 return inner
             case Kind.OPERATOR:
                 following = self._peek()
