@@ -53,7 +53,7 @@ class RepositoryCache:
         counts = sum(counts.nbytes for counts in list(self._frequencies.values()))
         return _OWN_BYTES + self._neighbours.size + counts
 
-    def count_again(self) -> None:
+    def recount(self) -> None:
         """Count all words again at the next search, because this process has removed words from issues."""
         with self._lock:
             self._frequencies.clear()

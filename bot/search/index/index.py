@@ -24,12 +24,12 @@ from bot.search.index.issues import LONGEST_BODY, LONGEST_TITLE, IndexedIssue, s
 from bot.search.index.postings import (
     Batch,
     PostingsChange,
-    apply_change,
     forget_terms,
     list_key,
     number_terms,
     read_lists,
     stored_entries,
+    update_postings,
 )
 from bot.search.index.text_vectors import TextVectors
 from bot.search.index.vectors import ModelVectors, Vectors, drop
@@ -178,11 +178,11 @@ class Index:
         """
         for batch in batches(issues, BATCH):
             part = {issue.number: issue for issue in batch}
-            while not self._put(repo_id, part, embed):
+            while not self._try_put(repo_id, part, embed):
                 # Another process has changed one of the issues: read and analyse them again.
                 continue
 
-    def _put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> bool:
+    def _try_put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> bool:
         """Write issues. If another process has changed one of the texts meanwhile, write nothing and return False."""
         with self._engine.connect() as connection:
             # Read the change numbers before the texts: if a text changes in between, its number then differs.
@@ -211,7 +211,7 @@ class Index:
             replaced = False
             if analyses:
                 batch = Batch(self._fields, analyses)
-                replaced = self._replace_terms(connection, repo_id, state, batch, list(analyses))
+                replaced = self._update_terms(connection, repo_id, state, batch, list(analyses))
                 # Only `embed_missing` may replace another model's vectors: here, a single issue would discard them all.
                 if model is not None and vectors is not None and state.model in ("", model.model):
                     model.put(connection, repo_id, state, list(analyses), vectors[rows])
@@ -219,7 +219,7 @@ class Index:
                     drop(connection, repo_id, state, analyses)
             save_state(connection, repo_id, state)
         if replaced:
-            self._count_again(repo_id)
+            self._recount(repo_id)
         if len(analyses) == 1:
             ((number, analysis),) = analyses.items()
             pair = None if vectors is None else vectors[rows[0]]
@@ -230,12 +230,12 @@ class Index:
         """Remove issues, and subtract them from all counts."""
         with write(self._engine) as connection:
             state = lock_state(connection, repo_id)
-            self._replace_terms(connection, repo_id, state, None, numbers)
+            self._update_terms(connection, repo_id, state, None, numbers)
             drop(connection, repo_id, state, numbers)
             for table in (indexed_issues, indexed_bodies, indexed_terms, indexed_vectors, text_vectors):
                 delete(connection, table, repo_id, "number", list(numbers))
             save_state(connection, repo_id, state)
-        self._count_again(repo_id)
+        self._recount(repo_id)
 
     def forget(self, repo_id: int) -> None:
         """Erase everything that the index stores about a repository (C6a), like `Store.forget`."""
@@ -283,7 +283,7 @@ class Index:
 
     def _embed_part(self, model: ModelVectors, repo_id: int, numbers: Sequence[int]) -> None:
         with self._engine.connect() as connection:
-            # Read the change numbers before the texts, as in `_put`.
+            # Read the change numbers before the texts, as in `_try_put`.
             seen = issue_rows.text_changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
         analyses = self._repository_analyser.read(repo_id, texts, again=True)
@@ -298,15 +298,15 @@ class Index:
                 model.put(connection, repo_id, state, [list(analyses)[row] for row in rows], vectors[rows])
                 save_state(connection, repo_id, state)
 
-    def _count_again(self, repo_id: int) -> None:
+    def _recount(self, repo_id: int) -> None:
         with self._caches.using(repo_id) as cache:
-            cache.count_again()
+            cache.recount()
 
     def _allowed_model(self, repo_id: int) -> ModelVectors | None:
         """The model for a repository; None without a model, or if the model must not get the repository's texts."""
         return self._model if self._model and self.about.may_embed(repo_id) else None
 
-    def _replace_terms(
+    def _update_terms(
         self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch | None, numbers: Collection[int]
     ) -> bool:
         """Remove the stored terms of `numbers`, and add those of the batch. Returns whether any terms were removed."""
@@ -318,10 +318,10 @@ class Index:
             state.lengths[position] = state.lengths.get(position, 0) - length
         added, postings = NO_KEYS, NO_KEYS.astype(np.uint64)
         if batch is not None:
-            added, postings = self._add(connection, repo_id, state, batch)
+            added, postings = self._add_terms(connection, repo_id, state, batch)
         since = {row[0]: row[2] for row in old}
         change = PostingsChange(added, postings, dropped, leaving, since, self._searchable)
-        empty = apply_change(connection, repo_id, change, state.sequence)
+        empty = update_postings(connection, repo_id, change, state.sequence)
         if len(empty):
             terms = set((empty & 0xFFFFFFFF).tolist())
             keys = {list_key(position, term): term for term in terms for position in range(len(self._fields))}
@@ -329,7 +329,7 @@ class Index:
             forget_terms(connection, repo_id, terms - used)
         return bool(old)
 
-    def _add(
+    def _add_terms(
         self, connection: sa.Connection, repo_id: int, state: IndexState, batch: Batch
     ) -> tuple[Integers, Postings]:
         terms = number_terms(connection, repo_id, batch.hashes, state.next_term)

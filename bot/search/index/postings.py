@@ -154,7 +154,7 @@ def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) 
     return by_key
 
 
-def apply_change(connection: sa.Connection, repo_id: int, change: PostingsChange, sequence: int) -> Integers:
+def update_postings(connection: sa.Connection, repo_id: int, change: PostingsChange, sequence: int) -> Integers:
     """Change lists, and return the keys of lists that are empty now. The caller holds the repository's lock.
 
     `sequence` becomes the number of new chunks.
