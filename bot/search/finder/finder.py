@@ -268,7 +268,7 @@ class Finder:
 
         def is_outside(hit: Hit) -> bool:
             # If only cached answers name an issue, and the complete index lacks it, it was deleted or moved.
-            known_or_gone = hit.issue.number in inside.held or remembered.issuperset(hit.sources)
+            known_or_gone = hit.issue.number in inside.indexed or remembered.issuperset(hit.sources)
             return not (known_or_gone and results.is_own(hit.issue, target)) and options.may_mention(hit.issue, target)
 
         unindexed_hits = [hit for hit in gathered.hits if is_outside(hit)]

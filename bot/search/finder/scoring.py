@@ -40,12 +40,12 @@ class ScoredIssue:
 class IndexResults:
     """The index's answer: candidates, most likely first, and in `found` the numbers that each source found.
 
-    `held` has the numbers of all results that are in the index. Those that rank too low to be compared are no
+    `indexed` has the numbers of all results that are in the index. Those that rank too low to be compared are no
     candidates, and nobody may score them elsewhere: a score from another list could exceed those of better ranks.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
-    held: frozenset[int] = frozenset()
+    indexed: frozenset[int] = frozenset()
     found: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     runs: tuple[QueryRun, ...] = ()
     problems: tuple[SourceProblem, ...] = ()
@@ -81,7 +81,7 @@ def score_indexed(
             for one in matches
             if one.number in rows
         ),
-        held=frozenset((*(match.number for match in matches), *left)),
+        indexed=frozenset((*(match.number for match in matches), *left)),
         found=found,
         runs=runs,
         problems=tuple(one for one in session.problems if one.source in use),
