@@ -15,7 +15,7 @@ from bot.search.matching.explanation import (
     shared_words,
 )
 from bot.search.ranking.relevance import WordRarity
-from bot.text.messages import error_messages, searchable_phrase
+from bot.text.error_messages import error_messages, searchable_phrase
 
 RARITY = WordRarity(1_000, {"crash": 700, "app": 900})
 

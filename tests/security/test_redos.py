@@ -18,9 +18,9 @@ from bot.search.ranking.grouping import content_hash, title_similarity
 from bot.search.ranking.plan import plan_queries
 from bot.search.ranking.query import extract_search_keywords, neutralise, neutralise_term
 from bot.search.ranking.relevance import WordRarity
+from bot.text.error_messages import codes, error_messages, in_common
 from bot.text.github_urls import named_issues, normalize_url, thing_at
 from bot.text.invisible import hidden_by
-from bot.text.messages import codes, error_messages, in_common
 from bot.text.terms import read
 from tests.effort import costs_at_most
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text.messages import MOST_CODES, codes, error_messages, message_terms, runs
+from bot.text.error_messages import MOST_CODES, codes, error_messages, message_terms, runs
 from bot.text.words import split_words
 
 

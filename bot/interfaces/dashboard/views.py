@@ -16,7 +16,7 @@ from bot.domain.report import Evidence, Reason
 from bot.quality.scanning.groups import DuplicateGroup
 from bot.search.index import IndexedIssue
 from bot.search.matching.explanation import ComparedText, says_something, shared_message, shared_reasons, shared_words
-from bot.text.messages import error_messages
+from bot.text.error_messages import error_messages
 from bot.text.terms import raw_words, terms, terms_of
 from bot.text.words import is_function_word
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
-from bot.text.messages import codes, message_terms
+from bot.text.error_messages import codes, message_terms
 from bot.text.terms import BODY_READ, TITLE_READ, terms, without_noise
 from bot.text.titles import subject
 

@@ -22,8 +22,8 @@ from typing import Any, Protocol
 
 from bot.domain.errors import DoppelError, Retryable
 from bot.domain.judge_protocol import JudgedPair, JudgeIssue, JudgeQuestion, JudgeVerdict
+from bot.text.error_messages import error_messages
 from bot.text.invisible import without_invisible
-from bot.text.messages import error_messages
 
 PROMPT, CRITIC = "judge-3", "critic-3"
 """Files in `prompts/`. The store keeps verdicts under these names: if their words change, or how texts are cut, raise

@@ -15,7 +15,7 @@ from bot.domain.report import Reason, ReasonCode
 from bot.search.index import Bags, Terms
 from bot.search.matching.features import TermRarity
 from bot.search.matching.retrieval import IssueQuery, Pool
-from bot.text.messages import error_messages, in_common, runs
+from bot.text.error_messages import error_messages, in_common, runs
 from bot.text.surfaces import surfaces_apart
 from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, without_noise
 from bot.text.words import is_function_word

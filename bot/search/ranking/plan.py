@@ -37,7 +37,7 @@ from bot.search.ranking.query import (
     qualifiers,
 )
 from bot.search.ranking.relevance import WordRarity
-from bot.text.messages import error_messages, searchable_phrase
+from bot.text.error_messages import error_messages, searchable_phrase
 from bot.text.terms import TITLE_READ, is_unspaced, raw_words, terms_of, without_noise
 
 DEFAULT_BUDGET = 4
