@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bot.domain.entities import RepoRef
-from bot.search.embedding.local import choose_embedder
+from bot.search.embedding.local_models import choose_embedder
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import Matcher
 from bot.storage.engine import make_engine

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bot.search.embedding.local import TextModel
+from bot.search.embedding.local_models import TextModel
 
 _embed = TextModel.embed
 

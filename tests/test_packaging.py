@@ -15,7 +15,7 @@ from werkzeug.wrappers import Response
 
 from bot.platform.local import pip_install
 from bot.platform.processes import ENVIRON, Supervisor
-from bot.search.embedding.local import PACKAGE
+from bot.search.embedding.local_models import PACKAGE
 from tests.calling import free_port
 from tests.served import listening
 

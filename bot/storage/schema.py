@@ -273,7 +273,7 @@ def _by_change(name: str, column: str) -> sa.Table:
 # The terms of each field (`bot/search/index/arrays.py`), and the vectors.
 indexed_terms, indexed_vectors = _by_change("indexed_terms", "terms"), _by_change("indexed_vectors", "vectors")
 
-# The text model's vector (`bot/search/embedding/local.py`) of title and body, as a scale and bytes. If `changed`
+# The text model's vector (`bot/search/embedding/local_models.py`) of title and body, as a scale and bytes. If `changed`
 # differs from that in `indexed_terms`, the vector is of a former text.
 text_vectors = _index_table(
     "text_vectors",

@@ -14,8 +14,8 @@ import pytest
 import requests
 import responses
 
-from bot.search.embedding import EmbeddingError, local
-from bot.search.embedding.local import SentenceModel, TextModel, WordLlama, choose_embedder
+from bot.search.embedding import EmbeddingError, local_models
+from bot.search.embedding.local_models import SentenceModel, TextModel, WordLlama, choose_embedder
 from bot.search.embedding.remote import RemoteModel
 
 URL = "https://models.example/v1"
@@ -47,7 +47,7 @@ class TestWordLlama:
                 assert np.abs(vectors - np.array(alone * 20)).max() < 1e-5
 
     def test_a_missing_package_is_said(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        local._read_wordllama.cache_clear()
+        local_models._read_wordllama.cache_clear()
         monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
         with pytest.raises(EmbeddingError, match="wordllama is not installed"):
             WordLlama().embed(["x"])
@@ -93,8 +93,8 @@ class TestRemote:
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:
         package = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
-        local._read_wordllama.cache_clear()
-        monkeypatch.setattr("bot.search.embedding.local.importlib.util.find_spec", lambda _: package)
+        local_models._read_wordllama.cache_clear()
+        monkeypatch.setattr("bot.search.embedding.local_models.importlib.util.find_spec", lambda _: package)
         with pytest.raises(EmbeddingError, match=r"could not be read: .+") as raised:
             WordLlama().embed(["x"])
         assert raised.value.public_message == "the model could not be read"

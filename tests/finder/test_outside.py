@@ -10,7 +10,7 @@ from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import Unavailable
 from bot.domain.report import Report
 from bot.search.embedding import Embedder
-from bot.search.embedding.local import SentenceModel, fast_model
+from bot.search.embedding.local_models import SentenceModel, fast_model
 from bot.search.embedding.remote import RemoteModel
 from bot.search.finder import Finder, FinderSettings, FindOptions, TemporaryIndexes
 from bot.search.index import IndexedIssue

@@ -15,7 +15,7 @@ from bot.interfaces.agents.contradiction import stance
 from bot.interfaces.agents.run import run_deduplication
 from bot.interfaces.agents.vectors import MODELS, embed_texts, unit_rows
 from bot.search.embedding import EmbeddingError
-from bot.search.embedding.local import SentenceModel
+from bot.search.embedding.local_models import SentenceModel
 from tests.knowledge.pairs import CONTRARY, RELATED, SAME
 from tests.knowledge.playbooks import PATTERNS, copies, entry, playbook
 

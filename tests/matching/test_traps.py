@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from bot.domain.entities import NOBODY, Issue
 from bot.domain.report import ReasonCode
-from bot.search.embedding.local import WordLlama
+from bot.search.embedding.local_models import WordLlama
 from bot.search.index import Index, IndexedIssue, TextAnalyser
 from bot.search.matching import Match, Matcher, Model
 from bot.search.matching.features import NAMES

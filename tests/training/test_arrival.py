@@ -10,7 +10,7 @@ import pytest
 from bot.domain.entities import NOBODY
 from bot.quality.training.arrivals import Arrival
 from bot.quality.training.learning import anonymous
-from bot.search.embedding.local import WordLlama
+from bot.search.embedding.local_models import WordLlama
 from bot.search.index import TextAnalyser
 from bot.search.index.arrays import Floats
 from bot.search.index.index import ephemeral_index

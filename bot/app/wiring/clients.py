@@ -12,7 +12,7 @@ from bot.github.client import GitHub
 from bot.github.repository import RepoClient
 from bot.platform.settings import Settings
 from bot.search.embedding import Embedder
-from bot.search.embedding.local import choose_embedder
+from bot.search.embedding.local_models import choose_embedder
 from bot.storage import Store, open_store
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from bot.platform.settings import Settings
 from bot.quality.calibration import Threshold, threshold_in_force
 from bot.quality.known_issues import KnownRepository
 from bot.quality.scanning.scan import BacklogMatcher, MatchMany, Scan, match_in_processes
-from bot.search.embedding.local import TextModel
+from bot.search.embedding.local_models import TextModel
 from bot.search.finder import Finder, TemporaryIndexes, finder_settings, further_sources
 from bot.search.finder.scoring import Judge
 from bot.search.index import Index, TextAnalyser

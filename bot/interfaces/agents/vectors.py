@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bot.domain.errors import InvalidArgument
 from bot.platform.local import pip_install
 from bot.search.embedding import EmbeddingError
-from bot.search.embedding.local import PACKAGE, SentenceModel, WordLlama
+from bot.search.embedding.local_models import PACKAGE, SentenceModel, WordLlama
 
 DEFAULT_THRESHOLD = 0.85
 

@@ -30,7 +30,7 @@ from bot.quality.replay.replay import (
     ReplayOptions,
     replay,
 )
-from bot.search.embedding.local import TextModel, choose_embedder
+from bot.search.embedding.local_models import TextModel, choose_embedder
 from bot.search.finder import Finder, FinderSettings, TemporaryIndexes
 from bot.search.index import TextAnalyser
 from bot.search.index.index import ephemeral_index

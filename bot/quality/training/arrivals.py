@@ -26,7 +26,7 @@ from bot.quality.evaluation.trial import WARM, Labels, read_labels, to_learn_fro
 from bot.quality.replay.archive import PastIssue, read_archive
 from bot.quality.replay.replay import REPO_ID, IndexMirror, ReplayGitHub
 from bot.quality.training.fitting import Fitted, fit_probability
-from bot.search.embedding.local import TextModel, choose_embedder
+from bot.search.embedding.local_models import TextModel, choose_embedder
 from bot.search.index import Index, TextAnalyser
 from bot.search.index.arrays import Floats, Integers
 from bot.search.index.index import ephemeral_index

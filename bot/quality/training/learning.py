@@ -37,7 +37,7 @@ from bot.quality.training.arrivals import (
     fit_readings,
 )
 from bot.quality.training.fitting import Fitted, fit_factor, fit_order, fit_probability
-from bot.search.embedding.local import TextModel
+from bot.search.embedding.local_models import TextModel
 from bot.search.index.arrays import Floats, Integers
 from bot.search.matching import features, probability
 from bot.search.matching.probability import CALIBRATION, CLOSEST, SMALLNESS, calibration

@@ -1,4 +1,4 @@
-"""Tunes the text model on marked duplicates, and writes the files that `bot/search/embedding/local.py` reads.
+"""Tunes the text model on marked duplicates, and writes the files that `bot/search/embedding/local_models.py` reads.
 
 The base model is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). A batch holds marked pairs of
 one project. Tuning moves each text closer to its own original than to all other originals of the batch, by the multiple
@@ -22,7 +22,7 @@ from typing import Any
 from bot.platform.private_files import make_folder, replace_file
 from bot.quality.evaluation.trial import read_labels
 from bot.quality.replay.archive import read_archive
-from bot.search.embedding.local import MOST_CHARACTERS, MOST_TOKENS
+from bot.search.embedding.local_models import MOST_CHARACTERS, MOST_TOKENS
 from bot.search.index import TextAnalyser
 from bot.search.index.analysis import SUPPLIED_ISSUES, SUPPLIED_SHARE
 

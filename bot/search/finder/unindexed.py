@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from bot.domain.entities import Issue, IssueRef
 from bot.domain.errors import GitHubError, Retryable
 from bot.search.embedding import Embedder, EmbeddingError
-from bot.search.embedding.local import TextModel, default_model, fast_model
+from bot.search.embedding.local_models import TextModel, default_model, fast_model
 from bot.search.finder.options import FindOptions
 from bot.search.finder.scoring import ScoredIssue
 from bot.search.index import Index, IndexedIssue, TextAnalyser

@@ -29,7 +29,7 @@ With the text model, this step stacks two models (Wolpert, 1992):
 |---|---|
 | `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a small repository |
 | `odds in a small repository` | the log-odds times smallness; there, two reports may share no rare word |
-| `text` | the cosine of both texts by the text model (`bot/search/embedding/local.py`) |
+| `text` | the cosine of both texts by the text model (`bot/search/embedding/local_models.py`) |
 | `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
 
 `stands out` is twice the cosine, minus each text's third best cosine with any other issue, as in cross-domain
