@@ -20,21 +20,21 @@ class HandledCommands(TableGateway):
 
         Only the newest text counts. GitHub's times are whole seconds, so all texts of the latest second are newest.
         """
-        mine, newest = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
+        where, newest = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
         last = sa.select(sa.func.max(newest.c.said_at)).where(_of_comment(newest, repo_id, number, comment_id))
         key = {"repo_id": repo_id, "number": number, "comment_id": comment_id, "text_hash": text_hash}
         insert = self._insert(heeded).values(**key, said_at=said_at, delivery=delivery, done=False)
-        begun = sa.select(heeded.c.done).where(mine, heeded.c.text_hash == text_hash, heeded.c.delivery == delivery)
+        begun = sa.select(heeded.c.done).where(where, heeded.c.text_hash == text_hash, heeded.c.delivery == delivery)
         with write(self._engine) as connection:
             connection.execute(insert.on_conflict_do_nothing())
             # This deletes the new row too, if the comment has commands in a later text already.
-            connection.execute(sa.delete(heeded).where(mine, heeded.c.said_at < last.scalar_subquery()))
+            connection.execute(sa.delete(heeded).where(where, heeded.c.said_at < last.scalar_subquery()))
             return connection.execute(begun).scalar_one_or_none() is False
 
     def end(self, repo_id: int, number: int, comment_id: int, *, text_hash: str) -> None:
         """Record that the delivery has carried out the commands."""
-        mine = sa.and_(_of_comment(heeded, repo_id, number, comment_id), heeded.c.text_hash == text_hash)
-        self._change(sa.update(heeded).where(mine).values(done=True))
+        where = sa.and_(_of_comment(heeded, repo_id, number, comment_id), heeded.c.text_hash == text_hash)
+        self._change(sa.update(heeded).where(where).values(done=True))
 
 
 def _of_comment(table: sa.FromClause, repo_id: int, number: int, comment_id: int) -> sa.ColumnElement[bool]:

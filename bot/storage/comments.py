@@ -103,7 +103,7 @@ class Comments(TableGateway):
 
     def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> ClaimOutcome:
         """Claim the comment for `lease` seconds, in which nobody else may create it."""
-        mine = _key(repo_id, number, command_id)
+        key = _key(repo_id, number, command_id)
         insert = self._new(repo_id, number, command_id, state=CommentState.INTENDED, updated_at=now)
         intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
         silent = comments.c.state == CommentState.SILENT
@@ -113,12 +113,12 @@ class Comments(TableGateway):
         with write(self._engine) as connection:
             if connection.execute(insert.on_conflict_do_nothing().returning(comments.c.number)).first():
                 return ClaimOutcome.CLEAR
-            if connection.execute(intend.where(mine, silent)).rowcount:
+            if connection.execute(intend.where(key, silent)).rowcount:
                 return ClaimOutcome.CLEAR
-            if connection.execute(intend.where(mine, expired)).rowcount:
+            if connection.execute(intend.where(key, expired)).rowcount:
                 return ClaimOutcome.DOUBTFUL
-            connection.execute(intend.where(mine, ahead))
-            state = connection.execute(sa.select(comments.c.state).where(mine)).scalar_one()
+            connection.execute(intend.where(key, ahead))
+            state = connection.execute(sa.select(comments.c.state).where(key)).scalar_one()
         return ClaimOutcome.BUSY if state == CommentState.INTENDED else ClaimOutcome.SETTLED
 
     def claimed_at(self, repo_id: int, number: int, command_id: int) -> float | None:
@@ -129,8 +129,8 @@ class Comments(TableGateway):
     def renew(self, repo_id: int, number: int, command_id: int, *, since: float, now: float) -> bool:
         """Renew the claim made at `since`; False if somebody else has claimed the comment meanwhile."""
         state, at = comments.c.state, comments.c.updated_at
-        mine = sa.and_(_key(repo_id, number, command_id), state == CommentState.INTENDED, at == since)
-        return self._change(sa.update(comments).where(mine).values(updated_at=now)) > 0
+        where = sa.and_(_key(repo_id, number, command_id), state == CommentState.INTENDED, at == since)
+        return self._change(sa.update(comments).where(where).values(updated_at=now)) > 0
 
     def release(self, repo_id: int, number: int, command_id: int, *, since: float) -> None:
         """Give up the claim made at `since`: the next caller gets the comment at once, as `DOUBTFUL`."""
@@ -154,7 +154,7 @@ class Comments(TableGateway):
         If nothing is `shown`, the earlier candidates stay on record. Returns False, without effect, if the comment was
         deleted, or if somebody else has claimed, written or forgotten it meanwhile.
         """
-        own = sa.and_(_key(repo_id, number, command_id), _NOT_DELETED, comments.c.updated_at == since)
+        where = sa.and_(_key(repo_id, number, command_id), _NOT_DELETED, comments.c.updated_at == since)
         values = {
             "state": CommentState.SILENT if comment_id is None else CommentState.POSTED,
             "comment_id": comment_id,
@@ -164,7 +164,7 @@ class Comments(TableGateway):
         }
         if shown:
             values["shown"] = json.dumps(list(shown))
-        return self._change(sa.update(comments).where(own).values(values)) > 0
+        return self._change(sa.update(comments).where(where).values(values)) > 0
 
     def adopt(self, repo_id: int, number: int, command_id: int, comment_id: int, now: float) -> None:
         """Record a comment that the bot found on GitHub, if none is stored. The two hashes stay unknown."""
@@ -212,9 +212,9 @@ class Comments(TableGateway):
 
     def mark_removed(self, repo_id: int, number: int, comment_id: int) -> None:
         """Record that the bot itself deleted a comment. Unlike after a maintainer's deletion, it may post another."""
-        its = (comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
+        where = (comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
         posted = comments.c.state == CommentState.POSTED
-        self._change(sa.update(comments).where(*its, posted).values(state=CommentState.SILENT, comment_id=None))
+        self._change(sa.update(comments).where(*where, posted).values(state=CommentState.SILENT, comment_id=None))
 
     def mark_deleted(
         self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
@@ -224,9 +224,9 @@ class Comments(TableGateway):
         `command_id` is the command that the comment answered, if the comment's marker names it. With `command_id`, the
         deletion is recorded even if the comment's id is not stored, as after a lost answer of GitHub's or a lost store.
         """
-        here = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
+        of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}
-        known = sa.update(comments).where(here, comments.c.comment_id == comment_id).values(gone)
+        known = sa.update(comments).where(of_issue, comments.c.comment_id == comment_id).values(gone)
         if self._change(known) > 0:
             return True
         if command_id is None:

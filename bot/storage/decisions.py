@@ -84,8 +84,8 @@ class Decisions(TableGateway):
     def last_looks(self, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
         """When the bot last looked at each of these issues. A decision to leave an issue alone does not count."""
         at, looked = sa.func.max(decisions.c.at), decisions.c.outcome != DecisionOutcome.LEFT_ALONE
-        mine = (decisions.c.repo_id == repo_id, decisions.c.number.in_(numbers), looked)
-        query = sa.select(decisions.c.number, at).where(*mine)
+        where = (decisions.c.repo_id == repo_id, decisions.c.number.in_(numbers), looked)
+        query = sa.select(decisions.c.number, at).where(*where)
         return {row[0]: row[1] for row in self._all(query.group_by(decisions.c.number))}
 
     def prune(self, now: float) -> int:
@@ -124,8 +124,8 @@ class LabelledIssues(TableGateway):
 
     def changes_before(self, repo_id: int, number: int) -> int | None:
         """How many changes of the label came before the bot's last addition; None if the bot never added it."""
-        mine = sa.select(labelled.c.place).where(labelled.c.repo_id == repo_id, labelled.c.number == number)
-        return self._scalar(mine)
+        query = sa.select(labelled.c.place).where(labelled.c.repo_id == repo_id, labelled.c.number == number)
+        return self._scalar(query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +181,13 @@ class Judgements(TableGateway):
             def spent(seconds: float, *among: sa.ColumnElement[bool]) -> JudgeUsage:
                 return _sum(connection, table.c.at > now - seconds, *among)
 
-            host, mine = spent(DAY), spent(DAY, table.c.repo_id == repo_id)
+            host, repo = spent(DAY), spent(DAY, table.c.repo_id == repo_id)
             author_hour = spent(HOUR, table.c.login == login)
             if (
                 host.calls >= limits.calls
                 or host.tokens_in + host.tokens_out + tokens > limits.tokens
-                or mine.calls >= limits.calls_each
-                or mine.tokens_in + mine.tokens_out + tokens > limits.tokens_each
+                or repo.calls >= limits.calls_each
+                or repo.tokens_in + repo.tokens_out + tokens > limits.tokens_each
                 or author_hour.calls >= limits.calls_author
             ):
                 return None
@@ -210,8 +210,8 @@ class Judgements(TableGateway):
 
     def of_issue(self, repo_id: int, number: int) -> tuple[list[StoredJudgement], JudgeUsage, float]:
         """An issue's verdicts, the latest last; the usage of all calls about the issue; the last call's seconds."""
-        mine = sa.and_(judgements.c.repo_id == repo_id, judgements.c.number == number)
-        rows = self._all(sa.select(judgements).where(mine).order_by(judgements.c.at))
+        where = sa.and_(judgements.c.repo_id == repo_id, judgements.c.number == number)
+        rows = self._all(sa.select(judgements).where(where).order_by(judgements.c.at))
         calls = sa.and_(judge_calls.c.repo_id == repo_id, judge_calls.c.number == number)
         last = self._scalar(sa.select(judge_calls.c.seconds).where(calls).order_by(judge_calls.c.id.desc()).limit(1))
         with self._engine.connect() as connection:

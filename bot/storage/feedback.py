@@ -92,16 +92,16 @@ class Verdicts(TableGateway):
 
     def of_pair(self, repo_id: int, number: int, other: int, issue: str = "") -> list[UserVerdict]:
         """The verdicts that these two issues are different, by commands on either of them."""
-        pair, mine = (number, other), (*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.issue == issue)
-        return self._find(*mine, verdicts.c.number.in_(pair), verdicts.c.other.in_(pair))
+        pair, where = (number, other), (*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.issue == issue)
+        return self._find(*where, verdicts.c.number.in_(pair), verdicts.c.other.in_(pair))
 
     def last(self, repo_id: int, number: int, actor: str | None, *, up_to: int) -> UserVerdict | None:
         """The latest verdict on this issue that no `undo` has taken back. `actor` limits the search to one person.
 
         `up_to` is a comment's id: verdicts from later comments, which have greater ids, do not count.
         """
-        mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number)
-        query = sa.select(verdicts).where(*mine, verdicts.c.undone_by.is_(None), verdicts.c.command_id <= up_to)
+        where = (verdicts.c.repo_id == repo_id, verdicts.c.number == number)
+        query = sa.select(verdicts).where(*where, verdicts.c.undone_by.is_(None), verdicts.c.command_id <= up_to)
         if actor is not None:
             query = query.where(sa.func.lower(verdicts.c.actor) == actor.lower())
         row = self._first(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
@@ -138,8 +138,8 @@ class Verdicts(TableGateway):
 
     def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
         """End an issue's `of` verdicts, except one for `but`: people reopened the issue or closed it in another way."""
-        mine = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
-        query = sa.update(verdicts).where(*mine, verdicts.c.undone_at.is_(None)).values(undone_at=now)
+        where = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
+        query = sa.update(verdicts).where(*where, verdicts.c.undone_at.is_(None)).values(undone_at=now)
         self._change(query if but is None else query.where(verdicts.c.other != but))
 
 
@@ -168,14 +168,14 @@ class Signals(TableGateway):
 
     def drop(self, repo_id: int, number: int, kind: FeedbackKind, other: int | None = None) -> None:
         """Forget the signals of this kind about an issue, or about one pair."""
-        mine = _signals_of(repo_id, number, kind)
+        where = _signals_of(repo_id, number, kind)
         if other is not None:
-            mine = (*mine, signals.c.other == other)
-        self._change(sa.delete(signals).where(*mine))
+            where = (*where, signals.c.other == other)
+        self._change(sa.delete(signals).where(*where))
 
     def drop_own(self, repo_id: int, number: int, kind: FeedbackKind, login: str, other: int) -> None:
-        mine = (*_signals_of(repo_id, number, kind), signals.c.login == name_key(login), signals.c.other == other)
-        self._change(sa.delete(signals).where(*mine))
+        where = (*_signals_of(repo_id, number, kind), signals.c.login == name_key(login), signals.c.other == other)
+        self._change(sa.delete(signals).where(*where))
 
     def of_issue(self, repo_id: int, number: int, kind: FeedbackKind) -> list[FeedbackSignal]:
         return self._read(_SIGNALS.where(signals.c.number == number, signals.c.kind == kind.value), repo_id)

@@ -63,14 +63,14 @@ class Repositories(TableGateway):
 
     def suspend(self, installation: int, suspended: bool) -> None:
         """Mark all repositories of an installation as suspended or not."""
-        theirs = sa.update(repositories).where(repositories.c.installation == installation)
-        self._change(theirs.values(suspended=suspended))
+        update = sa.update(repositories).where(repositories.c.installation == installation)
+        self._change(update.values(suspended=suspended))
 
     def locked(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
         """The repository, if stored. Until the transaction ends, nobody else can change or add its row."""
         lock_index(connection, repo_id)
-        mine = sa.select(repositories).where(repositories.c.repo_id == repo_id).with_for_update()
-        row = connection.execute(mine).first()
+        query = sa.select(repositories).where(repositories.c.repo_id == repo_id).with_for_update()
+        row = connection.execute(query).first()
         return None if row is None else _stored(row)
 
 

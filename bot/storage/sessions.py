@@ -39,8 +39,8 @@ class Sessions(TableGateway):
     def get(self, name: str, now: float) -> Session | None:
         """The session of that name; None if it is unknown or over."""
         valid = (sessions.c.at >= now - HOURS * 3600, sessions.c.at <= now + _AHEAD)
-        mine = sa.select(sessions.c.login, sessions.c.repositories).where(sessions.c.key == _key(name), *valid)
-        row = self._first(mine)
+        query = sa.select(sessions.c.login, sessions.c.repositories).where(sessions.c.key == _key(name), *valid)
+        row = self._first(query)
         return None if row is None else Session(row.login, tuple(json.loads(row.repositories)))
 
     def end(self, name: str) -> None:

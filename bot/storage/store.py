@@ -91,9 +91,9 @@ class Store:
         with write(self.engine) as connection:
             for table in tables_of_repositories():
                 if "number" in table.c and not table.info.get("index"):
-                    mine = table.c.number == number
+                    of_issue = table.c.number == number
                     # A row about a pair is erased with either issue.
-                    either = sa.or_(mine, table.c.other == number) if "other" in table.c else mine
+                    either = sa.or_(of_issue, table.c.other == number) if "other" in table.c else of_issue
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, either))
 
     def close(self) -> None:

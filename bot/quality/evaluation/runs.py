@@ -93,8 +93,8 @@ class EvaluationRuns(TableGateway):
 
     def note(self, repo_id: int, chain: str, stage: Stage, problem: str = "") -> None:
         """Store the state of a run, unless a newer run has begun."""
-        mine = sa.and_(table.c.repo_id == repo_id, table.c.chain == chain)
-        self._change(sa.update(table).where(mine).values(stage=stage, problem=problem))
+        where = sa.and_(table.c.repo_id == repo_id, table.c.chain == chain)
+        self._change(sa.update(table).where(where).values(stage=stage, problem=problem))
 
     def put(self, repo_id: int, result: Evaluation, now: float) -> None:
         made = {"result": _evaluation.dump_json(result).decode(), "made_at": now}

@@ -149,12 +149,12 @@ class Scan(TableGateway):
 
     def begin(self, *, fresh: bool = False) -> None:
         """Delete the outdated answers; with `fresh`, delete all answers."""
-        mine = table.c.repo_id == self._repo_id
+        in_repo = table.c.repo_id == self._repo_id
         # Found before the transaction, which keeps other writers of SQLite waiting.
         numbers = [] if fresh else self._outdated()
         with write(self._engine) as connection:
             outdated = sa.true() if fresh else among(connection, table.c.number, numbers)
-            connection.execute(sa.delete(table).where(mine, outdated))
+            connection.execute(sa.delete(table).where(in_repo, outdated))
 
     def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
         """The issues above `after` that still need an answer, ascending."""
@@ -224,8 +224,8 @@ class Scan(TableGateway):
             log.warning("the reactions to %s could not be counted anew: %s", counted_issues, failure)
             return
         if given:
-            mine = sa.and_(issues.c.repo_id == self._repo_id, issues.c.number == sa.bindparam("at"))
-            change = sa.update(issues).where(mine)
+            where = sa.and_(issues.c.repo_id == self._repo_id, issues.c.number == sa.bindparam("at"))
+            change = sa.update(issues).where(where)
             change = change.values(thumbs_up=sa.bindparam("up"), thumbs_down=sa.bindparam("down"))
             rows = [{"at": number, "up": up, "down": down} for number, (up, down) in sorted(given.items())]
             with write(self._engine) as connection:
@@ -263,9 +263,9 @@ class Scan(TableGateway):
 
     def _in_backlog(self) -> sa.ColumnElement[bool]:
         """A repository's open issues; with `closed`, also closed issues except those closed as duplicates."""
-        mine, is_open = issues.c.repo_id == self._repo_id, issues.c.state == "open"
+        in_repo, is_open = issues.c.repo_id == self._repo_id, issues.c.state == "open"
         as_duplicate = issues.c.duplicate_of.is_not(None) | (sa.func.coalesce(issues.c.state_reason, "") == "duplicate")
-        return sa.and_(mine, sa.or_(is_open, sa.not_(as_duplicate)) if self._closed else is_open)
+        return sa.and_(in_repo, sa.or_(is_open, sa.not_(as_duplicate)) if self._closed else is_open)
 
 
 def _to_row(found: ScanMatch) -> list[Any]:

@@ -90,8 +90,8 @@ def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any,
 def delete(connection: sa.Connection, table: sa.Table, repo_id: int, column: str, keys: Sequence[int]) -> None:
     """Delete the rows of a repository whose `column` is one of `keys`."""
     if keys:
-        mine = sa.and_(table.c.repo_id == repo_id, among(connection, table.c[column], keys))
-        connection.execute(sa.delete(table).where(mine))
+        where = sa.and_(table.c.repo_id == repo_id, among(connection, table.c[column], keys))
+        connection.execute(sa.delete(table).where(where))
 
 
 def _upsert(table: sa.Table, dialect: str) -> str:

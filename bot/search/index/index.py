@@ -124,9 +124,9 @@ class Index:
 
     def latest(self, repo_id: int, limit: int) -> list[IndexedIssue]:
         """The issues with the highest numbers, with their bodies, in no particular order."""
-        mine = sa.select(indexed_issues.c.number).where(indexed_issues.c.repo_id == repo_id)
+        query = sa.select(indexed_issues.c.number).where(indexed_issues.c.repo_id == repo_id)
         with self._engine.connect() as connection:
-            numbers = connection.execute(mine.order_by(indexed_issues.c.number.desc()).limit(limit)).scalars().all()
+            numbers = connection.execute(query.order_by(indexed_issues.c.number.desc()).limit(limit)).scalars().all()
             texts = issue_rows.texts(connection, repo_id, numbers)
             issues = issue_rows.read(connection, repo_id, numbers)
         return [issue._replace(body=texts[number][1]) for number, issue in issues.items()]

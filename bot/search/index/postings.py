@@ -224,10 +224,10 @@ def _select_chunks(repo_id: int, query: sa.Select[Any]) -> sa.Select[Any]:
 
 def _delete_chunks(connection: sa.Connection, repo_id: int, pairs: Sequence[tuple[int, int]]) -> None:
     if pairs:
-        mine = sa.and_(
+        where = sa.and_(
             chunks.c.repo_id == repo_id, chunks.c.list == sa.bindparam("key"), chunks.c.chunk == sa.bindparam("number")
         )
-        connection.execute(sa.delete(chunks).where(mine), [{"key": key, "number": chunk} for key, chunk in pairs])
+        connection.execute(sa.delete(chunks).where(where), [{"key": key, "number": chunk} for key, chunk in pairs])
 
 
 def _shortened_tails(

@@ -184,9 +184,9 @@ class Neighbours:
 
     def _keep_only(self, numbers: Integers) -> None:
         """Forget removed issues. Their rows stay, but no search finds them."""
-        mine = self._numbers[: self._count]
-        removed = np.flatnonzero(~np.isin(mine, numbers) & (mine != _GONE))
-        self._row_of[mine[removed]] = -1
+        known = self._numbers[: self._count]
+        removed = np.flatnonzero(~np.isin(known, numbers) & (known != _GONE))
+        self._row_of[known[removed]] = -1
         self._values[removed] = 0
         self._numbers[removed] = _GONE
 

@@ -215,8 +215,8 @@ class View:
 
     def reported(self, author: str, below: int) -> int:
         """How many issues with numbers below `below` an author wrote."""
-        mine = {"repo_id": self._repo_id, "author": storable_text(author, 200), "below": below}
-        return self._connection.execute(_REPORTED, mine).scalar_one()
+        values = {"repo_id": self._repo_id, "author": storable_text(author, 200), "below": below}
+        return self._connection.execute(_REPORTED, values).scalar_one()
 
     def frequent_originals(self, min_duplicates: int, limit: int) -> list[int]:
         """Issues with at least `min_duplicates` closed duplicates; most duplicates first."""

@@ -87,11 +87,11 @@ def compute_features(question: IssueQuery, pool: Pool, rarity: TermRarity) -> Fl
 
 
 def _by_titles(question: IssueQuery, pool: Pool) -> dict[str, Floats]:
-    mine, topic = _title(question.title)
-    theirs = [_title(issue.title) for issue in pool.issues]
-    plain = [plain for plain, _ in theirs]
-    ratios = process.cdist([mine], plain, scorer=fuzz.ratio)[0] if mine else np.zeros(len(plain))
-    same = [0.0 if not topic or not other else 1.0 if topic == other else -1.0 for _, other in theirs]
+    own, topic = _title(question.title)
+    titles = [_title(issue.title) for issue in pool.issues]
+    plain = [plain for plain, _ in titles]
+    ratios = process.cdist([own], plain, scorer=fuzz.ratio)[0] if own else np.zeros(len(plain))
+    same = [0.0 if not topic or not other else 1.0 if topic == other else -1.0 for _, other in titles]
     return {"ratio": np.asarray(ratios, dtype=np.float64) / 100, "same_topic": np.array(same)}
 
 
@@ -258,8 +258,8 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     masses, both = entries.sums(entries.rarity), by_field(shared.cells, shared.rarity)
     with_title = by_field(shared.cells[of_title], shared.rarity[of_title])
     squares = by_field(shared.cells[of_title], shared.rarity[of_title] ** 2)[_TITLE]
-    mine = {field: rarity(field, known[field].terms) for field in FIELDS}
-    mass = {field: float(values.sum()) for field, values in mine.items()}
+    rarities = {field: rarity(field, known[field].terms) for field in FIELDS}
+    mass = {field: float(values.sum()) for field, values in rarities.items()}
     title_in_words = float(rarity("words", known["title"].terms).sum())
     titles, words = len(pool.title.terms), len(pool.words.terms)
     (norms,) = entries.sums(entries.rarity[:titles] ** 2, slice(_TITLE, _TITLE + 1))
@@ -268,7 +268,7 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     rarest, rarest_five, rarest_code = _rarest(shared, candidates)
     return {
         "bm25": _bm25(known, shared, order, lengths, rarity.average_length),
-        "titles": _share(squares, np.sqrt(norms * (mine["title"] ** 2).sum())),
+        "titles": _share(squares, np.sqrt(norms * (rarities["title"] ** 2).sum())),
         "title_in_title": _share(with_title[_TITLE], mass["title"]),
         "title_of_candidate": _share(with_title[_TITLE], masses[_TITLE]),
         "title_in_words": _share(with_title[_WORDS], title_in_words),

@@ -321,9 +321,9 @@ def _title_is_no_evidence(view: View, analysis: Analysis, target: Issue, below: 
     known = view.look_up(analysis)["title"]
     (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), binary(3))], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())
-    mine = subject(target.title).casefold().split()
+    words = subject(target.title).casefold().split()
     same_title = [
-        n for n, one in issues.items() if n != target.number and subject(one.title).casefold().split() == mine
+        n for n, one in issues.items() if n != target.number and subject(one.title).casefold().split() == words
     ]
     if not says_nothing(target.title) and len(same_title) < _COMMON_TITLE:
         return False
