@@ -80,10 +80,10 @@ def test_h6_the_settings_of_the_repository_say_where_to_look_and_when_to_speak(c
 @pytest.mark.parametrize(
     ("settings", "says"),
     [
-        ("mode: shadow", "The bot posts nothing unasked (mode: shadow). If it did:\nUnasked, the bot would name "),
-        ("mode: off", "The bot leaves this issue alone (mode: off). Otherwise:\nUnasked, the bot would name "),
-        ("mode: shadow\nignore: {authors: [dan]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:"),
-        ("ignore: {authors: [DAN]}", "The bot leaves this issue alone (ignore.authors: dan). Otherwise:\n"),
+        ("mode: shadow", "The bot posts nothing here (mode: shadow). Otherwise:\nUnasked, the bot would name "),
+        ("mode: off", "The bot posts nothing here (mode: off). Otherwise:\nUnasked, the bot would name "),
+        ("mode: shadow\nignore: {authors: [dan]}", "The bot posts nothing here (ignore.authors: dan). Otherwise:"),
+        ("ignore: {authors: [DAN]}", "The bot posts nothing here (ignore.authors: dan). Otherwise:\n"),
         ("mode: comment", "\n\nUnasked, the bot would name "),
     ],
 )
@@ -99,10 +99,10 @@ def test_c1_what_the_bot_never_answers_is_said_to_be_left_alone(configured: Serv
     robot = sim.open_issue("acme/app", sim.who("helper[bot]", "Bot"), *again)
     sim.flush_index()
     for number, why in ((2, "it is a pull request"), (robot.number, "a bot opened it")):
-        says = f"\n\nThe bot leaves this issue alone ({why}). Otherwise:\n"
+        says = f"\n\nThe bot posts nothing here ({why}). Otherwise:\n"
         assert says in run(f"acme/app#{number}").stdout
     sim.close_issue("acme/app", 3, "dan")
-    assert "leaves this issue alone" not in run("acme/app#3").stdout
+    assert "posts nothing here" not in run("acme/app#3").stdout
 
 
 def test_c6_what_is_wrong_with_the_settings_does_not_count_and_is_told(configured: Server) -> None:
@@ -124,7 +124,7 @@ def test_c4_what_people_decided_on_this_host_counts(configured: Server) -> None:
     store.repositories.upsert(Repository(repo_id, RepoRef("acme", "app"), False, False), 1, 0.0)
     assert listed(run("acme/app#4").stdout)["#1"]
     store.muted.set(repo_id, 4, "eve", 0.0)
-    assert "The bot leaves this issue alone (/duplicates mute). Otherwise:" in run("acme/app#4").stdout
+    assert "The bot posts nothing here (/duplicates mute). Otherwise:" in run("acme/app#4").stdout
     store.verdicts.add(repo_id, 4, 1, UserVerdictKind.NOT, actor="eve", command_id=1, now=0.0)
     assert "#1" not in listed(run("acme/app#4").stdout)
     assert listed(run("acme/app#3").stdout)["acme/lib#1"]

@@ -212,4 +212,4 @@ def test_a_name_that_two_bear_is_not_guessed(store: Store) -> None:
 def test_an_id_that_no_database_can_hold_is_no_repositorys(settings: Settings, command: list[str], digits: int) -> None:
     ended = call(*command, "9" * digits)
     assert ended.exit_code == 2
-    assert "no repository has an id of more than 18 digits" in ended.stderr
+    assert "is not of the form OWNER/REPO" in ended.stderr

@@ -22,11 +22,11 @@ pytestmark = pytest.mark.slow
         (["nothing here"], "nothing here: there is no such file, and it is not of the form OWNER/REPO"),
         (["data/missing.jsonl.gz"], "data/missing.jsonl.gz: there is no such file"),
         (["FILE", "--picture", "a.png"], "--picture: a.png does not end in .svg"),
-        (["FILE", "--picture", "none/a.svg"], "'--picture': there is no folder none"),
+        (["FILE", "--picture", "none/a.svg"], "'--picture': the folder none does not exist"),
         (["FILE", "--export", "b.jsonl"], "this is for OWNER/REPO"),
         (["FILE", "--from", "1"], "none of 60 issues can be judged"),
         (["FILE", "--sources", "oracle"], "oracle"),
-        (["https://example.org/acme/app"], "https://example.org/acme/app is not the address of a repository on api."),
+        (["https://example.org/acme/app"], "https://example.org/acme/app: there is no such file"),
         (["acme/app"], "Set GITHUB_TOKEN to a token that can read the repository (or APP_ID with PRIVATE_KEY"),
     ],
 )

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from bot.app.cli.evaluate import evaluate
 from bot.app.cli.replay import replay as command
 from bot.domain.errors import Unavailable, UserError
 from bot.quality.replay import drivers as indexed
@@ -96,7 +95,7 @@ def test_the_file_of_issues_is_never_overwritten(tmp_path: Path) -> None:
     result = CliRunner().invoke(command, [str(issues), "--out", str(issues)])
     assert isinstance(result.exception, UserError) and "is one of the files that are read" in str(result.exception)
     result = CliRunner().invoke(command, [str(issues), "--out", str(other)])
-    assert (result.exit_code, "this is a link" in result.output) == (2, True)
+    assert isinstance(result.exception, UserError) and "this is a link" in str(result.exception)
     assert issues.read_bytes() == before
 
 
@@ -121,14 +120,6 @@ def test_an_id_that_utf_8_cannot_hold_comes_back_as_it_was(tmp_path: Path) -> No
     assert [json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()] == [
         f"\ud83d{n}" for n in range(4, 9)
     ]
-
-
-@pytest.mark.parametrize("option", ["--from", "--threshold"])
-def test_nan_is_no_share(option: str, tmp_path: Path) -> None:
-    issues = write_lines(tmp_path / "issues.jsonl", [row(0)])
-    result = CliRunner().invoke(command, [str(issues), "--out", str(tmp_path / "out"), option, "nan"])
-    assert result.exit_code == 2 and "nan is not a number" in result.output
-    assert CliRunner().invoke(evaluate, [str(issues), "--min-confidence", "nan"]).exit_code == 2
 
 
 @pytest.mark.processes

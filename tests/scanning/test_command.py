@@ -122,7 +122,7 @@ def test_d8_hostile_titles_in_a_terminal(file: Path) -> None:
 
 def test_d8_what_is_too_long_for_a_line_stays_under_its_issue(file: Path) -> None:
     lines = run(file).stdout.splitlines()
-    group = lines[next(at for at, line in enumerate(lines) if line.startswith("   ")) :]
+    group = lines[next(at for at, line in enumerate(lines) if line.startswith(" 1 APP-20 ")) + 1 :]
     assert len(group) > 4
     assert all(line.startswith("   ") for line in group), group
     assert max(map(len, lines)) <= 80

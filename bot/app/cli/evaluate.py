@@ -28,7 +28,7 @@ from bot.app.cli.shared.console import (
 from bot.app.cli.shared.evaluate_judge import JudgedTrial, JudgeOptions, judge_options, with_judge
 from bot.app.cli.shared.parameters import (
     READ_FILE,
-    Share,
+    SHARE,
     WrittenFile,
     from_option,
     json_option,
@@ -65,7 +65,7 @@ _HOW_IT_IS_KNOWN = (
 @source_argument
 @json_option
 @click.option("--picture", type=WrittenFile(), help="Draw the figures into this file; its name must end in .svg.")
-@click.option("--min-confidence", type=Share(0, 1), show_default=_DEFAULT, help=_CONFIDENCE)
+@click.option("--min-confidence", type=SHARE, show_default=_DEFAULT, help=_CONFIDENCE)
 @click.option("--sample", type=click.IntRange(3), help="Ask about only this many arrivals, a third of them duplicates.")
 @seed_option
 @from_option("judged")

@@ -9,12 +9,12 @@ import click
 
 from bot.app.cli import UNREACHABLE
 from bot.app.cli.shared.console import echo_json
-from bot.app.cli.shared.parameters import ONE_OR_MORE, Share, json_option, relevance_option
+from bot.app.cli.shared.parameters import ONE_OR_MORE, SHARE, json_option, relevance_option
 from bot.conversation.config.schema import ASKED_MOST, MIN_CONFIDENCE, SOURCES
 from bot.domain.entities import IssueRef
-from bot.domain.errors import SettingsError, UserError
+from bot.domain.errors import SettingsError
 from bot.domain.formats import counted
-from bot.domain.report import Candidate, QueryRun, Report, SearchOutcome
+from bot.domain.report import Candidate, Report, SearchOutcome
 from bot.platform import settings as host
 from bot.platform.addresses import hosts_of, issue_at
 from bot.platform.local import plain
@@ -24,12 +24,11 @@ if TYPE_CHECKING:
     from bot.quality.known_issues import CommentPreview
 
 _INDENT = " " * 10
-# The sentence for an outcome (F9), and whether anything was found.
+# What an outcome means (F9).
 _OUTCOME_SENTENCES = {
-    (SearchOutcome.INCONCLUSIVE, False): "Nothing can be said: it could not be asked properly.",
-    (SearchOutcome.INCONCLUSIVE, True): "Nothing can be said: it could not be asked properly.",
-    (SearchOutcome.DEGRADED, False): "Nothing was found, but not everything could be asked, so that says little.",
-    (SearchOutcome.DEGRADED, True): "Not everything could be asked; this is what was found all the same:",
+    SearchOutcome.NONE: "No earlier issue was found.",
+    SearchOutcome.INCONCLUSIVE: "Nothing can be said: it could not be asked properly.",
+    SearchOutcome.DEGRADED: "Not everything could be asked, so earlier issues may be missing here.",
 }
 
 _CONFIDENCE = (
@@ -41,8 +40,8 @@ _ONLY = "Show only candidates that this source found; can be given several times
 
 @click.command()
 @click.argument("issue")
-@click.option("--threshold", type=Share(0, 1), default=0.0, show_default=True, help="The least similarity of titles.")
-@click.option("--min-confidence", type=Share(0, 1), help=_CONFIDENCE)
+@click.option("--threshold", type=SHARE, default=0.0, show_default=True, help="The least similarity of titles.")
+@click.option("--min-confidence", type=SHARE, help=_CONFIDENCE)
 @click.option(
     "--limit", type=ONE_OR_MORE, default=ASKED_MOST, show_default=True, help="Show at most this many candidates."
 )
@@ -107,11 +106,8 @@ def find(
 
 
 def _issue(text: str, settings: Settings) -> IssueRef:
-    if "://" in text:
-        hosts = hosts_of(settings.github_api_url)
-        if named := issue_at(text, hosts):
-            return named
-        raise UserError(f"issue: {text!r} is not the address of an issue on {' or '.join(sorted(hosts))}")
+    if named := issue_at(text, hosts_of(settings.github_api_url)):
+        return named
     if text.isdecimal():
         # The plain number is allowed, because a shell takes #N for a comment.
         text = f"#{text}"
@@ -125,15 +121,17 @@ def _issue(text: str, settings: Settings) -> IssueRef:
 def show(report: Report, preview: CommentPreview, *, indexed: bool) -> None:
     """Print a report for a person: the candidates, which of them the bot would name unasked, and the queries (P6)."""
     click.echo(f"{report.repo}#{report.number} {plain(report.title)}\n")
-    says = "" if report.candidates else "No earlier issue was found."
     if report.not_asked and not report.queries and not report.candidates:
         click.secho(f"Nothing was asked: {', '.join(report.not_asked)} cannot answer here.", bold=True)
-    elif says := _OUTCOME_SENTENCES.get((report.outcome, bool(report.candidates)), says):
+    elif says := _OUTCOME_SENTENCES.get(report.outcome):
         click.secho(says, bold=True)
     for candidate in report.candidates:
         _show_candidate(candidate, preview)
     if report.candidates or report.outcome is SearchOutcome.NONE:
-        _show_preview(preview)
+        why = f"The bot posts nothing here ({plain(preview.silence)}). Otherwise:" if preview.silence else ""
+        which = ", ".join(_name(one) for one in preview.named) or "none of them"
+        click.echo(f"\n{why}")
+        click.secho(f"Unasked, the bot would name {which} (min_confidence {preview.threshold:g}).", bold=True)
     _show_asked(report, indexed=indexed)
 
 
@@ -147,38 +145,21 @@ def as_json_of(report: Report, preview: CommentPreview) -> dict[str, Any]:
     return result
 
 
-def _show_preview(preview: CommentPreview) -> None:
-    from bot.quality.known_issues import SHADOW
-
-    if preview.silence == SHADOW:
-        click.echo(f"\nThe bot posts nothing unasked ({SHADOW}). If it did:")
-    elif preview.silence:
-        click.echo(f"\nThe bot leaves this issue alone ({plain(preview.silence)}). Otherwise:")
-    else:
-        click.echo()
-    which = ", ".join(_name(one) for one in preview.named) or "none of them"
-    click.secho(f"Unasked, the bot would name {which} (min_confidence {preview.threshold:g}).", bold=True)
-
-
 def _show_asked(report: Report, *, indexed: bool) -> None:
     where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
     click.echo(f"\nAsked ({where} of {report.repo}):")
     for run in report.queries:
-        click.echo(f"  {run.source:16} {plain(_hits_and_problems(run)):>12}  {plain(run.query)}")
+        parts = ["" if run.hits is None else counted(run.hits, "hit"), "incomplete" if run.incomplete else ""]
+        answer = ", ".join(filter(None, (*parts, str(run.problem or ""))))
+        click.echo(f"  {run.source:16} {plain(answer):>12}  {plain(run.query)}")
     for name in report.not_asked:
         click.echo(f"  {name:16} {'not asked':>12}")
     total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
-    different = counted(unique, "different one")
     # The hits above can include the issue itself, if a query matches it.
     results = f"{counted(total, 'result')} besides the issue itself"
-    click.echo(f"  {results}: {different} and {counted(repeats, 'repeat')}")
+    click.echo(f"  {results}: {counted(unique, 'different one')} and {counted(repeats, 'repeat')}")
     for problem in report.problems:
         click.secho(f"  {plain(str(problem))}", fg="yellow")
-
-
-def _hits_and_problems(run: QueryRun) -> str:
-    hits = "" if run.hits is None else counted(run.hits, "hit")
-    return ", ".join(filter(None, (hits, "incomplete" if run.incomplete else "", str(run.problem or ""))))
 
 
 def _show_candidate(candidate: Candidate, preview: CommentPreview) -> None:

@@ -44,7 +44,7 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
     settings, console = host.load(), Console(highlight=False)
     with closing(open_store(settings)) as store:
         built = build_index(settings, store)
-        wanted = stored_repository(store, repository).id if repository else None
+        wanted = stored_repository(store, repository, {}).id if repository else None
 
         def look() -> list[IndexStatus]:
             repositories = [one for one in store.repositories.list() if wanted in (None, one.id)]
@@ -56,16 +56,13 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
         elif not found:
             click.echo("The store holds no repository: install the App on one, and it is indexed.")
         elif not watch:
-            console.print(Group(*map(_line, found)))
+            console.print(*map(_line, found), sep="\n")
         else:
             with Live(Group(*map(_line, found)), console=console, auto_refresh=False) as live:
                 while any(one.state in _AT_WORK for one in found):
                     time.sleep(_EVERY)
                     found = look()
                     live.update(Group(*map(_line, found)), refresh=True)
-            if not console.is_terminal:
-                # Live ends the last line only on a terminal.
-                console.print()
 
 
 def _line(one: IndexStatus) -> Text:

@@ -12,7 +12,7 @@ from bot.app.cli.shared.console import cleanup_on_signal, file_errors, opened, p
 from bot.app.cli.shared.parameters import (
     ONE_OR_MORE,
     READ_FILE,
-    Share,
+    SHARE,
     WrittenFile,
     from_option,
     options,
@@ -67,7 +67,7 @@ replay_options = options(
 )
 @click.option("--sample", type=ONE_OR_MORE, help=_SAMPLE)
 @seed_option
-@click.option("--threshold", type=Share(0, 1), default=0.0, show_default=True, help="The least similarity of titles.")
+@click.option("--threshold", type=SHARE, default=0.0, show_default=True, help="The least similarity of titles.")
 @click.option("--budget", type=click.IntRange(1, 10), default=DEFAULT_BUDGET, show_default=True, help=_BUDGET)
 @replay_options
 def replay(

@@ -26,6 +26,8 @@ from bot.quality.scanning.groups import BacklogIssue, DuplicateGroup, GroupMembe
 
 # The number of members to show in a group, and smaller numbers to try if the text gets too long.
 _MEMBERS = (20, 5, 1)
+EVERYTHING = 10**9
+"""All groups of any backlog fit into this many characters."""
 # Characters to keep free for the sentence about omitted groups.
 _RESERVED = 400
 
@@ -69,8 +71,13 @@ def render_scan(result: ScanResult, links: RepoLinks, checked: datetime, say: Me
     return f"{SCAN.line(inside)}\n{text}\n"
 
 
-def scan_markdown(result: ScanResult, links: IssueNames, say: Messages, limit: int = BODY_MAX - 200) -> str:
-    """The most useful groups in at most `limit` characters, and the number of omitted groups."""
+def scan_markdown(
+    result: ScanResult, links: IssueNames, say: Messages, limit: int = BODY_MAX - 200, most: int | None = None
+) -> str:
+    """The most useful groups in at most `limit` characters, and the number of omitted groups.
+
+    With `most`, at most so many groups, without that number.
+    """
     blocks = [heading(result, say)]
     if result.groups:
         commands = (CommandName.OF, CommandName.NOT, CommandName.SCAN)
@@ -80,20 +87,20 @@ def scan_markdown(result: ScanResult, links: IssueNames, say: Messages, limit: i
         blocks += [say.scan_how(), bullets(listed)]
     room = limit - _RESERVED - sum(len(block) + 2 for block in blocks)
     shown = 0
-    for rank, group in enumerate(result.groups, 1):
-        texts = (_group(rank, group, links, most, say) for most in _MEMBERS)
+    for rank, group in enumerate(result.groups[:most], 1):
+        texts = (_group(rank, group, links, members, say) for members in _MEMBERS)
         block = next((text for text in texts if len(text) + 2 <= room), None)
         if block is None:
             break
         blocks.append(block)
         room -= len(block) + 2
         shown += 1
-    if omitted := result.groups[shown:]:
+    if most is None and (omitted := result.groups[shown:]):
         closable = sum(group.closable for group in omitted)
         blocks.append(say.scan_left_out(groups=say.groups(count=len(omitted)), issues=say.issues(count=closable)))
     text = break_phrase("\n\n".join(blocks))
     # Only a repository's own texts can be too long.
-    return text if len(text) <= limit else scan_markdown(result, links, say.plain, limit)
+    return text if len(text) <= limit else scan_markdown(result, links, say.plain, limit, most)
 
 
 def heading(result: ScanResult, say: Messages) -> str:
@@ -139,8 +146,6 @@ def _member(member: GroupMember, links: IssueNames, say: Messages) -> list[str]:
     return [f"- {links.issue(entry.number)} {escape(entry.title)}", *(f"  - {sentence(reason)}" for reason in reasons)]
 
 
-# All groups of any backlog fit into this many characters.
-_PAGE_MAX = 10**9
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --link: #0969da; }
 @media (prefers-color-scheme: dark) { :root { --ink: #f0f6fc; --paper: #0d1117; --link: #4493f8; } }
@@ -154,7 +159,7 @@ def scan_page(result: ScanResult, links: IssueNames, name: str, checked: str) ->
     """The Markdown of all groups as an HTML page; `name` says what was scanned, and `checked` when."""
     title = quoted(clean(f"{english().scan_title()}: {name}"))
     # Only GitHub makes formulas.
-    text = scan_markdown(result, links, english(), _PAGE_MAX).replace("<span>$</span>", "$")
+    text = scan_markdown(result, links, english(), EVERYTHING).replace("<span>$</span>", "$")
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

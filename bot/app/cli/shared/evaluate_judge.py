@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.app.cli.shared.console import cleanup_on_signal, file_errors, opened, progress_bar, write
-from bot.app.cli.shared.parameters import Share, WrittenFile, options
+from bot.app.cli.shared.parameters import SHARE, WrittenFile, options
 from bot.conversation.config.schema import JUDGE_FLOOR
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
@@ -38,7 +38,7 @@ _MAX_FAILURES = 3
 
 judge_options = options(
     click.option("--judge", is_flag=True, help="Also use a judge: DOPPEL_JUDGE_URL, or the answers in --answers."),
-    click.option("--floor", type=Share(0, 1), default=JUDGE_FLOOR, show_default=True, help="As in .github/doppel.yml."),
+    click.option("--floor", type=SHARE, default=JUDGE_FLOOR, show_default=True, help="As in .github/doppel.yml."),
     click.option("--related", is_flag=True, help="Count issues that the judge calls related as named, too."),
     click.option("--critic", is_flag=True, help="Have what the judge calls the same read again, as in doppel.yml."),
     click.option(

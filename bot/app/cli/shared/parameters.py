@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import math
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bot.app.cli.shared.console import file_errors
 from bot.domain.entities import RepoRef, name_key
 from bot.domain.errors import InvalidArgument, UserError
 from bot.platform import settings as host
@@ -31,22 +32,13 @@ READ_FILE_OR_STDIN = click.Path(exists=True, dir_okay=False, allow_dash=True, pa
 OUT = click.Path(dir_okay=False, path_type=Path)
 PORT = click.IntRange(1, 65535)
 ONE_OR_MORE = click.IntRange(1)
+SHARE = click.FloatRange(0, 1)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="The seed of the random sample.")
 repository_argument = click.argument("repository", metavar="OWNER/REPO")
 # With click.Path a shell completes names of files; `read_source` checks the value.
 source_argument = click.argument("source", type=click.Path(readable=False))
-
-
-class Share(click.FloatRange):
-    """A range of floats without NaN, which click's FloatRange accepts."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if isinstance(number, float) and math.isnan(number):
-            self.fail(f"{value} is not a number.", param, ctx)
-        return number
 
 
 class WrittenFile(click.Path):
@@ -59,15 +51,10 @@ class WrittenFile(click.Path):
         if value == "-":
             self.fail("a file is written; /dev/stdout is the terminal, and ./- a file of that name", param, ctx)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
-        folder = path.absolute().parent
-        if not folder.is_dir():
-            self.fail(f"there is no folder {path.parent}", param, ctx)
-        if not is_pipe_or_device(path) and not os.access(folder, os.W_OK | os.X_OK):
-            self.fail(f"the folder {path.parent} cannot be written to", param, ctx)
-        try:
+        if not is_pipe_or_device(path) and not os.access(path.absolute().parent, os.W_OK | os.X_OK):
+            self.fail(f"the folder {path.parent} does not exist or cannot be written to", param, ctx)
+        with file_errors(path):
             refuse_links(path)
-        except OSError as problem:
-            self.fail(f"{path}: {problem.strerror}", param, ctx)
         return path
 
 
@@ -92,7 +79,7 @@ def web_address(_context: click.Context, _option: click.Parameter, value: str | 
 def from_option(begun: str) -> Decorator:
     """The option `--from`, as `warm`; `begun` says what is done to the issues that arrive after this share."""
     help_text = f"The first issues, up to this share, only arrive and are not {begun}."
-    return click.option("--from", "warm", type=Share(0, 1), default=0.2, show_default=True, help=help_text)
+    return click.option("--from", "warm", type=SHARE, default=0.2, show_default=True, help=help_text)
 
 
 def relevance_option(help_text: str) -> Decorator:
@@ -116,10 +103,8 @@ def read_weights(weights: Path | None) -> str:
         text = weights.read_text(encoding="utf-8")
         Model.parse(text)
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as problem:
-        # The text of a KeyError is only the name.
-        why = f"there is no {problem} in it" if isinstance(problem, KeyError) else str(problem)
         raise UserError(
-            f"--weights: {weights} holds no weights of this version: {why}; `doppel train` makes such"
+            f"--weights: {weights} holds no weights of this version ({problem!r}); `doppel train` makes such"
         ) from None
     return text
 
@@ -131,8 +116,7 @@ def settings_with(option: str, url: str | None, otherwise: str = "DATABASE_URL")
     """
     if url is None:
         return host.load()
-    if url:
-        database_url(url, option, otherwise)
+    database_url(url, option, otherwise)
     return host.load({**os.environ, "DATABASE_URL": url})
 
 
@@ -141,13 +125,8 @@ def read_source(text: str) -> Path | RepoRef:
     # A pipe is read like a file: a shell's `<(zcat …)`, or /dev/stdin.
     if Path(text).exists() and not Path(text).is_dir():
         return Path(text)
-    if "://" in text:
-        hosts = hosts_of(host.load().github_api_url)
-        if named := repository_at(text, hosts):
-            return named
-        raise UserError(f"{text} is not the address of a repository on {' or '.join(sorted(hosts))}")
-    if Path(text).is_dir():
-        raise UserError(f"{text} is a folder; name a file of issues in it, or OWNER/REPO")
+    if named := repository_at(text, hosts_of(host.load().github_api_url)):
+        return named
     try:
         repo = RepoRef.parse(text)
     except InvalidArgument:
@@ -155,11 +134,6 @@ def read_source(text: str) -> Path | RepoRef:
     if text.endswith((".jsonl", ".gz", ".json")):
         raise UserError(f"{text}: there is no such file")
     return repo
-
-
-_MAX_SUGGESTIONS = 5
-# Every database can hold an id of this many digits; GitHub's ids have half as many.
-_MAX_ID_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,33 +147,32 @@ class NamedRepository:
 @contextmanager
 def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, NamedRepository]]:
     """The host's settings and store, and the repository of `text`; with `evaluated`, it may have only a history."""
+    from bot.quality.evaluation.history import repositories_with_history
     from bot.storage import open_store
 
-    settings, others = host.load(), {}
-    if evaluated:
-        from bot.quality.evaluation.history import repositories_with_history
-
-        others = repositories_with_history(settings.home)
+    settings = host.load()
     with closing(open_store(settings)) as store:
+        others = repositories_with_history(settings.home) if evaluated else {}
         yield settings, store, stored_repository(store, text, others)
 
 
-def stored_repository(store: Store, text: str, others: Mapping[int, str] | None = None) -> NamedRepository:
-    """The stored repository that `text` names: OWNER/REPO in any case, or GitHub's id. Raises UserError."""
-    known = {**(others or {}), **{one.id: str(one.ref) for one in store.repositories.list()}}
-    if text.isascii() and text.isdigit():
-        if len(text) > _MAX_ID_DIGITS:
-            raise UserError(f"{text[:_MAX_ID_DIGITS]}…: no repository has an id of more than {_MAX_ID_DIGITS} digits")
+def stored_repository(store: Store, text: str, others: Mapping[int, str]) -> NamedRepository:
+    """The repository that `text` names: OWNER/REPO in any case, or GitHub's id. Raises UserError.
+
+    `others` are names by id, of repositories that are not in the store.
+    """
+    known = {**others, **{one.id: str(one.ref) for one in store.repositories.list()}}
+    # Every database can hold an id of 18 digits; GitHub's ids have half as many.
+    if re.fullmatch("[0-9]{1,18}", text):
         # The store may still hold rows of a repository that it no longer lists.
         return NamedRepository(int(text), known.get(int(text), f"repository {text}"))
-    name = RepoRef.parse(text).key
-    found = [NamedRepository(repo_id, known[repo_id]) for repo_id in known if name_key(known[repo_id]) == name]
+    key = RepoRef.parse(text).key
+    found = [NamedRepository(id, name) for id, name in known.items() if name_key(name) == key]
     if len(found) > 1:
         ids = ", ".join(str(one.id) for one in found)
         raise UserError(f"{text} is the name of several stored repositories; give GitHub's id of one of them: {ids}")
     if not found:
-        near = difflib.get_close_matches(name, sorted(known.values()), _MAX_SUGGESTIONS)
-        listed = near or sorted(known.values())[:_MAX_SUGGESTIONS]
-        there = f"; there is {', '.join(listed)}" if listed else "; the store holds no repository at all"
-        raise UserError(f"nothing is stored about {text}{there}")
+        names = sorted(known.values())
+        near = difflib.get_close_matches(key, names, 5) or names[:5] or ["no repository at all"]
+        raise UserError(f"nothing is stored about {text}; there is {', '.join(near)}")
     return found[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,16 +13,14 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
+from rich.markdown import Markdown
 
 from bot.app.cli.shared.console import progress_bar, write
 from bot.app.cli.shared.parameters import read_source
 from bot.app.wiring.clients import now
 from bot.app.wiring.indexes import build_backlog_matcher, build_index, fill_index, present_reactions
 from bot.conversation.messages.catalogue import english
-from bot.conversation.render.comment import confidence_words
-from bot.conversation.render.escape import RepoLinks, clean
+from bot.conversation.render.escape import RepoLinks
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
 from bot.domain.formats import batches, counted
@@ -30,8 +28,8 @@ from bot.platform.addresses import pages_of
 from bot.platform.settings import Settings
 from bot.quality.replay.archive import PastIssue, read_archive
 from bot.quality.replay.drivers import temporary_index_errors
-from bot.quality.scanning.groups import BacklogIssue, ScanResult
-from bot.quality.scanning.markdown import FileIssueNames, PageLinks, age, facts, heading, scan_markdown, scan_page
+from bot.quality.scanning.groups import ScanResult
+from bot.quality.scanning.markdown import EVERYTHING, FileIssueNames, IssueNames, PageLinks, scan_markdown, scan_page
 from bot.quality.scanning.scan import ReadReactions, Scan, match_in_processes
 from bot.search.index import IndexedIssue
 from bot.storage import Store, open_store
@@ -61,19 +59,6 @@ def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
 _FILE = 1
 
 
-def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:
-    """Find the matches of each issue that has none stored, with `weights` or the shipped weights."""
-    make_matcher = partial(build_backlog_matcher, backlog.settings, weights)
-    scan = Scan(backlog.store, make_matcher(backlog.store), backlog.repo_id, closed=closed)
-    scan.begin(fresh=fresh)
-    numbers = scan.missing()
-    with progress_bar("Comparing issues", len(numbers)) as (progress, task):
-        for answers in match_in_processes(make_matcher, backlog.repo_id, numbers, processes):
-            scan.put(answers)
-            progress.advance(task, len(answers))
-    return scan
-
-
 @dataclass(frozen=True, slots=True)
 class IndexedSource:
     """The store with the index of SOURCE, the settings to open it in a child process, the repository's id and name.
@@ -90,10 +75,12 @@ class IndexedSource:
     reactions: ReadReactions | None = None
 
 
-def open_source(source: str, settings: Settings) -> AbstractContextManager[IndexedSource]:
+@contextmanager
+def open_source(source: str, settings: Settings) -> Iterator[IndexedSource]:
     """SOURCE with all its issues in an index. Raises UserError."""
     read = read_source(source)
-    return _of_file(read, settings) if isinstance(read, Path) else _of_repository(read, settings)
+    with _of_file(read, settings) if isinstance(read, Path) else _of_repository(read, settings) as backlog:
+        yield backlog
 
 
 @contextmanager
@@ -102,40 +89,35 @@ def _of_file(path: Path, settings: Settings) -> Iterator[IndexedSource]:
         # The database is temporary, so do not wait for the disk.
         url = f"sqlite:///{Path(directory) / 'scan.db'}"
         used = settings.model_copy(update={"database_url": url, "sqlite_synchronous": "OFF"})
+        archive = read_archive(path)
         with closing(open_store(used)) as store:
-            yield IndexedSource(store, used, _FILE, path.name, _index_file(path, store, used))
+            index = build_index(used, store)
+            with progress_bar("Reading issues", len(archive)) as (progress, task):
+                for part in batches(indexed(archive), 1_000):
+                    index.put(_FILE, part)
+                    progress.advance(task, len(part))
+            names = {number: str(one.id) for number, one in enumerate(archive, 1)}
+            yield IndexedSource(store, used, _FILE, path.name, names)
 
 
 @contextmanager
 def _of_repository(repo: RepoRef, settings: Settings) -> Iterator[IndexedSource]:
+    """A repository; its index is brought up to date if GitHub can be asked."""
     with closing(open_store(settings)) as store:
-        repo_id, name = _index_repository(repo, store, settings)
+        known, reactions = store.repositories.by_name(repo), None
+        if known and store.backfills.complete(known.id) and not (settings.github_token or settings.app_id):
+            used_as_it_is = "the index is used as it is; with GITHUB_TOKEN it would be brought up to date."
+            click.echo(f"{known.ref}: {used_as_it_is}", err=True)
+            repo_id, ref = known.id, known.ref
+        else:
+            repo_id, ref = _fill(repo, store, settings)
+            reactions = partial(present_reactions, settings, ref)
         with erased_if_ended(repo_id, store):
-            asks = bool(settings.github_token or settings.app_id)
-            reactions = partial(present_reactions, settings, RepoRef.parse(name)) if asks else None
-            yield IndexedSource(store, settings, repo_id, name, reactions=reactions)
+            yield IndexedSource(store, settings, repo_id, str(ref), reactions=reactions)
 
 
-def _index_file(path: Path, store: Store, settings: Settings) -> dict[int, str]:
-    """Put a file's issues into the index; return their ids by number."""
-    archive = read_archive(path)
-    issues = indexed(archive)
-    index = build_index(settings, store)
-    with progress_bar("Reading issues", len(issues)) as (progress, task):
-        for part in batches(issues, 1_000):
-            index.put(_FILE, part)
-            progress.advance(task, len(part))
-    return {number: str(one.id) for number, one in enumerate(archive, 1)}
-
-
-def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, str]:
-    """Bring a repository's index up to date, if GitHub can be asked; return its id and name. Raises UserError."""
-    known = store.repositories.by_name(repo)
-    if known and store.backfills.complete(known.id) and not (settings.github_token or settings.app_id):
-        click.echo(
-            f"{known.ref}: the index is used as it is; with GITHUB_TOKEN it would be brought up to date.", err=True
-        )
-        return known.id, str(known.ref)
+def _fill(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, RepoRef]:
+    """Read a repository's new issues into its index; return its id and name. Raises UserError."""
     with progress_bar("Reading issues", None) as (progress, task):
 
         def advance(at: Progress) -> None:
@@ -148,20 +130,45 @@ def _index_repository(repo: RepoRef, store: Store, settings: Settings) -> tuple[
         raise UserError(
             f"{summary.ref}: not all issues could be read ({problem}). What was read is kept: run it again."
         )
-    return summary.id, str(summary.ref)
+    return summary.id, summary.ref
+
+
+def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:
+    """Find the matches of each issue that has none stored, with `weights` or the shipped weights."""
+    make_matcher = partial(build_backlog_matcher, backlog.settings, weights)
+    scan = Scan(backlog.store, make_matcher(backlog.store), backlog.repo_id, closed=closed)
+    scan.begin(fresh=fresh)
+    numbers = scan.missing()
+    with progress_bar("Comparing issues", len(numbers)) as (progress, task):
+        for answers in match_in_processes(make_matcher, backlog.repo_id, numbers, processes):
+            scan.put(answers)
+            progress.advance(task, len(answers))
+    return scan
 
 
 def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
-    home = f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
-    place = FileIssueNames(backlog.names) if backlog.names else PageLinks(home)
     checked = f"Checked on {now().strftime('%Y-%m-%d %H:%M %Z').strip()}."
-    write(path, scan_page(found, place, backlog.name, checked), "--html")
+    write(path, scan_page(found, _pages(backlog), backlog.name, checked), "--html")
     click.echo(f"{path}: {counted(len(found.groups), 'group')}", err=True)
 
 
 def as_markdown(found: ScanResult, backlog: IndexedSource) -> str:
+    """For an issue on GitHub, with links that leave no back-link."""
     place = FileIssueNames(backlog.names) if backlog.names else RepoLinks(backlog.name, backlog.settings.enterprise)
     return scan_markdown(found, place, english())
+
+
+def show(found: ScanResult, most: int, backlog: IndexedSource) -> None:
+    """Print the first groups for a person; issues of a file are named by their ids in the file."""
+    Console().print(Markdown(scan_markdown(found, _pages(backlog), english(), EVERYTHING, most)))
+    if len(found.groups) > most:
+        more = counted(len(found.groups) - most, "group")
+        click.echo(f"\n… and {more} more; --limit, --json or --html shows them.")
+
+
+def _pages(backlog: IndexedSource) -> IssueNames:
+    home = f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
+    return FileIssueNames(backlog.names) if backlog.names else PageLinks(home)
 
 
 def to_json(found: ScanResult, backlog: IndexedSource) -> dict[str, Any]:
@@ -172,31 +179,3 @@ def to_json(found: ScanResult, backlog: IndexedSource) -> dict[str, Any]:
             for issue in (group["original"], *group["members"]):
                 issue["id"] = backlog.names[issue["number"]]
     return {"source": backlog.name} | result
-
-
-def show(found: ScanResult, limit: int, backlog: IndexedSource) -> None:
-    """Print the first groups for a person; issues of a file are named by their ids in the file."""
-
-    def title(entry: BacklogIssue) -> str:
-        name = backlog.names[entry.number] if backlog.names else str(entry.number)
-        return clean(f"{'#' if name.isdecimal() else ''}{name} {entry.title}")
-
-    console, say = Console(highlight=False), english()
-
-    def line(indent: int, text: str, style: str = "") -> None:
-        # A long text wraps, and keeps its indentation.
-        console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
-
-    console.print(Text(heading(found, say).replace("**", ""), style="bold"))
-    for rank, group in enumerate(found.groups[:limit], 1):
-        console.print(Text(f"\n{rank}. {title(group.original)}", style="bold"))
-        line(3, f"{age(group.original, say)} · {facts(group, say)}", "dim")
-        for member in group.members:
-            line(3, title(member.entry))
-            line(6, f"{confidence_words(member.confidence, say)} · {age(member.entry, say)}", "cyan")
-            for reason in member.reasons:
-                line(6, clean(str(reason)), "dim")
-    if len(found.groups) > limit:
-        console.print(
-            f"\n… and {counted(len(found.groups) - limit, 'group')} more; --limit, --json or --html shows them."
-        )
