@@ -198,7 +198,7 @@ class TestUnavailable:
             response, unready = post(client), client.get("/readyz")
             assert post(client, event="ping").status_code == 202
             assert client.get("/healthz").status_code == 200
-        locked = "the queue's database failed: another process keeps it locked"
+        locked = "the queue's database failed: another process keeps it locked; see `doppel doctor`"
         assert (response.status_code, response.json) == (503, {"error": locked})
         assert unready.status_code == 503
         assert unready.json is not None

@@ -147,7 +147,7 @@ def named_failures() -> Iterator[None]:
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
-        raise QueueUnavailable(f"the queue's database failed: {why(error)}") from error
+        raise QueueUnavailable(f"the queue's database failed: {why(error)}; see `doppel doctor`") from error
 
 
 def read_jobs(engine: sa.Engine, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]:

@@ -13,7 +13,6 @@ import os
 import signal
 import sys
 import traceback
-from pathlib import Path
 from typing import Any, NoReturn
 
 import click
@@ -124,27 +123,17 @@ def main(args: list[str] | None = None) -> Any:
     # Set these before any command loads NumPy, whose threads would otherwise spin while they wait for each other.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
-    _make_streams_usable()
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Escape what the terminal's encoding lacks, as Python does on stderr. Names of files may hold such characters.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        return cli.main(args=args, prog_name="doppel", standalone_mode=True, color=_colour())
-    except BrokenPipeError:
-        # A reader that closes the pipe early, as in `doppel … | head`, is no error.
-        sys.stderr.close()
+        # NO_COLOR is a convention: https://no-color.org.
+        return cli.main(args=args, prog_name="doppel", color=False if os.environ.get("NO_COLOR") else None)
     except Exception as error:
         text, code = _message_and_code(error)
         if code == FAULT:
             traceback.print_exc()
         _complain(text, code)
-
-
-def _make_streams_usable() -> None:
-    if sys.stdin is None:
-        # The caller has closed stdin (`<&-`): treat it like an empty file.
-        sys.stdin = Path(os.devnull).open(encoding="utf-8")  # noqa: SIM115
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
-        # Escape characters that the terminal's encoding lacks, as Python does on stderr. Names of files may hold such
-        # characters.
-        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _message_and_code(error: Exception) -> tuple[str, int]:
@@ -153,38 +142,20 @@ def _message_and_code(error: Exception) -> tuple[str, int]:
     if refused := access_refused(error):
         return refused, USAGE
     if isinstance(error, (Retryable, GitHubError)):
-        from bot.deliveries.database import QueueUnavailable
-
-        mend = "; see `doppel doctor`" if isinstance(error, QueueUnavailable) else ""
-        return f"{error}{mend}", UNREACHABLE
+        return str(error), UNREACHABLE
     if type(error).__module__.startswith("sqlalchemy."):
         from bot.storage.failures import why
 
         return f"the database of DATABASE_URL failed ({why(error)}); see `doppel doctor`", UNREACHABLE
-    if isinstance(error, OSError) and (answer := _file_message_and_code(error)):
-        return answer
+    if isinstance(error, OSError) and error.errno in _DISK_FULL:
+        return f"cannot write: {error.strerror}", UNREACHABLE
+    if isinstance(error, OSError) and error.filename:
+        owner = "; run as the user that owns it" if isinstance(error, PermissionError) else ""
+        settings = "; check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""
+        return f"{error.filename}: {error.strerror}{owner}{settings}", USAGE
     return f"a fault of Doppel's own ({type(error).__name__}); the lines above say where, please report it", FAULT
 
 
-def _file_message_and_code(error: OSError) -> tuple[str, int] | None:
-    """The message and the exit code of an error of a file or its disk; None for any other error."""
-    where = f"{error.filename}: {error.strerror}"
-    if isinstance(error, PermissionError) and error.filename:
-        settings_hint = ", or check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""
-        return f"{where}; run as the user that owns it{settings_hint}", USAGE
-    if is_of_a_database(error):
-        return f"{where}. The database cannot be kept there; check DOPPEL_HOME and DATABASE_URL", USAGE
-    if error.errno in _DISK_FULL:
-        return f"cannot write, what is printed or a file of its own: {error.strerror}", UNREACHABLE
-    return None
-
-
-def _colour() -> bool | None:
-    """False if NO_COLOR is set (https://no-color.org), else None: the terminal decides."""
-    return False if os.environ.get("NO_COLOR") else None
-
-
 def _complain(text: str, code: int) -> NoReturn:
-    click.secho("doppel: ", nl=False, err=True, fg="red", bold=True, color=_colour())
-    click.echo(text, err=True)
+    click.echo(f"doppel: {text}", err=True)
     sys.exit(code)

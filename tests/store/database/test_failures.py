@@ -60,7 +60,7 @@ def test_what_a_file_system_says_is_told_without_the_place(tmp_path: Path) -> No
     assert told(f"sqlite:///{tmp_path / 'hush' / 'a.db'}", "SELECT 1") == "File exists"
     with pytest.raises(QueueUnavailable) as refused, named_failures():
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), "/hush")
-    assert str(refused.value) == "the queue's database failed: Read-only file system"
+    assert str(refused.value) == "the queue's database failed: Read-only file system; see `doppel doctor`"
 
 
 def test_a_server_that_is_away_is_told() -> None:
