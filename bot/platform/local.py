@@ -69,9 +69,7 @@ def check_address(host: str, port: int) -> None:
         errno.EADDRINUSE: "End that program, or choose another port with PORT or --port.",
         errno.EACCES: "Choose a port from 1024 on with PORT or --port, which everybody may listen on.",
     }.get(problem.errno or 0, "Choose an address of this machine's with DOPPEL_HOST or --host.")
-    raise SettingsError(
-        f"PORT, DOPPEL_HOST: cannot listen on {host}:{port}: {in_words(problem)}. {advice}"
-    ) from problem
+    raise SettingsError(f"cannot listen on {host}:{port}: {in_words(problem)}. {advice}") from problem
 
 
 def in_words(problem: OSError) -> str:

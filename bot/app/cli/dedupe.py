@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,9 @@ import click
 
 from bot.app.cli.shared.console import file_errors, in_json
 from bot.app.cli.shared.parameters import OUT, READ_FILE
+from bot.conversation.render.escape import clean
 from bot.domain.errors import Retryable, UserError
 from bot.domain.formats import counted
-from bot.platform.local import plain
 from bot.platform.private_files import refuse_links, replace_file
 
 if TYPE_CHECKING:
@@ -57,12 +57,8 @@ def dedupe(
         # Do not check the bot's other settings: a wrong one must not stop the merge.
         environ = variables(os.environ, None)
         found = deduplicate(content, threshold, slugs=SECTION_SLUGS, model=model, environ=environ)
-    except UserError:
-        raise
-    except Retryable as problem:
-        # A missing model stays missing: another try does not help.
-        raise UserError(str(problem)) from None
-    except ValueError as problem:
+    except (Retryable, ValueError) as problem:
+        # A missing model, which is Retryable, stays missing: another try does not help.
         raise UserError(f"{playbook}: {problem}") from None
     _report(found)
     if dry_run:
@@ -85,39 +81,34 @@ def _read(path: Path) -> Any:
     try:
         # "utf-8-sig" skips the byte order mark that editors on Windows put before a text.
         return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_each_once)
-    except OSError as problem:
-        raise UserError(f"{path}: {problem.strerror}") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path}: this is not UTF-8 text") from None
     except (ValueError, RecursionError) as problem:
         raise UserError(f"{path}: this is not JSON: {problem}") from None
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Build an object; refuse repeated names: of two sections with one name, JSON's reader would keep only the last."""
-    for name, times in Counter(name for name, _ in pairs).most_common(1):
-        if times > 1:
-            raise ValueError(f"the name {name!r} stands twice in one object")
-    return dict(pairs)
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError(f"one of the names {list(made)} stands twice in its object")
+    return made
 
 
 def _report(found: Deduplication) -> None:
     """Report on stderr, since stdout may be the playbook."""
     from bot.interfaces.agents.deduplication import account
 
-    def say(text: str, **how: Any) -> None:
-        click.secho(text, err=True, **how)
-
+    say = partial(click.echo, err=True)
     if not found.model:
         say(f"{'1 entry' if found.entries else 'No entries'}: nothing to compare")
         return
     for merge in account(found):
         old = merge.survivor
-        say(_place(old), bold=True, nl=False)
-        say(f"  helpful/harmful {old.helpful}/{old.harmful} → {merge.helpful}/{merge.harmful}\n    {_shown(old.text)}")
+        say(f"{_place(old)}  helpful/harmful {old.helpful}/{old.harmful} → {merge.helpful}/{merge.harmful}")
+        say(f"    {clean(old.text, _TEXT_SHOWN)}")
         for absorbed in merge.absorbed:
             how = "" if absorbed.through is None else f", through {_place(absorbed.through)} at {absorbed.link:.2f}"
-            say(f"  ← {absorbed.similarity:.2f}  {_place(absorbed.entry)}{how}\n    {_shown(absorbed.entry.text)}")
+            say(f"  ← {absorbed.similarity:.2f}  {_place(absorbed.entry)}{how}")
+            say(f"    {clean(absorbed.entry.text, _TEXT_SHOWN)}")
     for left, right in found.apart:
         pair = f"{_place(found.entries[left])} and {_place(found.entries[right])}"
         say(f"{pair} contradict each other, and stay two entries")
@@ -127,8 +118,4 @@ def _report(found: Deduplication) -> None:
 
 
 def _place(entry: PlaybookEntry) -> str:
-    return f"{_shown(entry.name)} ({_shown(entry.section)})"
-
-
-def _shown(text: str) -> str:
-    return plain(text) if len(text) <= _TEXT_SHOWN else plain(text[:_TEXT_SHOWN]) + "…"
+    return f"{clean(entry.name, _TEXT_SHOWN)} ({clean(entry.section, _TEXT_SHOWN)})"

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import click
 
 from bot.app.cli.shared.console import echo_json
 from bot.app.cli.shared.parameters import json_option, repository_argument, stored
-
-if TYPE_CHECKING:
-    from bot.conversation.messages.catalogue import Messages
-    from bot.quality.digest import Digest
 
 _UNITS = {"h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
@@ -35,12 +29,14 @@ def digest(repository: str, since: float, as_json: bool) -> None:
     """Say what the bot did lately, or would have done (mode: shadow), and how often people found that it was right.
 
     GitHub's id of the repository may replace OWNER/REPO. This command does not ask GitHub: workers read reactions every
-    hour, and closings, commands and ticked boxes as they come. In the table, "not" or "of" in brackets is the command
-    that a person gave. The JSON has no titles. docs/feedback.md says how much each kind of feedback counts.
+    hour, and closings, commands and ticked boxes as they come. Below each issue stands what the bot named, how likely
+    it is the same, and what people said; "not" or "of" in brackets is the command that a person gave. The JSON has no
+    titles. docs/feedback.md says how much each kind of feedback counts.
     """
     from bot.app.wiring.clients import now
     from bot.app.wiring.indexes import build_index
     from bot.conversation.messages.catalogue import english
+    from bot.conversation.render.escape import clean
     from bot.quality import digest_text as words
     from bot.quality.calibration import threshold_in_force
     from bot.quality.digest import digest_of, titles_of
@@ -57,30 +53,11 @@ def digest(repository: str, since: float, as_json: bool) -> None:
         echo_json({"repository": target.name, **bar, **found.to_json()})
     else:
         click.echo(f"{words.sentences(found, moment, say)}\n{words.threshold_words(threshold, say)}")
-        if found.lines:
-            _show_table(found, titles, say)
-
-
-def _show_table(found: Digest, titles: Mapping[int, str], say: Messages) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    from bot.conversation.render.escape import clean
-    from bot.quality import digest_text as words
-
-    def named(number: int) -> Text:
-        # A title must not act as markup, or as a command to the terminal.
-        return Text(clean(f"#{number} {titles.get(number, '')}"), overflow="ellipsis", no_wrap=True)
-
-    table = Table("issue", "reported before as", box=box.SIMPLE)
-    table.add_column("likely", justify="right")
-    table.add_column("so far")
-    for line in found.lines:
-        so_far = Text(words.standing_words(line, say, brief=True))
-        table.add_row(named(line.number), named(line.other), say.locale.percent(line.probability), so_far)
-    Console(highlight=False).print(table)
+        for line in found.lines:
+            # A title must not act as a command to the terminal.
+            number, other = (clean(f"#{one} {titles.get(one, '')}") for one in (line.number, line.other))
+            standing = words.standing_words(line, say, brief=True)
+            click.echo(f"\n{number}\n    {say.locale.percent(line.probability)} {other}\n    {standing}")
 
 
 @click.command()
@@ -117,10 +94,8 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     click.echo(words.threshold_words(threshold, english()))
     if found.move is not Move.STAYS:
         return
-    since = known.since if known else 0.0
-    put_back = f"since the threshold was put back on {datetime.fromtimestamp(since, UTC):%Y-%m-%d at %H:%M} UTC"
-    when = put_back if since > moment - WINDOW else "of the last year"
+    since = datetime.fromtimestamp(max(moment - WINDOW, known.since if known else 0.0), UTC)
     click.echo(
-        f"Feedback {when}, by weight: {found.right:g} right, {found.wrong:g} wrong. "
+        f"Feedback since {since:%Y-%m-%d %H:%M} UTC, by weight: {found.right:g} right, {found.wrong:g} wrong. "
         f"The threshold can move once one of them reaches {ENOUGH:g}."
     )

@@ -14,8 +14,6 @@ from bot.app.cli.shared.parameters import ONE_OR_MORE, json_option
 from bot.domain.formats import counted, format_time
 from bot.platform import settings as host
 
-_NOTHING = "Nothing was given up."
-
 
 @click.group(invoke_without_command=True)
 @click.option("--limit", type=ONE_OR_MORE, default=100, show_default=True, help="List at most this many deliveries.")
@@ -45,7 +43,8 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
         click.echo(f"  {letter.event} {letter.repository or ''}".rstrip() + f", given up {when}")
         tries = counted(letter.attempts, "attempt") if letter.attempts else "several attempts"
         click.echo(f"    after {tries}: {letter.reason}")
-    click.echo("`doppel jobs retry ID` tries one again, `doppel jobs retry --all` all of them." if found else _NOTHING)
+    how = "`doppel jobs retry ID` tries one again, `doppel jobs retry --all` all of them."
+    click.echo(how if found else "Nothing was given up.")
 
 
 @jobs.command()
@@ -65,8 +64,5 @@ def retry(delivery: str | None, everything: bool) -> None:
         missed = [one for one in wanted if not letters.retry(one)]
     for one in missed:
         click.echo(f"{one}: no delivery of this id was given up, or its content has been erased", err=True)
-    if not wanted:
-        click.echo(_NOTHING)
-    elif everything or not missed:
-        click.echo(f"{len(wanted) - len(missed)} of {len(wanted)} put back into the queue")
+    click.echo(f"{len(wanted) - len(missed)} of {len(wanted)} put back into the queue")
     sys.exit(1 if missed else 0)

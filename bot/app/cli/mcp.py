@@ -7,9 +7,9 @@ from importlib.metadata import version
 import click
 
 from bot.app.cli.shared.parameters import PORT
-from bot.domain.errors import SettingsError, UserError
-from bot.platform import local
+from bot.domain.errors import SettingsError
 from bot.platform import settings as host
+from bot.platform.local import check_address
 from bot.platform.logs import configure_logging
 
 
@@ -37,7 +37,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
         )
     # These imports take a second, so check the settings first.
     from bot.app.wiring.indexes import agent_tools
-    from bot.interfaces.mcp.server import build_server
+    from bot.interfaces.mcp.server import PATH, application, build_server
 
     # To stderr: stdout belongs to the protocol.
     configure_logging(settings.log_level, settings.log_format)
@@ -48,11 +48,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
         return
     import uvicorn
 
-    from bot.interfaces.mcp.server import PATH, application
-
-    if (problem := local.refusal(address, port)) is not None:
-        # Check first: Uvicorn would exit with the code that means GitHub is unreachable.
-        raise UserError(f"--host, --port: cannot listen on {address}:{port}: {local.in_words(problem)}")
-    name = f"[{address}]" if ":" in address else address
-    click.echo(f"Agents reach Doppel at http://{name}:{port}{PATH}", err=True)
+    # Check first: Uvicorn would exit with the code that means GitHub is unreachable.
+    check_address(address, port)
+    click.echo(f"Agents reach Doppel at http://{address}:{port}{PATH}", err=True)
     uvicorn.run(application(server, settings.mcp_token, address), host=address, port=port, log_config=None)

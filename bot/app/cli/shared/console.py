@@ -93,9 +93,6 @@ def cleanup_on_signal() -> Iterator[None]:
     cleaning up. Python drops an exception that is raised while it finalizes an object (`sys.unraisablehook`): then the
     signal is sent again. A signal that is ignored, as by `nohup`, stays ignored.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     received: list[int] = []
     usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     usual = {number: handler for number, handler in usual.items() if handler is not signal.SIG_IGN}
