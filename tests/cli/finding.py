@@ -10,9 +10,11 @@ from bot.app.cli import cli
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(cli, ["find", *arguments], catch_exceptions=False)
+    return CliRunner(env={"COLUMNS": "300"}).invoke(cli, ["find", *arguments], catch_exceptions=False)
 
 
 def listed(shown: str) -> dict[str, bool]:
-    """The candidates by name, in order, and whether each has the mark of what the bot would name unasked."""
-    return {name: mark == "*" for mark, name in re.findall(r"^([* ]) (\S*#\d+) ", shown, re.MULTILINE)}
+    """The candidates by name, in order, and whether the bot would name each unasked."""
+    unasked = re.findall(r"^Unasked, the bot would have named (.*)\. That takes", shown, re.MULTILINE)
+    names = re.findall(r"^ +\d+ (\S*#\d+) ", shown, re.MULTILINE)
+    return {name: name in ", ".join(unasked).split(", ") for name in names}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from click.testing import CliRunner
 
-from bot.app.cli import cli
+from tests.cli.finding import listed, run
 from tests.e2e.harness import BOT, Doppel
 
 REPORTS = (
@@ -47,8 +46,10 @@ def bot_names(doppel: Doppel, number: int) -> Named:
 
 def find_names(doppel: Doppel, number: int) -> Named:
     """What `doppel find` says that the bot would name."""
-    told = CliRunner().invoke(cli, ["find", f"{doppel.repo}#{number}"], catch_exceptions=False).stdout
-    return re.findall(rf"^\* (\S*#\d+) .*\n +{CHANCE}", told, re.MULTILINE)
+    told = run(f"{doppel.repo}#{number}").stdout
+    named = [name for name, unasked in listed(told).items() if unasked]
+    chances = dict(re.findall(rf"^ +\d+ (\S*#\d+) .*\n +• {CHANCE}", told.lower(), re.MULTILINE))
+    return [(name, chances[name]) for name in named]
 
 
 @pytest.mark.parametrize(

@@ -14,22 +14,14 @@ from bot.conversation.config.schema import ASKED_MOST, MIN_CONFIDENCE, SOURCES
 from bot.domain.entities import IssueRef
 from bot.domain.errors import SettingsError
 from bot.domain.formats import counted
-from bot.domain.report import Candidate, Report, SearchOutcome
+from bot.domain.report import Report, SearchOutcome
 from bot.platform import settings as host
 from bot.platform.addresses import hosts_of, issue_at
 from bot.platform.local import plain
 from bot.platform.settings import Settings
 
 if TYPE_CHECKING:
-    from bot.quality.known_issues import CommentPreview
-
-_INDENT = " " * 10
-# What an outcome means (F9).
-_OUTCOME_SENTENCES = {
-    SearchOutcome.NONE: "No earlier issue was found.",
-    SearchOutcome.INCONCLUSIVE: "Nothing can be said: it could not be asked properly.",
-    SearchOutcome.DEGRADED: "Not everything could be asked, so earlier issues may be missing here.",
-}
+    from bot.quality.known_issues import CommentPreview, KnownRepository
 
 _CONFIDENCE = (
     f"The least probability that a candidate is the same issue [default: none; the bot needs {MIN_CONFIDENCE}]."
@@ -63,9 +55,10 @@ def find(
 ) -> None:
     """Look for earlier reports of ISSUE: OWNER/REPO#N, its address, or #N with DOPPEL_REPOSITORY set.
 
-    Lists the best candidates, likely or not; a * marks candidates that the bot would name unasked. Looks where the bot
-    looks, as the repository's settings say: in this host's index of the repository if the index is complete, else only
-    with GitHub's searches. Asks GitHub as the App if it is set up, else with GITHUB_TOKEN; writes nothing on GitHub.
+    Prints what the bot would answer to `/duplicates`: the best candidates, likely or not, and which of them the bot
+    would name unasked. Looks where the bot looks, as the repository's settings say: in this host's index of the
+    repository if the index is complete, else only with GitHub's searches. Asks GitHub as the App if it is set up, else
+    with GITHUB_TOKEN; writes nothing on GitHub.
     Exit code 0: answered, whether anything was found or not. 3: GitHub could not be asked, or not properly.
     """
     settings = host.load()
@@ -97,11 +90,7 @@ def find(
     if as_json:
         echo_json(as_json_of(report, preview))
     else:
-        show(report, preview, indexed=known.indexed)
-    if known.settings.problems:
-        file = known.settings.source
-        text = "what is wrong there does not count; `doppel check-config FILE` on a copy of it says what it is"
-        click.echo(f"{file}: {text}", err=True)
+        show(report, preview, known, settings)
     sys.exit(0 if report.outcome in (SearchOutcome.FOUND, SearchOutcome.NONE) else UNREACHABLE)
 
 
@@ -118,21 +107,36 @@ def _issue(text: str, settings: Settings) -> IssueRef:
     return IssueRef.parse(settings.default_repository + text)
 
 
-def show(report: Report, preview: CommentPreview, *, indexed: bool) -> None:
-    """Print a report for a person: the candidates, which of them the bot would name unasked, and the queries (P6)."""
-    click.echo(f"{report.repo}#{report.number} {plain(report.title)}\n")
-    if report.not_asked and not report.queries and not report.candidates:
-        click.secho(f"Nothing was asked: {', '.join(report.not_asked)} cannot answer here.", bold=True)
-    elif says := _OUTCOME_SENTENCES.get(report.outcome):
-        click.secho(says, bold=True)
-    for candidate in report.candidates:
-        _show_candidate(candidate, preview)
-    if report.candidates or report.outcome is SearchOutcome.NONE:
-        why = f"The bot posts nothing here ({plain(preview.silence)}). Otherwise:" if preview.silence else ""
-        which = ", ".join(_name(one) for one in preview.named) or "none of them"
-        click.echo(f"\n{why}")
-        click.secho(f"Unasked, the bot would name {which} (min_confidence {preview.threshold:g}).", bold=True)
-    _show_asked(report, indexed=indexed)
+def show(report: Report, preview: CommentPreview, known: KnownRepository, settings: Settings) -> None:
+    """Print what the bot would answer to `/duplicates` (P6), where it looked, and how many results there were (H4)."""
+    from rich.console import Console
+
+    from bot.app.demo.terminal import comment_markdown
+    from bot.app.wiring.clients import now
+    from bot.conversation.render.comment import CommentView, render_comment
+
+    view = CommentView(
+        checked_at=now(),
+        enterprise=settings.enterprise,
+        asked=True,
+        settings_problems=known.settings.problems,
+        settings_private=known.settings.private,
+        threshold=preview.threshold,
+        likely=preview.likely,
+        unasked=preview.named,
+    )
+    click.echo(f"{report.repo}#{report.number} {plain(report.title)}")
+    Console(highlight=False).print(comment_markdown(render_comment(report, view), unfold=True))
+    where = "this host's index" if known.indexed else "GitHub's search; this host has no complete index"
+    total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
+    # A query can match the issue itself, too.
+    results = f"{counted(total, 'result')} besides the issue itself"
+    click.echo(f"\nAsked: {where} of {report.repo}.")
+    click.echo(f"There were {results}: {counted(unique, 'different one')} and {counted(repeats, 'repeat')}.")
+    if report.not_asked:
+        click.echo(f"Not asked: {', '.join(report.not_asked)}, which cannot answer here.")
+    if preview.silence:
+        click.echo(f"The bot posts nothing here unasked ({plain(preview.silence)}).")
 
 
 def as_json_of(report: Report, preview: CommentPreview) -> dict[str, Any]:
@@ -143,43 +147,3 @@ def as_json_of(report: Report, preview: CommentPreview) -> dict[str, Any]:
         row["likelihood"] = word and word.value
         row["named_unasked"] = preview.names(candidate)
     return result
-
-
-def _show_asked(report: Report, *, indexed: bool) -> None:
-    where = "this host's index" if indexed else "GitHub's search; this host has no complete index"
-    click.echo(f"\nAsked ({where} of {report.repo}):")
-    for run in report.queries:
-        parts = ["" if run.hits is None else counted(run.hits, "hit"), "incomplete" if run.incomplete else ""]
-        answer = ", ".join(filter(None, (*parts, str(run.problem or ""))))
-        click.echo(f"  {run.source:16} {plain(answer):>12}  {plain(run.query)}")
-    for name in report.not_asked:
-        click.echo(f"  {name:16} {'not asked':>12}")
-    total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
-    # The hits above can include the issue itself, if a query matches it.
-    results = f"{counted(total, 'result')} besides the issue itself"
-    click.echo(f"  {results}: {counted(unique, 'different one')} and {counted(repeats, 'repeat')}")
-    for problem in report.problems:
-        click.secho(f"  {plain(str(problem))}", fg="yellow")
-
-
-def _show_candidate(candidate: Candidate, preview: CommentPreview) -> None:
-    """Print a candidate with likelihood (P4), reasons, and a mark if the bot would name it."""
-    from bot.conversation.messages.catalogue import english
-    from bot.conversation.render.comment import confidence_words
-
-    mark = "*" if preview.names(candidate) else " "
-    click.secho(f"{mark} {_name(candidate):<7} ", bold=True, nl=False)
-    click.echo(plain(candidate.title))
-    state = candidate.state if not candidate.state_reason else f"{candidate.state}, {candidate.state_reason}"
-    facts = [state if candidate.kind == "issue" else f"{candidate.kind}, {state}"]
-    if candidate.confidence is not None:
-        facts.insert(0, confidence_words(candidate.confidence, english(), preview.likely))
-    click.echo(f"{_INDENT}{'; '.join([*facts, f'titles {candidate.similarity:.0%} alike'])}")
-    if candidate.also:
-        click.echo(f"{_INDENT}also reported in {', '.join(f'#{number}' for number in candidate.also)}")
-    for reason in candidate.reasons:
-        click.echo(f"{_INDENT}{plain(str(reason))}")
-
-
-def _name(candidate: Candidate) -> str:
-    return f"{candidate.repo}#{candidate.number}"

@@ -72,15 +72,15 @@ class Terminal:
     def commented(self, *, number: int, body: str, seconds: float, unfold: bool) -> None:
         """The bot posted the advisory comment; with `unfold` its folded part is shown open."""
         when = f"{seconds:.2f} s after the issue was opened"
-        self._panel(_markdown(body, unfold), f"{self._bot} commented on #{number}", when, "green")
+        self._panel(comment_markdown(body, unfold), f"{self._bot} commented on #{number}", when, "green")
 
     def edited(self, *, number: int, before: str, body: str, seconds: float) -> None:
         when = f"{seconds:.2f} s after the command"
-        self._panel(_markdown(body), f"{self._bot} edited its comment on #{number}", when, "green")
+        self._panel(comment_markdown(body), f"{self._bot} edited its comment on #{number}", when, "green")
 
     def replied(self, *, number: int, body: str, seconds: float) -> None:
         when = f"{seconds:.2f} s after the command"
-        self._panel(_markdown(body), f"{self._bot} replied on #{number}", when, "green")
+        self._panel(comment_markdown(body), f"{self._bot} replied on #{number}", when, "green")
 
     def stayed_silent(
         self, *, number: int, seconds: float, reason: str, bar: float, nearest: tuple[int, str, float] | None
@@ -116,7 +116,7 @@ class Terminal:
         self._console.print(Panel(inside, box.ROUNDED, border_style=style, **titles))  # type: ignore[arg-type]
 
 
-def _markdown(comment: str, unfold: bool = False) -> Markdown:
-    """A comment for rich; its links can be clicked if the terminal supports that."""
+def comment_markdown(comment: str, unfold: bool = False) -> Markdown:
+    """A comment of the bot for rich, with its folded parts open or only named; some terminals open its links."""
     shown = "**▾ \\1**\n\\2" if unfold else "**▸ \\1** (folded)\n"
     return Markdown(_FOLD.sub(shown, comment))
