@@ -33,13 +33,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bench.index import made_up
-from bot.app.cli.shared.scan_backlog import indexed
 from bot.app.wiring.indexes import build_backlog_matcher, build_index
 from bot.interfaces.agents.vectors import components
 from bot.platform import settings as host
 from bot.quality.evaluation.trial import labels_of
 from bot.quality.feedback import Pair
-from bot.quality.replay.archive import archive_of, read_rows
+from bot.quality.replay.archive import archive_of, indexed, read_rows
 from bot.quality.scanning.groups import THRESHOLD, ScanAnswer, ScanMatch, linked
 from bot.quality.scanning.scan import match_in_processes
 from bot.search.index import Index, IndexedIssue

@@ -13,10 +13,11 @@ import sqlalchemy as sa
 
 from bot.deliveries.database import jobs, prepare, queue_engine
 from bot.deliveries.queue import LEASE
-from bot.domain.errors import UserError
+from bot.domain.errors import Unavailable, UserError
 from bot.interfaces.monitoring.exposition import heartbeats
 from bot.platform.settings import Settings
 from bot.storage.engine import make_engine, redacted, write
+from bot.storage.failures import why
 from bot.storage.migrate import has_schema, is_current, migrate
 from bot.storage.replaced import sqlite_file
 from bot.storage.schema import metadata
@@ -34,9 +35,12 @@ class HostDatabases(NamedTuple):
     queue: sa.Engine
 
     def reach(self) -> None:
-        """Connect once, so that the caller can name the database in an error: SQLAlchemy does not."""
+        """Connect once. Raises Unavailable with the database's name, which SQLAlchemy's error lacks."""
         if (file := sqlite_file(self.store.url)) is None or file.is_file():
-            self.store.connect().close()
+            try:
+                self.store.connect().close()
+            except sa.exc.SQLAlchemyError as failure:
+                raise Unavailable(f"the database {self.name} failed ({why(failure)})") from None
 
     def tables(self) -> list[tuple[sa.Engine, sa.Table]]:
         tables = [

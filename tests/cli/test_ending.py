@@ -20,19 +20,9 @@ def ended(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object], *options: 
 
 
 @pytest.mark.parametrize(("options", "code"), [([], 128 + signal.SIGTERM), (["--serve"], 0)])
-def test_an_interruption_is_one_whatever_a_library_makes_of_it(
-    options: list[str], code: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As where it comes while a library in C calls Python, and wraps what is raised there."""
-
-    def wraps() -> None:
-        try:
-            signal.raise_signal(signal.SIGTERM)
-        except BaseException as raised:
-            raise ValueError("Error building a validator") from raised
-
+def test_a_signal_ends_a_command_with_its_code(options: list[str], code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     before = signal.getsignal(signal.SIGTERM)
-    assert ended(monkeypatch, wraps, *options) == code
+    assert ended(monkeypatch, lambda: signal.raise_signal(signal.SIGTERM), *options) == code
     assert signal.getsignal(signal.SIGTERM) is before
 
 

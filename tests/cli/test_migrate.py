@@ -55,4 +55,7 @@ def test_of_a_move_the_database_that_cannot_be_reached_is_named(option: str, new
     addresses = {"--from": ours, "--to": ours} | {option: "postgresql://ann@127.0.0.1:9/doppel"}
     ended = call("migrate-store", *(one for pair in addresses.items() for one in pair))
     assert ended.exit_code == 3
-    assert ended.stderr == f"doppel: the database of {option} failed (nothing listens there)\n"
+    assert (
+        ended.stderr
+        == "doppel: the database postgresql+psycopg://ann@127.0.0.1:9/doppel failed (nothing listens there)\n"
+    )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
 import click
 
-from bot.app.cli.shared.console import database_errors, echo_json
+from bot.app.cli.shared.console import echo_json
 from bot.app.cli.shared.parameters import json_option, settings_with
 from bot.platform import settings as host
 
@@ -47,10 +45,8 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
 
     here = host_databases(settings_with("--from", source or None))
     there = host_databases(settings_with("--to", target, otherwise=""))
-    with database_errors("the database of --from") if source else nullcontext():
-        here.reach()
-    with database_errors("the database of --to"):
-        there.reach()
+    here.reach()
+    there.reach()
     tables = copy(here, there, dry_run=dry_run)
     rows = sum(tables.values())
     if as_json:

@@ -10,7 +10,7 @@ import gzip
 import io
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 from bot.domain.entities import NOBODY
 from bot.domain.errors import UserError
 from bot.domain.formats import with_zone
+from bot.search.index import IndexedIssue
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,24 @@ class PastIssue:
     closed_at: datetime | None
     author: str
     labels: tuple[str, ...]
+
+
+def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
+    """The issues, numbered from 1 in order of arrival; an issue without a closing time is open."""
+    return [
+        IndexedIssue(
+            number=number,
+            title=one.title,
+            body=one.body,
+            state="closed" if one.closed_at else "open",
+            author=one.author,
+            labels=one.labels,
+            created_at=one.created_at.timestamp(),
+            updated_at=one.created_at.timestamp(),
+            closed_at=one.closed_at.timestamp() if one.closed_at else None,
+        )
+        for number, one in enumerate(issues, 1)
+    ]
 
 
 _GZIPPED = b"\x1f\x8b"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
-from bot.domain.errors import Unavailable, UserError
+from bot.domain.errors import UserError
 from bot.platform.private_files import open_new
 
 if TYPE_CHECKING:
@@ -89,16 +89,13 @@ class EndedBySignal(KeyboardInterrupt):
 def cleanup_on_signal() -> Iterator[None]:
     """In this block, Ctrl-C, SIGTERM and a closed terminal raise EndedBySignal, so that the command cleans up.
 
-    The first signal decides, even if a library replaces the exception by its own; later signals do not interrupt the
-    cleaning up. Python drops an exception that is raised while it finalizes an object (`sys.unraisablehook`): then the
-    signal is sent again. A signal that is ignored, as by `nohup`, stays ignored.
+    Later signals do not interrupt the cleaning up, and a signal that is ignored, as by `nohup`, stays ignored. Python
+    drops an exception that is raised while it finalizes an object (`sys.unraisablehook`); the signal is sent again.
     """
-    received: list[int] = []
     usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     usual = {number: handler for number, handler in usual.items() if handler is not signal.SIG_IGN}
 
     def end(number: int, _frame: FrameType | None) -> None:
-        received.append(number)
         for one in usual:
             signal.signal(one, signal.SIG_IGN)
         raise EndedBySignal(number)
@@ -116,10 +113,6 @@ def cleanup_on_signal() -> Iterator[None]:
         signal.signal(number, end)
     try:
         yield
-    except BaseException as failure:
-        if received and not isinstance(failure, EndedBySignal):
-            raise EndedBySignal(received[0]) from failure
-        raise
     finally:
         sys.unraisablehook = hook
         for number, handler in usual.items():
@@ -136,16 +129,3 @@ def progress_bar(what: str, total: int | None) -> Iterator[tuple[Progress, TaskI
     # Show one time, the time left or at the end the total: two unlabelled times would be confusing.
     with Progress(*columns, TimeRemainingColumn(elapsed_when_finished=True), console=Console(stderr=True)) as progress:
         yield progress, progress.add_task(what, total=total)
-
-
-@contextmanager
-def database_errors(which: str) -> Iterator[None]:
-    """Raise Unavailable in place of SQLAlchemy's errors, whose URL can hold a password."""
-    import sqlalchemy as sa
-
-    from bot.storage.failures import why
-
-    try:
-        yield
-    except sa.exc.SQLAlchemyError as failure:
-        raise Unavailable(f"{which} failed ({why(failure)})") from None

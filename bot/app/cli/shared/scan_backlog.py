@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,34 +26,14 @@ from bot.domain.errors import UserError
 from bot.domain.formats import batches, counted
 from bot.platform.addresses import pages_of
 from bot.platform.settings import Settings
-from bot.quality.replay.archive import PastIssue, read_archive
+from bot.quality.replay.archive import indexed, read_archive
 from bot.quality.replay.drivers import temporary_index_errors
 from bot.quality.scanning.groups import ScanResult
 from bot.quality.scanning.markdown import EVERYTHING, FileIssueNames, IssueNames, PageLinks, scan_markdown, scan_page
 from bot.quality.scanning.scan import ReadReactions, Scan, match_in_processes
-from bot.search.index import IndexedIssue
 from bot.storage import Store, open_store
 from bot.storage.repositories import Progress
 from handlers.repositories import erased_if_ended
-
-
-def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
-    """The issues, numbered from 1 in order of arrival; an issue without a closing time is open."""
-    return [
-        IndexedIssue(
-            number=number,
-            title=one.title,
-            body=one.body,
-            state="closed" if one.closed_at else "open",
-            author=one.author,
-            labels=one.labels,
-            created_at=one.created_at.timestamp(),
-            updated_at=one.created_at.timestamp(),
-            closed_at=one.closed_at.timestamp() if one.closed_at else None,
-        )
-        for number, one in enumerate(issues, 1)
-    ]
-
 
 # The repository's id in the index of a file.
 _FILE = 1
@@ -75,12 +55,10 @@ class IndexedSource:
     reactions: ReadReactions | None = None
 
 
-@contextmanager
-def open_source(source: str, settings: Settings) -> Iterator[IndexedSource]:
+def open_source(source: str, settings: Settings) -> AbstractContextManager[IndexedSource]:
     """SOURCE with all its issues in an index. Raises UserError."""
     read = read_source(source)
-    with _of_file(read, settings) if isinstance(read, Path) else _of_repository(read, settings) as backlog:
-        yield backlog
+    return _of_file(read, settings) if isinstance(read, Path) else _of_repository(read, settings)
 
 
 @contextmanager
