@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 from markdown_it import MarkdownIt
+from rich.cells import cell_len
 
 from bot.conversation.render.escape import ZERO_WIDTH_SPACE
 from bot.platform.settings import load
@@ -125,7 +126,7 @@ def test_d8_what_is_too_long_for_a_line_stays_under_its_issue(file: Path) -> Non
     group = lines[next(at for at, line in enumerate(lines) if line.startswith(" 1 APP-20 ")) + 1 :]
     assert len(group) > 4
     assert all(line.startswith("   ") for line in group), group
-    assert max(map(len, lines)) <= 80
+    assert max(map(cell_len, lines)) <= 80
 
 
 def test_d8_hostile_titles_in_markdown(file: Path) -> None:
