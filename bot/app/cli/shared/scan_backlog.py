@@ -132,8 +132,8 @@ def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
 
 def as_markdown(found: ScanResult, backlog: IndexedSource) -> str:
     """For an issue on GitHub, with links that leave no back-link."""
-    place = FileIssueNames(backlog.names) if backlog.names else RepoLinks(backlog.name, backlog.settings.enterprise)
-    return scan_markdown(found, place, english())
+    links = FileIssueNames(backlog.names) if backlog.names else RepoLinks(backlog.name, backlog.settings.enterprise)
+    return scan_markdown(found, links, english())
 
 
 def show(found: ScanResult, most: int, backlog: IndexedSource) -> None:
