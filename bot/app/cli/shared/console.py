@@ -89,13 +89,16 @@ class EndedBySignal(KeyboardInterrupt):
 def cleanup_on_signal() -> Iterator[None]:
     """In this block, Ctrl-C, SIGTERM and a closed terminal raise EndedBySignal, so that the command cleans up.
 
-    Later signals do not interrupt the cleaning up, and a signal that is ignored, as by `nohup`, stays ignored. Python
-    drops an exception that is raised while it finalizes an object (`sys.unraisablehook`); the signal is sent again.
+    The first signal decides, even if a library replaces the exception by its own; later signals do not interrupt the
+    cleaning up, and a signal that is ignored, as by `nohup`, stays ignored. Python drops an exception that is raised
+    while it finalizes an object (`sys.unraisablehook`); the signal is sent again.
     """
+    received: list[int] = []
     usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     usual = {number: handler for number, handler in usual.items() if handler is not signal.SIG_IGN}
 
     def end(number: int, _frame: FrameType | None) -> None:
+        received.append(number)
         for one in usual:
             signal.signal(one, signal.SIG_IGN)
         raise EndedBySignal(number)
@@ -113,6 +116,10 @@ def cleanup_on_signal() -> Iterator[None]:
         signal.signal(number, end)
     try:
         yield
+    except BaseException as failure:
+        if received and not isinstance(failure, EndedBySignal):
+            raise EndedBySignal(received[0]) from failure
+        raise
     finally:
         sys.unraisablehook = hook
         for number, handler in usual.items():
