@@ -34,8 +34,7 @@ bind = _settings.bind
 workers = _settings.web_concurrency
 # Each process has its own socket: from a shared one, the first process to wake would take every connection of a burst.
 reuse_port = True
-# Seconds. GitHub's proxy reuses connections: keep each open a little longer than the usual pause between two
-# deliveries.
+# Seconds. GitHub's proxy reuses connections, so keep each one open for longer than most pauses between deliveries.
 keepalive = 15
 # GitHub gives up after ten seconds, so working longer than twenty is pointless.
 timeout = 20

@@ -53,9 +53,9 @@ REFUSED_SIGNATURE = 401
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAttempt:
-    """An attempt at a delivery. `status_code` 0 means that the receiver did not answer.
+    """An attempt at a delivery. `status_code` is the receiver's answer; 0 means that the receiver did not answer.
 
-    `guid` is `X-GitHub-Delivery`, which all attempts share. `taken` is GitHub's status `OK`: the attempt succeeded.
+    `guid` is `X-GitHub-Delivery`, which all attempts share. `taken` says whether GitHub calls the attempt a success.
     """
 
     id: int
@@ -79,7 +79,7 @@ class AppClient:
         return AppInfo(data.get("slug") or "", dict(data["permissions"]), tuple(data["events"]))
 
     def clock_skew(self) -> float | None:
-        """Seconds by which GitHub's clock is ahead of ours (0 if less than two); None before GitHub's first answer."""
+        """Seconds by which GitHub's clock is ahead of ours; 0 for less than two, None before GitHub's first answer."""
         return self._skew()
 
     def installation_of(self, repo: RepoRef) -> int:
@@ -91,7 +91,7 @@ class AppClient:
         """The id of the installation that covers a repository, and the repository's present state.
 
         Raises NotFound if the App is not installed on the repository, or if another repository now has the name.
-        Asks for the installation first, because anybody can read a public repository.
+        Anybody can read a public repository, so only the installation proves that the App may act there.
         """
         installation_id = self.installation_of(repo)
         api = self._api_of(installation_id)
@@ -142,9 +142,9 @@ class AppClient:
         self._api.call("change the webhook's settings", request)
 
     def deliveries(self, *, failed: bool = False, most: int = 1_000) -> Iterator[DeliveryAttempt]:
-        """The attempts, or only those that `failed`, of the last three days (Enterprise: seven), newest first.
+        """Yield up to `most` attempts of the last three days (Enterprise: seven), newest first. Reads pages on demand.
 
-        Reads pages on demand.
+        With `failed`, yield only failed attempts.
         """
         operation, cursor = "list the deliveries", None
         while most > 0:
@@ -187,7 +187,7 @@ def _installation(data: Mapping[str, Any]) -> Installation:
     )
 
 
-# A person with more installations or repositories sees only the first.
+# A person with more installations, or with more repositories in one of them, sees only the first ones.
 _MOST_INSTALLATIONS, _MOST_REPOSITORIES = 20, 300
 
 

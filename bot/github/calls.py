@@ -32,7 +32,7 @@ from bot.github.limits import message_of
 _LONGEST_DETAIL = 500
 # GitHub's message, on any path, if the App that signed does not exist (octokit/auth-app.js, issue 165).
 _NO_SUCH_APP = "Integration not found"
-# GitHub's occasional message, with status 422, for a comment on a new issue: some of GitHub's databases lack the issue
+# GitHub's message, with status 422, for a comment on a new issue that some of GitHub's databases still lack
 # (https://github.com/trstringer/manual-approval/issues/208).
 _NOT_THERE_YET = "Could not resolve to a node with the global id"
 
@@ -52,7 +52,7 @@ def translate(operation: str, problem: GitHubException) -> DoppelError:
     if isinstance(problem, RequestTimeout):
         return Unavailable(f"{operation}: GitHub did not answer in time")
     if isinstance(cause, ValueError):
-        # For example, the connection broke in the middle of an answer with a new token.
+        # For example, the connection broke in the middle of an answer that contained a new token.
         return Unavailable(f"{operation}: the answer cannot be read ({type(cause).__name__})")
     return GitHubError(operation, 0, f"the request failed ({type(cause).__name__})")
 
@@ -85,7 +85,7 @@ DAY = 86_400.0
 
 
 class SwitchedOff:
-    """Features that GitHub has refused in some repositories, each for a day from its refusal (T6). Thread safe.
+    """The features that GitHub has refused in a repository. Each stays switched off for a day (F8a). Thread safe.
 
     `clock` counts seconds and never goes back.
     """
@@ -192,7 +192,7 @@ class Api:
     def pages(
         self, operation: str, request: Callable[..., githubkit.Response[Any, Any]], most: int, within: str = ""
     ) -> Iterator[Any]:
-        """The items of a list, up to `most`. `request` takes `per_page` and `page`. `within` names the list's field."""
+        """Up to `most` items of a list, found in the field `within`, if any. `request` takes `per_page` and `page`."""
         page = 0
         while page * PAGE < most:
             page += 1
@@ -206,11 +206,11 @@ class Api:
 
 
 def is_failure(error: GraphQLError) -> bool:
-    """Whether GitHub failed or gave up, so that a null field may have a value."""
+    """Whether GitHub failed or gave up. If so, a field that is null may have a value after all."""
     return error.message.startswith(_INTERNAL_ERROR) or error.type == _TOO_EXPENSIVE
 
 
-def operation(ask: Callable[Concatenate[Api, P], T]) -> Callable[Concatenate[Any, P], T]:
+def as_method(ask: Callable[Concatenate[Api, P], T]) -> Callable[Concatenate[Any, P], T]:
     """Turn a function of an `Api` into a method of a client that holds the `Api`."""
 
     @wraps(ask)

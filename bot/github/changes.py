@@ -39,7 +39,7 @@ class Budget:
 class ChangesPage:
     """A page of issues without pull requests, earliest change first.
 
-    `last` is the time of the last entry's change, including pull requests; None for an empty page. `more` says whether
+    `last` is when the last entry, an issue or a pull request, was changed; None for an empty page. `more` says whether
     pages follow. `after` is the cursor of the next page, empty if the server only numbers pages. `etag` is empty for a
     full page. `unchanged` means that the caller's `etag` is still valid; the page then has no issues.
     """
@@ -56,10 +56,10 @@ class ChangesPage:
 def changed_issues(
     api: Api, repo: RepoRef, *, since: str = "", after: str = "", page: int = 1, etag: str = ""
 ) -> ChangesPage:
-    """A page of a hundred entries that were changed at `since` (ISO 8601, empty: ever) or later.
+    """Read up to a hundred entries that were changed at `since` (ISO 8601; empty for all) or later.
 
-    Raises Forbidden, Invalid, RateLimited, Unavailable and NotFound. A repository's former name also raises NotFound,
-    because a redirect may lose the query.
+    `after` or `page` (from 1) chooses the page. `etag` is from an earlier answer for that page. Raises Forbidden,
+    Invalid, RateLimited, Unavailable, and NotFound even for a former name, because a redirect may lose the query.
     """
     query: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc", "per_page": PAGE}
     if since:
@@ -85,7 +85,7 @@ def changed_issues(
     budget = _budget(raw.headers)
     if raw.status_code == 304:
         if not etag:
-            # A proxy before GitHub has added an ETag of its own.
+            # A proxy between us and GitHub has added an ETag of its own.
             raise Unavailable(f"{operation}: GitHub answered 304 to who knows nothing yet")
         return ChangesPage(etag=etag, unchanged=True, budget=budget)
     entries: list[Mapping[str, Any]] = api.read(operation, response)
@@ -104,8 +104,8 @@ def changed_issues(
 def count_issues(api: Api, repo: RepoRef, repo_id: int) -> int | None:
     """The number of a repository's issues, without pull requests; None if GraphQL does not say.
 
-    Raises NotFound if the name now belongs to a repository other than `repo_id`. A list of issues would not reveal
-    that: it would be the list of the repository that now has the name.
+    Raises NotFound if the name now belongs to a repository other than `repo_id`. `changed_issues` would not notice:
+    it would list the issues of the other repository.
     """
     operation = f"count the issues of {repo}"
     data, _ = api.graphql(operation, _COUNT, {"owner": repo.owner, "name": repo.name})
@@ -130,7 +130,7 @@ def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int
 
 
 def _check_is_same(operation: str, found: Mapping[str, Any], repo_id: int) -> None:
-    """Raise NotFound if `found` is another repository. GraphQL omits ids of more than 31 bits."""
+    """Raise NotFound if `found` is another repository. Accept a missing id: GraphQL omits ids of more than 31 bits."""
     if found.get("databaseId") not in (None, repo_id):
         raise NotFound(operation, 404, "the name belongs to another repository now")
 
@@ -192,7 +192,7 @@ class HistoryPage:
 
 
 def history(api: Api, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
-    """The repository's issues that were changed at `since` (ISO 8601, empty: ever) or later, page by page.
+    """The repository's issues that were changed at `since` (ISO 8601; empty for all) or later, page by page.
 
     An issue that changes during the reading may appear twice. Raises Forbidden, RateLimited, Unavailable.
     """

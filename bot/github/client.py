@@ -1,7 +1,6 @@
 """The entry point to GitHub: one object per process, which makes the clients of the App and its installations.
 
 A client authenticates as the App (a signed token for ten minutes) or as an installation (a token for an hour):
-
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/about-authentication-with-a-github-app
 githubkit fetches the tokens. This module signs with GitHub's time and stores the tokens.
 """
@@ -41,8 +40,8 @@ if TYPE_CHECKING:
     from githubkit import GitHubCore
 
 
-# Seconds. The App's token (a JWT) starts before now, in case clocks differ, and ends within GitHub's limit of ten
-# minutes. The client keeps a token for the third time.
+# Seconds. The App's token (a JWT) starts `_JWT_EARLIER` before now, in case clocks differ, and ends `_JWT_LATER`,
+# within GitHub's limit of ten minutes. The client uses a token for `_JWT_KEPT`.
 _JWT_EARLIER, _JWT_LATER, _JWT_KEPT = 60, 540, 480
 
 
@@ -92,9 +91,9 @@ class TokenStore(MemCacheStrategy):
 
 @dataclass(frozen=True, slots=True)
 class AppCredentials(BaseAuthStrategy):
-    """The credentials of the App, or of the installation `installation_id` with a token only for `repository_ids`.
+    """The credentials of the App, or of an installation if `installation_id` is set.
 
-    This limits searches: somebody may smuggle another private repository's name into a query.
+    `repository_ids` limit an installation's token: somebody may smuggle another private repository's name into a query.
     """
 
     app_id: int
@@ -144,7 +143,7 @@ class _Signer(AppAuth):
 
 
 API_VERSION = "2026-03-10"
-"""https://docs.github.com/rest/about-the-rest-api/api-versions."""
+"""The version of the REST API to ask for (https://docs.github.com/rest/about-the-rest-api/api-versions)."""
 
 SERVER_API_VERSION = "2022-11-28"
 """The version that every Enterprise Server knows; servers before 3.21 refuse later versions
@@ -190,7 +189,7 @@ class GitHub:
         self._jitter = jitter
         self._connections: httpx.BaseTransport = open_connections(self._api_url)
         self._transports: dict[str, httpx.BaseTransport] = {}
-        # By installation and repositories, as in `_app_api`. An Api with its tokens takes a few kB.
+        # The keys are those of `_app_api`. Entries stay, because an Api with its tokens takes only a few kB.
         self._apis: dict[tuple[int, ...], Api] = {}
         self._lock = threading.Lock()
 
@@ -202,7 +201,7 @@ class GitHub:
         return self.app().get_app().bot_login
 
     def installation(self, installation_id: int, *, repository_ids: Sequence[int] = ()) -> RepoClient:
-        """The client of an installation. `repository_ids` limit its token to these and public repositories."""
+        """The client of an installation. `repository_ids` limit its token to these repositories and all public ones."""
         return RepoClient(self._app_api((installation_id, *sorted(repository_ids))), self._tracker)
 
     def in_repository(self, installation_id: int, repo_id: int) -> RepoClient:
@@ -243,7 +242,7 @@ class GitHub:
         self._connections.close()
 
     def _app_api(self, key: tuple[int, ...]) -> Api:
-        """The client of the App (empty key), or of an installation (`key[0]`) and repositories (`key[1:]`)."""
+        """The Api of the App (empty key), or of an installation (`key[0]`) limited to repositories (`key[1:]`)."""
         if self._app_id is None or not self._private_key:
             raise SettingsError("APP_ID and PRIVATE_KEY or PRIVATE_KEY_PATH: needed to speak to GitHub as the App.")
         with self._lock:

@@ -72,7 +72,7 @@ def repository(data: Json) -> Repository:
 
 
 def permission(data: Json) -> Permission:
-    """A person's access (C5), by GitHub's booleans, because GitHub's field `permission` calls triage access "read"."""
+    """A person's access (C5). Reads GitHub's booleans, because the field `permission` calls triage access "read"."""
     granted = (data.get("user") or {}).get("permissions") or {}
     names = ("pull", "triage", "push", "maintain", "admin")
     return Permission(**{name: bool(granted.get(name)) for name in names})
@@ -93,10 +93,10 @@ def moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def as_text(moment: datetime) -> str:
+def as_text(when: datetime) -> str:
     """Write a time in GitHub's format."""
     # `strftime` writes years before 1000 with fewer digits.
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+    return when.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def _repo_of(address: str) -> RepoRef:

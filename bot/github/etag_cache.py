@@ -1,7 +1,6 @@
 """Conditional requests (T6): reuse a cached answer if GitHub confirms by its ETag that nothing has changed.
 
-The confirmation, status 304, does not count towards the primary limit. Only a token that still has read access gets a
-304.
+The confirmation, status 304, does not count towards the primary limit. Only a token with read access gets a 304.
 https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Use conditional requests"
 """
 
@@ -19,7 +18,7 @@ import httpx
 from bot.platform.metrics import CACHE
 
 MOST_KEPT = 16 << 20
-"""The most bytes of all responses together."""
+"""The most bytes that the bodies of all cached responses take together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class ETagCache:
 
 
 LARGEST_KEPT = 256 * 1024
-"""Bytes of the largest answer to cache."""
+"""The most bytes in the body of a cached response."""
 _LONGEST_URL = 1_000
 
 # The bot often reads a repository, its files and labels, and an issue, which seldom change. Do not cache lists and

@@ -60,8 +60,8 @@ class Vote:
 class Votes:
     """The votes on a comment. `author` opened the issue (empty: unknown). `folded` is the reason for a fold, or empty.
 
-    If the bot read only a part of the votes of a kind (True: 👍), `since` has the time of the earliest vote that it
-    read, in seconds since 1970. `locked` says whether the issue is locked.
+    If the bot read only the latest votes of a kind (True: 👍), `since` has for that kind the time of the earliest vote
+    that the bot read, in seconds since 1970. `locked` says whether the issue is locked.
     """
 
     author: str
@@ -141,6 +141,7 @@ SUGGESTIONS_SINCE = "2026-03-10"
 ADD_LABEL, CLOSE = "add_label", "close_issue"
 """GitHub's names for the two actions that a suggestion can have."""
 
+# The most events or suggestions to read from an issue.
 _MOST = 2_000
 
 
@@ -178,8 +179,8 @@ def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
 class Suggestion:
     """A suggested action on an issue. `state` is GitHub's word, from `pending` to `invalidated`.
 
-    `target` is the database id of the label, or of the original of the duplicate. `value` is the label's name. `by` is
-    the id of the maintainer who approved or dismissed the suggestion. `at` is in seconds since 1970.
+    `target` is the database id of the label or of the duplicate's original. `value` is the label's name. `by` is the id
+    of the maintainer who approved or dismissed the suggestion, else 0. `at` is in seconds since 1970.
     """
 
     action: str

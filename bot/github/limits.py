@@ -91,10 +91,10 @@ def decide(
     """Decide what to do after an answer.
 
     `attempt` counts the retries so far. `repeatable` says that sending the request twice does no harm. `patience` is
-    the seconds left for this request. `now` is GitHub's time in seconds since 1970. `resource` is the primary limit of
-    the request. `strikes` counts the previous limits without a stated time. `jitter` in [0, 1) spreads the clients.
+    the seconds left for this request. `now` is GitHub's time in seconds since 1970. `resource` names the request's
+    primary limit. `strikes` counts the previous limits without a stated time. `jitter` in [0, 1) spreads the clients.
 
-    A request refused for a limit may always be repeated, because GitHub has not carried it out. After another failure
+    A request refused for a limit may always be repeated, because GitHub has not carried it out. After other failures,
     GitHub may have carried out the request.
     """
     if limit := find_limit(answer, now=now, resource=resource, strikes=strikes, jitter=jitter):
@@ -144,7 +144,7 @@ def find_limit(
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """The seconds until `retry-after` (a number or a date: RFC 9110, 10.2.3), at most a day; None without it."""
+    """The seconds to wait by the header `retry-after` (RFC 9110, 10.2.3), at most a day; None without the header."""
     text = headers.get("retry-after", "").strip()
     if (seconds := _number(text)) is not None:
         return min(seconds, _LONGEST_STATED)
@@ -206,7 +206,7 @@ def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    """A header's whole number of at most ten digits, as in a date in seconds; else None."""
+    """A header's whole number; None for other texts, or over ten digits, which no time in seconds since 1970 has."""
     return float(text) if text and text.isascii() and text.isdigit() and len(text) <= 10 else None
 
 
@@ -224,8 +224,8 @@ LIMITS: Mapping[str, Sequence[tuple[int, float]]] = {
     CONTENT: ((80, _MINUTE), (500, _HOUR)),
 }
 _READING = ("GET", "HEAD", "OPTIONS")
-# POST requests that are safe to repeat: for GraphQL (its only mutations fold comments), a token, a label or a reaction.
-# Another POST, sent twice, could write a second comment.
+# POST requests that are safe to repeat: for a token, a label, a reaction, or GraphQL, where our mutations only fold and
+# unfold comments. Another POST, sent twice, could write a second comment.
 _REPEATABLE_POSTS = re.compile(r"(/api)?/graphql|/app/installations/\d+/access_tokens|/repos/.+/(labels|reactions)")
 
 

@@ -21,7 +21,7 @@ from bot.domain.entities import Actor, Comment, Issue, Permission, RepoRef, Repo
 from bot.domain.errors import Invalid, InvalidArgument, NotFound
 from bot.github import convert
 from bot.github.batched_reads import closers, duplicate_of, originals, reactions, workflow_states
-from bot.github.calls import PAGE, Api, P, T, operation
+from bot.github.calls import PAGE, Api, P, T, as_method
 from bot.github.changes import changed_issues, count_issues, history, missing_issues
 from bot.github.feedback import Confidence, fold, label_events, suggestions, unfold, votes
 from bot.github.search import search, search_discussions, similar_issues, threads
@@ -30,7 +30,7 @@ from bot.platform.call_tracker import ToolCallTracker
 from bot.platform.metrics import CALLS
 
 LARGEST_FILE = 1024 * 1024
-"""Bytes of the largest file to read. GitHub's contents API sends no larger file within JSON."""
+"""The size of the largest file to read, in bytes. GitHub's contents API sends no larger file within JSON."""
 
 # Logins of managed users contain an underscore, and some old logins end in a hyphen.
 _LOGIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -43,30 +43,30 @@ Reaction = Literal["+1", "-1", "eyes", "confused", "rocket"]
 class RepoClient:
     """All of the bot's reading and writing on GitHub as one identity. Thread safe.
 
-    All operations raise Forbidden, RateLimited and Unavailable. Those that write also raise NotFound and Invalid; of
-    the others, docstrings say which raise NotFound. The client retries all operations except `create_comment` and
+    All operations raise Forbidden, RateLimited and Unavailable. Writes also raise NotFound and Invalid. The
+    docstring of a read says whether it raises NotFound. The client retries all operations except `create_comment` and
     `create_issue`. If one of these two raises Unavailable, the comment or issue may exist: look for its marker before
     trying again.
     """
 
-    label_events = operation(label_events)
-    suggestions = operation(suggestions)
-    search = operation(search)
-    similar_issues = operation(similar_issues)
-    discussions = operation(search_discussions)
-    workflow_states = operation(workflow_states)
-    closers = operation(closers)
-    duplicate_of = operation(duplicate_of)
-    originals = operation(originals)
-    changed_issues = operation(changed_issues)
-    count_issues = operation(count_issues)
-    missing_issues = operation(missing_issues)
-    history = operation(history)
-    reactions = operation(reactions)
-    votes = operation(votes)
-    threads = operation(threads)
-    fold = operation(fold)
-    unfold = operation(unfold)
+    label_events = as_method(label_events)
+    suggestions = as_method(suggestions)
+    search = as_method(search)
+    similar_issues = as_method(similar_issues)
+    discussions = as_method(search_discussions)
+    workflow_states = as_method(workflow_states)
+    closers = as_method(closers)
+    duplicate_of = as_method(duplicate_of)
+    originals = as_method(originals)
+    changed_issues = as_method(changed_issues)
+    count_issues = as_method(count_issues)
+    missing_issues = as_method(missing_issues)
+    history = as_method(history)
+    reactions = as_method(reactions)
+    votes = as_method(votes)
+    threads = as_method(threads)
+    fold = as_method(fold)
+    unfold = as_method(unfold)
 
     def __init__(self, api: Api, tracker: ToolCallTracker) -> None:
         self._api = api
@@ -123,7 +123,7 @@ class RepoClient:
         return self._api.pages(operation, request, most=most)
 
     def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
-        """The comments on an issue, oldest first. `since` limits them by their last edit. Raises NotFound."""
+        """The comments on an issue, oldest first; with `since`, only those edited then or later. Raises NotFound."""
         after = UNSET if since is None else since
         listed = self._api.pages(
             f"read the comments on {repo}#{number}",
@@ -206,8 +206,8 @@ class RepoClient:
     def unreact(self, repo: RepoRef, comment_id: int, content: Reaction, who: Actor) -> None:
         """Remove `who`'s reaction from a comment, if it exists."""
         operation, rest = f"take a reaction off comment {comment_id} in {repo}", self._api.rest.reactions
-        reactions = self._ask(operation, repo, rest.list_for_issue_comment, comment_id, content=content, per_page=PAGE)
-        own = next((data["id"] for data in reactions if convert.actor(data.get("user")) == who), None)
+        existing = self._ask(operation, repo, rest.list_for_issue_comment, comment_id, content=content, per_page=PAGE)
+        own = next((data["id"] for data in existing if convert.actor(data.get("user")) == who), None)
         if own is not None:
             # The reaction may be gone by now.
             with suppress(NotFound):
@@ -257,7 +257,7 @@ class RepoClient:
 
     def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
         """Remove a label from an issue, if the issue has the label."""
-        # Escape slashes, because the name is one segment of the path, and a name of only dots, which would be a path.
+        # Escape slashes, because the name is one segment of the path. Escape "." and "..", which would be paths.
         segment = quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
         with suppress(NotFound):
             self._send(f"unlabel {repo}#{number}", repo, self._api.rest.issues.remove_label, number, segment)
@@ -291,11 +291,11 @@ class RepoClient:
 
 
 def _cached(
-    method: Callable[Concatenate[RepoClient, P], T], unless: Callable[[T], Any] | None = None
+    method: Callable[Concatenate[RepoClient, P], T], uncached_if: Callable[[T], Any] | None = None
 ) -> Callable[Concatenate[ThreadClient, P], T]:
-    """Cache a reading method's answers, unless `unless` is true for an answer. Sets `cached_at` of cached answers."""
+    """Cache a reading method's answers, except those for which `uncached_if` is true. Cached ones get `cached_at`."""
     tool, signature = f"github.{method.__name__}", inspect.signature(method)
-    keep = None if unless is None else lambda result: not unless(result)
+    keep = None if uncached_if is None else lambda result: not uncached_if(result)
 
     @wraps(method)
     def cached(client: ThreadClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -319,15 +319,15 @@ def _cached(
 
 
 class ThreadClient(RepoClient):
-    """A RepoClient that caches searches, labels and files.
+    """A RepoClient that caches searches, lists of recent issues, workflow states, labels and files.
 
-    It never caches what the bot acts upon: issues, comments, permissions and the repository.
+    It never caches the state that the bot acts upon: single issues, comments, permissions and the repository.
     """
 
-    search = _cached(RepoClient.search, unless=lambda page: page.incomplete)
-    similar_issues = _cached(RepoClient.similar_issues, unless=lambda found: not found.enabled)
-    discussions = _cached(RepoClient.discussions, unless=lambda found: found.reason)
-    workflow_states = _cached(RepoClient.workflow_states, unless=lambda answer: answer.reason)
+    search = _cached(RepoClient.search, uncached_if=lambda page: page.incomplete)
+    similar_issues = _cached(RepoClient.similar_issues, uncached_if=lambda found: not found.enabled)
+    discussions = _cached(RepoClient.discussions, uncached_if=lambda found: found.reason)
+    workflow_states = _cached(RepoClient.workflow_states, uncached_if=lambda answer: answer.reason)
     recent_issues = _cached(RepoClient.recent_issues)
     labels = _cached(RepoClient.labels)
     file = _cached(RepoClient.file)

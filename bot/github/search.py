@@ -19,7 +19,7 @@ from bot.github import convert
 from bot.github.calls import PAGE, Api
 
 LONGEST_BODY = 10_000
-"""Characters of a body to keep, because pages are cached: a page of a hundred issues can have 6 MB."""
+"""How many characters of a body to keep. Pages are cached, and a page of a hundred issues can have 6 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class SearchPage:
 
 
 def search(api: Api, query: str, *, hybrid: bool = False) -> SearchPage:
-    """A search request: lexical (limit 30 a minute) or hybrid (limit 10 a minute).
+    """Search once: lexically (GitHub allows 30 searches a minute), or `hybrid` (10 a minute).
 
     Raises Invalid with GitHub's explanation for a refused query, for example with a repository's former name.
     """
@@ -74,7 +74,7 @@ class SimilarIssues:
 
 
 def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
-    """Ask GitHub for all similar issues. (GitHub's own threshold favours precision, on an unknown scale.)
+    """Ask GitHub for all similar issues, because GitHub's own threshold favours precision, on an unknown scale.
 
     If GitHub does not rank them in this repository, it refuses or returns bare issues. Then do not ask again for a day.
     """
@@ -109,7 +109,7 @@ def _likeness(item: dict[str, Any]) -> Likeness:
     return Likeness(score if known else None, str(item["confidence"]), item.get("likely_duplicate") is True)
 
 
-# The query also counts discussions, because without the permission GitHub refuses a count, but returns an empty search.
+# The count reveals a missing permission: GitHub then refuses the count, but answers the search with an empty list.
 _DISCUSSIONS = """query Discussions($owner: String!, $name: String!%s) {
   repository(owner: $owner, name: $name) { discussions(first: 1) { totalCount } }
 %s
@@ -125,7 +125,7 @@ fragment found on SearchResultItemConnection {
 
 @dataclass(frozen=True, slots=True)
 class FoundDiscussions:
-    """For each text with an answer: the number of matching discussions, and the best discussions as issues.
+    """`lists` has, for each text with an answer, the number of matching discussions, and the best ones as issues.
 
     `reason` says why some or all answers are missing. `cached_at` is as in `SearchPage`.
     """
@@ -209,7 +209,7 @@ _FOUND = f"""fragment found on SearchResultItemConnection {{
 class Thread:
     """An issue with its latest `comments`, oldest first. GraphQL does not say which App wrote a comment.
 
-    `original` is the issue of this repository that the issue is closed as a duplicate of, 0 for none. `whole` says that
+    If the issue is closed as a duplicate within this repository, `original` is the original's number, else 0. `whole`:
     `comments` has all comments. `thumbs` are the caller's own reactions by the comment's id: "+1", "-1" or empty.
     """
 
@@ -222,12 +222,13 @@ class Thread:
 
 
 def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
-    """The threads with commands that were changed at `since` (ISO 8601, empty: ever) or later, latest change first.
+    """The threads with commands that were changed at `since` (ISO 8601; empty for all) or later, latest change first.
 
     Raises GitHubError, RateLimited, Unavailable.
     """
     operation = f"search the comments of {repo} for commands"
     phrases = {f"s{i}": phrase for i, phrase in enumerate(PHRASES)}
+    # For each unfinished search, `after` has the cursor of the next page, and `until` the latest change to ask for.
     until, after = dict.fromkeys(phrases, ""), dict[str, str | None].fromkeys(phrases)
     seen: set[int] = set()
     while after:
@@ -252,7 +253,7 @@ def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
 
 
 def _search(repo: RepoRef, phrase: str, since: str, until: str) -> str:
-    # Latest change first: an issue that changes meanwhile moves to the front. Others may then come twice; none is lost.
+    # Latest change first: an issue that changes meanwhile moves to the front. Then others may come twice; none is lost.
     changed = f" updated:{since or '*'}..{until or '*'}" if since or until else ""
     return f'repo:{repo} is:issue in:comments "{phrase}"{changed} sort:updated-desc'
 

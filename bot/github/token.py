@@ -20,7 +20,7 @@ from bot.github.client import GitHub
 from bot.github.repository import RepoClient
 
 INSTALLATION = 1
-"""A made-up id, because the bot expects each repository to have an installation. No real installation has this id."""
+"""A made-up id that no installation has, because the bot expects each repository to have an installation."""
 
 _VIEWER_QUERY = "query { viewer { login } }"
 

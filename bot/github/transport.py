@@ -85,7 +85,7 @@ _time_limit: ContextVar[TimeLimit | None] = ContextVar("time_limit", default=Non
 def time_limit(seconds: float | None) -> Iterator[None]:
     """Limit each request of the block to `seconds`; None sets no limit. Limited requests never wait for a rate limit.
 
-    After the block, no request starts. The limit is for sources whose answers the finder does not wait for (F8b).
+    After the block, none of its requests starts. The limit is for network sources once the index is complete (F8b).
     """
     limit = None if seconds is None else TimeLimit(seconds)
     token = _time_limit.set(limit)
@@ -159,7 +159,7 @@ class RateLimitedTransport(httpx.BaseTransport):
             if not isinstance(step, Retry):
                 return _result(call, outcome, step)
             log.info("%s: %s; again in %.1f s", call.operation, _failure_text(outcome), step.after)
-            # After a rate limit, `_wait_for_limits` makes this thread wait, as it does all threads.
+            # After a rate limit, `_wait_for_limits` makes this thread wait, like all other threads.
             if step.limit is None:
                 self.sleep(step.after)
             attempt += 1

@@ -21,7 +21,7 @@ class ToolRule:
 
     For a call's arguments, `unchanged` returns the state that the result depends on, such as a file's modification time
     or an ETag. A cached result is valid while this state stays equal. If `unchanged` raises, nothing is cached. All
-    sessions share the results of a `shared` tool, which must never change.
+    sessions share the results of a `shared` tool; these results must never change.
     """
 
     same: Rule
@@ -39,7 +39,7 @@ def fields(required: str, *others: str) -> Rule:
 
 
 def equal(a: Arguments, b: Arguments) -> bool:
-    """Same if all arguments are equal. For tools that read GitHub: calls for two issues differ in one argument (T5)."""
+    """Same if all arguments are equal. For tools whose calls for two issues differ in only one argument (T5)."""
     return _same(dict(a), dict(b))
 
 

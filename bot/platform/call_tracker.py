@@ -1,4 +1,4 @@
-"""Caches the results of repeated calls for some minutes, session by session (T1-T7): for agents and `bot.github`."""
+"""Caches the results of repeated calls for some minutes, session by session (T1–T7): for agents and `bot.github`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_BYTES = 32 << 20
 
 @dataclass(frozen=True, slots=True)
 class CachedResult(Generic[R]):
-    """A tool's result. `cached` says whether it comes from an earlier call, `at` is the host's time of that call."""
+    """A tool's result. `cached`: an earlier call made it. `at` is the host's time of day of the call that made it."""
 
     result: R
     cached: bool
@@ -75,9 +75,9 @@ _ALL = "\0all"
 class ToolCallTracker:
     """Caches each session's last `max_history_per_session` calls for `max_age_ms` (T1). Thread safe.
 
-    All sessions together hold about `max_bytes`; the least recently used session goes first. `call` and `find` return
-    results uncopied: treat them as immutable. Wrapped tools return copies. `clock` gives seconds since 1970; if it is
-    set back, records that are then more than `max_age_ms` ahead have expired.
+    All sessions together hold about `max_bytes`; the session that has cached nothing for longest goes first. `call` and
+    `find` return results uncopied: treat them as immutable. Wrapped tools return copies. `clock` gives seconds since
+    1970; if somebody sets it back, records that are now more than `max_age_ms` ahead expire.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class ToolCallTracker:
         return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
 
     def remember(self, session: str, tool: str, arguments: Arguments, result: Any, state: object = None) -> None:
-        """Cache a result. `state` is what `unchanged` of the tool's rule returned before the call.
+        """Cache a result. `state` is the value that `unchanged` of the tool's rule returned before the call.
 
         A full session drops its oldest call. A result that can be read only once (a generator, say) is not cached.
         """
@@ -222,8 +222,8 @@ class ToolCallTracker:
         return self._rules.get(tool, _GENERIC)
 
     def _snapshot(self, tool: str, arguments: Arguments) -> tuple[Arguments | None, object]:
-        """A copy of the arguments, or None if the result cannot be cached; and what the rule's `unchanged` returns."""
-        # Arguments that cannot be copied may change before the next call.
+        """A copy of the arguments, or None if the result cannot be cached; and the value of the rule's `unchanged`."""
+        # If the arguments cannot be copied, do not cache: they may change before the next call.
         arguments_copy = _copied(dict(arguments))
         try:
             with self._lock:

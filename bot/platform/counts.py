@@ -8,13 +8,13 @@ from pathlib import Path
 
 from bot.platform.private_files import make_folder
 
-FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def count_together(home: Path) -> None:
     """Make this process and its children count in one empty folder. Call this before importing prometheus_client."""
-    if FOLDER not in os.environ:
+    if FOLDER_VARIABLE not in os.environ:
         folder = home / "counts"
         shutil.rmtree(folder, ignore_errors=True)
         make_folder(folder)
-        os.environ[FOLDER] = str(folder)
+        os.environ[FOLDER_VARIABLE] = str(folder)

@@ -1,4 +1,4 @@
-"""What a process writes to stderr: one line for each event, with nothing private and no secrets.
+"""The log that a process writes to stderr: one line for each event, with nothing private and no secrets.
 
 Lines are text for people, or JSON for programs (`DOPPEL_LOG_FORMAT`), and name their delivery and job. They leave out
 the texts of all exceptions, which can quote an issue, a query or a key. Other libraries log only warnings, since at
@@ -41,7 +41,7 @@ _MOST_LINES = 200
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    """Writes to stderr; of a line that it cannot format only the place, because Python would print the arguments."""
+    """Writes to stderr. For a line that it cannot format, names only the origin: Python would print the arguments."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         with suppress(OSError, ValueError):
@@ -159,13 +159,13 @@ def frames(error: BaseException) -> list[str]:
 
 
 def describe(error: BaseException) -> str:
-    """The error's type and origin; or type and message, if the message has only our own words."""
+    """The error's type and message, if the message has only our own words; otherwise type, origin and cause."""
     if isinstance(error, GitHubError):
         return f"{type(error).__name__}: {error.operation} ({error.status})"
     if isinstance(error, Retryable | DidNotEnd):
         return f"{type(error).__name__}: {error}"
-    frames = [f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in traceback.extract_tb(error.__traceback__)]
-    origin = f" at {frames[-1]}" if frames else ""
+    places = [f"{frame.name} ({frame.filename}:{frame.lineno})" for frame in traceback.extract_tb(error.__traceback__)]
+    origin = f" at {places[-1]}" if places else ""
     cause = f" from {describe(error.__cause__)}" if error.__cause__ else ""
     return f"{type(error).__name__}{origin}{cause}"
 

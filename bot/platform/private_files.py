@@ -29,7 +29,7 @@ def make_file(path: Path) -> None:
 
 
 def is_pipe_or_device(path: Path) -> bool:
-    """Whether this is a pipe or device: a program may write into it, but must not replace it by a file."""
+    """Whether this exists and is no file: a program may write into a pipe or device, but must not replace it."""
     return path.exists() and not path.is_file()
 
 
@@ -66,7 +66,7 @@ def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
         with path.open("w", encoding="utf-8") as stream:
             stream.writelines(pieces)
         return
-    # The temporary file is private from the start. (`resolve`, because /dev/stdout may be a link to a file.)
+    # `mkstemp` makes the file private from the start. Resolve the path, because /dev/stdout may be a link to a file.
     target = path.resolve()
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=".")
     partial = Path(name)

@@ -1,8 +1,7 @@
 """Child processes: web and worker under a supervisor (`doppel serve`, the demo), and pools that end with their parent.
 
 If a child keeps exiting by itself, the supervisor ends everything with an error, since a person must fix the cause. It
-tolerates more deaths by signals: poison jobs may kill workers until the queue gives those jobs up
-(`bot.deliveries.queue`).
+tolerates more deaths by signals: poison jobs may kill workers until `bot.deliveries.queue` gives those jobs up.
 """
 
 from __future__ import annotations
@@ -42,7 +41,8 @@ PROXY = (sys.executable, "-m", "bot", "proxy")
 ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "16777216"}
 
 RESTART_AFTER_SECONDS = 1.0
-# How often a child may exit by itself, and how often signals may kill it, in so many seconds. Poison jobs kill less.
+# A child that exits DEATHS times by itself within WITHIN_SECONDS, or that signals kill KILLS times within
+# KILLS_WITHIN_SECONDS, keeps dying. Poison jobs kill workers less often.
 DEATHS, WITHIN_SECONDS = 8, 60.0
 KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
 
@@ -170,15 +170,14 @@ def running_in_processes(
     begin: Callable[..., None],
     *given: Any,
 ) -> Iterator[list[Future[T]]]:
-    """Make the `calls` of `work` in fresh interpreters, each of which has called `begin` with what is `given`.
+    """Call `work` with the arguments of each of the `calls`, in fresh interpreters that first call `begin(*given)`.
 
-    The processes end with the block, at once, and when this process is killed. Raises DoppelError if somebody kills one
-    of them.
+    The processes end at once when the block ends or this process is killed. Raises DoppelError if one is killed.
     """
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin, (begin, given))
     own: set[BaseProcess] = set()
     try:
-        # The pool starts its processes when it gets work; the pool of another thread starts its own before or after.
+        # The pool starts its processes when it gets work. The lock keeps out the processes of other threads' pools.
         with _starting, _signals_blocked():
             others = set(multiprocessing.active_children())
             futures = [pool.submit(work, *call) for call in calls]

@@ -1,7 +1,7 @@
 """Finds playbook entries that contradict each other, for `deduplication.py`, which never merges them (D5a). Pure.
 
 Vectors hardly tell "always use tabs" from "never use tabs", or one port number from another. So this module looks for
-three signs in the (English) words: a negation in only one of the texts, opposites, and different numbers or names in
+three signs in the English words: a negation in only one of the texts, opposites, and different numbers or names in
 texts that are the same otherwise. A false contradiction does little harm: two entries stay unmerged.
 """
 
@@ -40,7 +40,7 @@ _OPPOSITES = """
     early/late explicit/implicit manual/automatic manually/automatically lazy/eager small/large small/big high/low
     fast/slow singular/plural
 """
-# How many characters of a text are read.
+# How many characters of a text `stance` reads.
 _MOST = 10_000
 _PREFIXES = ("un", "in", "im", "dis", "non", "de")
 
@@ -67,11 +67,10 @@ _NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
 
 @dataclass(frozen=True, slots=True)
 class Stance:
-    """The stems that a text asserts (`asserted`) or denies (`denied`). Of a pair of opposites, only the first word is
-    among them: "disable X" denies "enable".
+    """The stems that a text asserts or denies. The first of two opposites stands for both: "disable X" denies "enable".
 
     `negated` are the stems after a negation. `numbers` and `names` are the text's values; the stems include the names.
-    `order` pairs "before" or "after" with the stem that follows.
+    `order` pairs each "before" or "after" with the stem that follows.
     """
 
     asserted: frozenset[str]
@@ -86,11 +85,14 @@ class Stance:
         return self.asserted | self.denied
 
     def contradicts(self, other: Stance) -> bool:
-        """Whether the two ask for things that exclude each other."""
+        """Whether the two texts ask for things that exclude each other."""
         return self._denies(other) or self._differs(other) or self._turns_round(other)
 
     def _denies(self, other: Stance) -> bool:
-        """More stems change sides than keep theirs despite a negation, in texts that share half."""
+        """Whether more stems change sides (`flipped`) than keep theirs despite a negation (`agreed`).
+
+        The texts must share at least half of the stems of the shorter text.
+        """
         shared = self.words & other.words
         flipped = (self.asserted & other.denied) | (self.denied & other.asserted)
         # Ignore a stem that one of the texts both asserts and denies, as in "tabs, not spaces".
@@ -103,7 +105,7 @@ class Stance:
         return len(flipped) > len(agreed) and 2 * len(shared | flipped) >= shorter
 
     def _differs(self, other: Stance) -> bool:
-        """The texts share 60 % of their stems but not the numbers, or they differ only in names."""
+        """Whether the texts share 60 % of their stems but not the numbers, or differ only in names."""
         shared = self.words & other.words
         if not shared:
             return False
@@ -118,10 +120,10 @@ class Stance:
         )
 
     def _turns_round(self, other: Stance) -> bool:
-        """One text says "A before B", the other "B before A"."""
+        """Whether one text says "A before B", and the other "B before A"."""
         return any(
-            (before == after) and mine != theirs and mine in other.words and theirs in self.words
-            for (before, mine), (after, theirs) in product(self.order, other.order)
+            link == other_link and mine != theirs and mine in other.words and theirs in self.words
+            for (link, mine), (other_link, theirs) in product(self.order, other.order)
         )
 
 
@@ -147,7 +149,7 @@ def stance(text: str) -> Stance:
             affirmed = True
         if token in _NEGATIONS:
             affirmed = not affirmed
-        elif any(one.isdigit() for one in token):
+        elif any(char.isdigit() for char in token):
             numbers.add(token.removeprefix("v"))
         elif token in _NUMBERS and following[:1].isalpha():
             numbers.add(str(_NUMBERS.index(token)))
@@ -186,7 +188,7 @@ def contradictions(stances: Sequence[Stance]) -> Iterator[tuple[int, int]]:
 
 
 def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether a word of one text is a word of the other with a prefix such as "un-"."""
+    """Whether `word`, from one of two texts, is a word of the other text with a prefix such as "un-"."""
     return any(
         word.startswith(prefix) and word[len(prefix) :] in (other if word in one else one) for prefix in _PREFIXES
     )
@@ -194,7 +196,7 @@ def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
 
 @cache
 def _opposites() -> dict[str, tuple[str, bool]]:
-    """For each stem, the stem of the first word in its pair, and whether the two mean the same."""
+    """For each stem, the stem that stands for both opposites, and whether these two stems mean the same."""
     stem = snowballstemmer.stemmer("english").stemWord
     table: dict[str, tuple[str, bool]] = {}
     for pair in _OPPOSITES.split():

@@ -96,8 +96,8 @@ def _separate_contradictions(
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
     """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
-    In each old group, the entries without a contradiction form new groups. The entries with one form separate groups:
-    each entry joins every similar group that it does not contradict. So a second run finds nothing more to merge.
+    In each old group, the entries that contradict none form new groups. The contradicting entries form separate groups:
+    each joins every similar group that it does not contradict. So a second run finds nothing more to merge.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -183,7 +183,7 @@ class Absorbed:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The surviving entry before the merge, its new counters, and the entries that it absorbed."""
+    """The surviving entry as it was before the merge, its new counters, and the entries that it absorbed."""
 
     survivor: PlaybookEntry
     helpful: int

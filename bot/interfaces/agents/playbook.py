@@ -44,7 +44,7 @@ class MalformedPlaybook(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class PlaybookEntry:
-    """One entry, with `raw`, its object in the playbook."""
+    """One entry. `raw` is the entry's own object in the playbook."""
 
     section: str
     name: str
@@ -57,8 +57,7 @@ class PlaybookEntry:
 def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
     """All entries (D1): first the sections in `slugs`, in that order, then the other sections in the playbook's order.
 
-    Raises MalformedPlaybook, also for an object that occurs in two places, since changing one place would change the
-    other.
+    Raises MalformedPlaybook, also for an object that occurs in two places: changing one would change the other.
     """
     try:
         Playbook.model_validate(playbook)

@@ -27,7 +27,7 @@ _PIECE = 1000
 
 @dataclass(frozen=True, slots=True)
 class ShippedModel:
-    """A model that Doppel knows: its package, its threshold in [0, 1], and a function that makes it, not yet loaded."""
+    """A model that Doppel knows. `threshold` is in [0, 1]. `make` makes the model without loading it."""
 
     name: str
     package: str
@@ -57,8 +57,7 @@ def choose_model(name: str | None) -> ShippedModel:
 def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArray[np.float32]:
     """One vector for each text, (texts, dimensions). Raises EmbeddingError.
 
-    Cut a long text into pieces, and add their vectors. Otherwise long texts with the same beginning would count as the
-    same.
+    Cut a long text into pieces, and add their vectors. Otherwise texts with the same beginning would count as equal.
     """
     starts: list[int] = []
     pieces: list[str] = []
@@ -103,7 +102,7 @@ def unit_rows(rows: object, count: int) -> Vectors:
 
 
 def components(vectors: Vectors, threshold: float, rows: int = 256) -> NDArray[np.int32]:
-    """For each unit vector, the lowest position in its group. A chain of pairs over `threshold` makes a group (D2).
+    """For each unit vector, the lowest position in its group. Chains of pairs that reach `threshold` form groups (D2).
 
     Compare only `rows` vectors at a time with all later ones, so that the n² similarities are never all in memory.
     """

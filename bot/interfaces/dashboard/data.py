@@ -82,7 +82,7 @@ class DashboardData:
         return side_by_side(texts[number], texts[other], (rows[number], rows[other]), probability)
 
     def without_feedback(self, repository: StoredRepository) -> list[Decision]:
-        """Up to a page of the latest decisions of issues, if their comment (also in `mode: shadow`) has no feedback."""
+        """The latest decisions on up to PAGE issues whose comment, posted or only recorded, has no feedback yet."""
         feedback = feedback_since(self.store, repository.id, self.now() - WINDOW)
         judged = {(one.number, one.other) for one in feedback}
         latest: dict[int, Decision] = {}
@@ -155,7 +155,7 @@ class DashboardData:
         return True
 
     def given_up(self, repository: StoredRepository) -> tuple[Sequence[DeadLetter], str]:
-        """The deliveries that the queue gave up; or none, and why they cannot be read."""
+        """The deliveries that the queue gave up, and an empty text; or no deliveries, and why they cannot be read."""
         try:
             return self.letters.of(repository.id), ""
         except DoppelError as problem:

@@ -11,11 +11,11 @@ from bot.quality.evaluation.runs import EvaluationRun, Stage, StoredEvaluation, 
 
 
 def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str, Any]:
-    """The page's values at `moment`, in seconds since 1970; `threshold` is the one now in force.
+    """The page's values at `moment`, in seconds since 1970, with the `threshold` now in force.
 
-    `busy`: an evaluation runs or waits. `state` describes the last run; `problem` is why it is late or has failed.
-    `again` is when the next run is allowed (None: now). `found` is the last result, with the present threshold, and
-    `made` its time. `snippet` is the line to add to the settings, if any.
+    `busy`: an evaluation runs or waits. `state` describes the last run; `problem` says why that run is late or failed.
+    `again` is the time from which another run is allowed; None means now. `found` is the last result, with `threshold`
+    in force, and `made` the result's time. `snippet` is the line to add to the settings, if any.
     """
     seconds = seconds_until_allowed(stored.run, moment)
     state = {
@@ -43,7 +43,7 @@ def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str,
 
 def issues_shown(stored: StoredEvaluation) -> set[int]:
     unmarked = stored.result.unmarked if stored.result else ()
-    return {id for pair in unmarked for id in (pair.id, pair.candidate) if isinstance(id, int)}
+    return {number for pair in unmarked for number in (pair.id, pair.candidate) if isinstance(number, int)}
 
 
 def with_threshold(found: Evaluation, threshold: float) -> Evaluation:

@@ -169,7 +169,7 @@ class _Pages:
             return False
 
     def home(self) -> Page:
-        """The repositories that the person looked after at sign-in, except private ones they have since lost."""
+        """The repositories that the person looked after at sign-in, except private ones that they may no longer see."""
         session: Session | None = g.session
         if session is None:
             return render_template("dashboard/welcome.html")
@@ -191,11 +191,11 @@ class _Pages:
 
     def decisions(self, repository: StoredRepository) -> Page:
         before, unjudged = request.args.get("before", type=float), request.args.get("judged") == "no"
-        stored = self._data.store.decisions
-        found = self._data.without_feedback(repository) if unjudged else stored.latest(repository.id, PAGE + 1, before)
+        store = self._data.store.decisions
+        found = self._data.without_feedback(repository) if unjudged else store.latest(repository.id, PAGE + 1, before)
         more = found[PAGE - 1].at if len(found) > PAGE else None
         titles = self._data.titles(repository, views.issues_named(found[:PAGE]))
-        last = stored.last_looks(repository.id, {one.number for one in found[:PAGE]})
+        last = store.last_looks(repository.id, {one.number for one in found[:PAGE]})
         week = self._data.week(repository) if before is None else None
         return render_template(
             "dashboard/decisions.html",

@@ -27,7 +27,7 @@ from bot.storage import StoredRepository
 from bot.storage.sessions import HOURS, Session
 
 SECONDS = 60.0
-"""How long `Access` caches GitHub's answer at most."""
+"""The most seconds for which `Access` caches GitHub's answer."""
 
 
 class Access:
@@ -46,8 +46,8 @@ class Access:
         return self._asked(repository, name_key(login), self._clock() // SECONDS)
 
 
-# The time-out of the request for a token.
-_SECONDS = 10
+# Seconds until the request for a token times out.
+_TOKEN_TIMEOUT = 10
 
 
 class NotSignedIn(DoppelError):
@@ -56,7 +56,7 @@ class NotSignedIn(DoppelError):
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """Identifies a person through GitHub. `web` is the root of its pages; `visitor` makes a client from a token."""
+    """Identifies a person through GitHub. `web` is the root of GitHub's pages; `visitor` makes a client for a token."""
 
     web: str
     client_id: str
@@ -64,7 +64,7 @@ class SignIn:
     visitor: Callable[[str], VisitorClient]
 
     def address(self, state: str, back: str) -> str:
-        """GitHub's sign-in page. GitHub sends the person to the address `back`, with a code and the same state."""
+        """The address of GitHub's sign-in page, which sends the person to `back`, with a code and the same `state`."""
         query = {"client_id": self.client_id, "state": state, "redirect_uri": back, "allow_signup": "false"}
         return f"{self.web}/login/oauth/authorize?{urlencode(query)}"
 
@@ -82,7 +82,7 @@ class SignIn:
                     f"{self.web}/login/oauth/access_token",
                     data=form,
                     headers={"Accept": "application/json"},
-                    timeout=_SECONDS,
+                    timeout=_TOKEN_TIMEOUT,
                     allow_redirects=False,
                 )
                 data = answer.json()

@@ -30,7 +30,7 @@ _WORD = re.compile(rf"{_HEADING.pattern}|\w[\w.:/\\-]*\w|\w", re.MULTILINE)
 Text = tuple[str, str]
 """Title and body."""
 Marked = list[tuple[str, bool]]
-"""A text in parts; True marks a part."""
+"""A text in parts; True means that the page marks the part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def _day(moment: datetime) -> float:
 
 
 def _years(first: float, last: float) -> range:
-    """The years that begin between two days (since 1970); if more than `_YEARS`, only every second, third …"""
+    """The years that begin between two days, counted from 1970. Of more than `_YEARS`, only every second, third …"""
     begin, end = (datetime.fromtimestamp(day * 86_400, UTC).year for day in (first, last))
     return range(begin + 1, end + 1, max(1, -(-(end - begin) // _YEARS)))
 

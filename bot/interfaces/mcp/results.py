@@ -21,9 +21,9 @@ EXCERPT, GLANCE = 300, 100
 """Characters of a candidate's text in an answer; GLANCE for an unlikely candidate in a list."""
 
 BYTES_PER_CANDIDATE = 600
-"""The target size of an answer is this times the candidates (at least five): a model pays for every token."""
+"""The target size of an answer, in bytes per candidate (for at least five candidates): a model pays for every token."""
 _TITLE, _REASON = 150, 120
-# (characters of each text, reasons of each candidate): an answer takes the first step that fits its size.
+# (characters of each text, reasons of each candidate): an answer takes the first step that fits its size, or the last.
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 

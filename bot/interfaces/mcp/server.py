@@ -30,7 +30,10 @@ R = TypeVar("R")
 
 
 def _lean(schema: Any, parts: dict[str, Any], *, defaults: bool) -> Any:
-    """The schema without redundant keys, with `parts` in place of references. No part may contain itself."""
+    """The schema without redundant keys, with `parts` in place of references. `defaults` keeps the default values.
+
+    No part may contain itself.
+    """
     if isinstance(schema, list):
         return [_lean(one, parts, defaults=defaults) for one in schema]
     if not isinstance(schema, dict):

@@ -350,7 +350,7 @@ def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft
 
 
 def _reading(session: str) -> str:
-    """The thread under which the client remembers a session's reads."""
+    """The name of the thread under which the client remembers a session's reads."""
     return f"mcp {session}"
 
 

@@ -23,7 +23,7 @@ from bot.deliveries.database import BACKGROUND_QUEUE, QUEUE, REPLAY_QUEUE, WORKE
 from bot.deliveries.dead_letters import is_dead
 from bot.deliveries.queue import LEASE
 from bot.domain.feedback import FeedbackKind
-from bot.platform.counts import FOLDER
+from bot.platform.counts import FOLDER_VARIABLE
 from bot.platform.metrics import REGISTRY
 from bot.quality.illness import Illness, count_by_illness
 from bot.search.matching.weights import shipped_text
@@ -81,7 +81,7 @@ def read_queue_state(engine: sa.Engine) -> QueueState:
 
 def heartbeats(engine: sa.Engine) -> list[float]:
     """How many seconds ago each worker renewed its lease. Raises QueueUnavailable."""
-    # A worker renews its lease until LEASE seconds later.
+    # Each renewal makes a lease end LEASE seconds later.
     age = database_time(engine) - (jobs.c.lease_until - LEASE)
     with named_failures(), engine.connect() as connection:
         ages = connection.execute(sa.select(age).where(state("running"), jobs.c.queue == WORKERS)).scalars()
@@ -122,7 +122,7 @@ def page(
 
 def process_metrics() -> CollectorRegistry:
     """The metrics of all processes that share the folder of counts, or else of this process."""
-    if FOLDER not in os.environ:
+    if FOLDER_VARIABLE not in os.environ:
         return REGISTRY
     registry = CollectorRegistry()
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
@@ -139,24 +139,24 @@ def remembered_calls() -> dict[str, dict[str, int]]:
     return dict(sorted(found.items()))
 
 
-def of_queue(now: QueueState) -> Iterator[Metric]:
+def of_queue(status: QueueState) -> Iterator[Metric]:
     jobs_in_queue = GaugeMetricFamily("doppel_queue_jobs", "Jobs in the queue.", labels=["queue", "state"])
-    for labels, count in now.jobs.items():
+    for labels, count in status.jobs.items():
         jobs_in_queue.add_metric(labels, count)
     oldest = GaugeMetricFamily(
         "doppel_queue_oldest_seconds",
         "How long ago the job arrived that waits longest, for its turn or for another try.",
         labels=["queue"],
     )
-    for queue in dict.fromkeys(queue for queue, _ in now.ages):
-        oldest.add_metric([queue], now.longest(queue))
+    for queue in dict.fromkeys(queue for queue, _ in status.ages):
+        oldest.add_metric([queue], status.longest(queue))
     yield jobs_in_queue
     yield oldest
-    yield GaugeMetricFamily("doppel_dead_letters", "Deliveries that were given up (doppel jobs).", value=now.dead)
-    yield GaugeMetricFamily("doppel_workers", "Worker processes with a fresh heartbeat.", value=now.workers)
-    if now.heartbeat is not None:
+    yield GaugeMetricFamily("doppel_dead_letters", "Deliveries that were given up (doppel jobs).", value=status.dead)
+    yield GaugeMetricFamily("doppel_workers", "Worker processes with a fresh heartbeat.", value=status.workers)
+    if status.heartbeat is not None:
         yield GaugeMetricFamily(
-            "doppel_worker_heartbeat_age_seconds", "How long ago the last worker was heard of.", value=now.heartbeat
+            "doppel_worker_heartbeat_age_seconds", "How long ago the last worker was heard of.", value=status.heartbeat
         )
 
 

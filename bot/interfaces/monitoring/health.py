@@ -49,7 +49,7 @@ class HealthChecks:
         self._vectors = settings.embedding_model
 
     def parts(self) -> tuple[bool, dict[str, str]]:
-        """Whether the process can accept deliveries, for which it needs only the queue; and the state of each part."""
+        """Whether the process can accept deliveries, and the state of each part. Accepting needs only the queue."""
         queue = _READY
         try:
             self._inbox.check()

@@ -43,7 +43,7 @@ class GitHubServer:
 
 @dataclass(frozen=True, slots=True)
 class AppChoices:
-    """The person's choices. `organization` is empty for their own account; GitHub delivers to `hook`."""
+    """A person's choices. Without `organization`, they own the App. `hook` gets deliveries; `proxy` is the channel."""
 
     name: str
     organization: str
@@ -117,13 +117,13 @@ def make_manifest(
     }
 
 
-def _address(field: str, value: str, *, path: bool = False) -> str:
+def _address(label: str, value: str, *, path: bool = False) -> str:
     url = value.strip().rstrip("/")
     # The caller appends a path, so even an empty query or fragment is wrong.
     valid = is_web(url) and "@" not in urlsplit(url).netloc and "?" not in url and "#" not in url
     if not valid or (path and not urlsplit(url).path):
         example = "https://smee.io/CHANNEL" if path else "https://doppel.example.org"
-        raise InvalidArgument(field, f"this is not an address such as {example}")
+        raise InvalidArgument(label, f"this is not an address such as {example}")
     return url
 
 
@@ -186,7 +186,7 @@ def check_writable(home: Path) -> None:
 
 
 def save_credentials(home: Path, credentials: Credentials) -> None:
-    """Write the file atomically, with mode 0600. Raises SettingsError if it exists, CannotSave."""
+    """Write the file atomically, with mode 0600. Raises like `check_writable`."""
     check_writable(home)
     path = credentials_file(home)
     quoted = {name: text.replace("\\", "\\\\").replace("'", "\\'") for name, text in credentials.variables().items()}

@@ -1,8 +1,7 @@
 """The set-up page: a form, then GitHub's page, then back with the App's credentials.
 
-The page needs the first-run token that `doppel serve` prints. The token comes in the first address and moves into
-a cookie. It also signs the state that travels through GitHub and back. Once an App exists, the page only shows the
-progress.
+The page needs the first-run token that `doppel serve` prints. The token comes in the first address and moves into a
+cookie. It also signs the state that travels through GitHub and back. Once an App exists, the page shows only progress.
 """
 
 from __future__ import annotations
