@@ -53,9 +53,9 @@ def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[
 
 
 def _trace_of(delivery: str) -> Context:
-    """The trace of a delivery's id, as if the trace's root were in another process."""
-    # `| 1`, because ids must not be zero.
+    """A context in the delivery's trace, as if the trace's root span were in another process."""
     digest = hashlib.sha256(delivery.encode("utf-8", "replace")).digest()
+    # `| 1`, because ids must not be zero.
     ids = int.from_bytes(digest[:16], "big") | 1, int.from_bytes(digest[16:24], "big") | 1
     root = SpanContext(*ids, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
     return set_span_in_context(NonRecordingSpan(root))

@@ -1,11 +1,11 @@
 """Calculates a repository's threshold from people's feedback. The decision is pure; `recalibrate` reads the store.
 
-Only verdicts on comments that people saw count. Marks do not count: people mark duplicates that they found by
-themselves, and duplicates that nobody found have no mark. A threshold that followed the marks would rise until the bot
-named only the few pairs that people mark anyway (P1).
+Only verdicts on the bot's candidates count. Marks do not count: people mark duplicates that they found by themselves,
+and duplicates that nobody found have no mark. A threshold that followed the marks would rise until the bot named only
+the few pairs that people mark anyway (P1).
 
-The threshold leaves its default only if verdicts on comments whose probability lies between the default and the new
-threshold give a reason:
+The threshold leaves its default only if verdicts give a reason. They must be about comments with a probability between
+the default and the new threshold:
 
 * the threshold rises if surely less than RIGHT of these comments were right;
 * the threshold falls if surely more than RIGHT of these comments, which the bot held back, would have been right.
@@ -74,14 +74,12 @@ def _named(decision: Decision) -> tuple[Evidence, ...]:
 
 
 def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
-    """Points for confirmed candidates. The points from any threshold on add up to the highest weight among them."""
-    agreed = [
-        (known.probability, example.weight)
-        for example in made
-        if example.same
-        and (known := next((evidence for comment in comments if (evidence := comment.about(example.other))), None))
-        if known.shown or example.kind not in MARKS
-    ]
+    """Points for confirmed candidates. Those above any threshold add up to the highest weight confirmed above it."""
+    agreed = []
+    for example in made:
+        known = next((evidence for comment in comments if (evidence := comment.about(example.other))), None)
+        if known and example.same and (known.shown or example.kind not in MARKS):
+            agreed.append((known.probability, example.weight))
     yielded = 0.0
     for probability, weight in sorted(agreed, reverse=True):
         if weight > yielded:
@@ -143,13 +141,13 @@ def calibrate(points: Sequence[Point], usual: float) -> CalibrationResult:
     """The threshold for a repository whose default threshold is `usual`."""
     for threshold in reversed([step for step in STEPS if usual < step <= HIGHEST]):
         right, wrong = _between(points, usual, threshold)
-        last = _between(points, max(usual, threshold - STEP), threshold)
-        if _is_decisive(wrong, right) and _outweighs(last[1], last[0]):
+        last_right, last_wrong = _between(points, max(usual, threshold - STEP), threshold)
+        if _is_decisive(wrong, right) and _outweighs(last_wrong, last_right):
             return CalibrationResult(threshold, Move.RISES, right, wrong)
     for threshold in (step for step in STEPS if LOWEST <= step < usual):
         right, wrong = _between(points, threshold, usual)
-        last = _between(points, threshold, min(usual, threshold + STEP))
-        if _is_decisive(right, wrong) and _outweighs(*last):
+        last_right, last_wrong = _between(points, threshold, min(usual, threshold + STEP))
+        if _is_decisive(right, wrong) and _outweighs(last_right, last_wrong):
             return CalibrationResult(threshold, Move.FALLS, right, wrong)
     right, wrong = _between(points, 0.0, 1.1)
     return CalibrationResult(usual, Move.STAYS, right, wrong)
@@ -224,7 +222,7 @@ def current_feedback(store: Store, repo_id: int, now: float) -> list[Example]:
 
 
 def feedback_since(store: Store, repo_id: int, since: float, about: Container[int] | None = None) -> list[Example]:
-    """Labelled pairs from all feedback after `since`, earliest first; with `about`, only pairs with a listed issue."""
+    """Labelled pairs from all feedback since `since`, earliest first; with `about`, only pairs with an issue in it."""
     signals, verdicts = store.signals.since(repo_id, since), store.verdicts.since(repo_id, since)
     if about is not None:
         signals = [one for one in signals if one.number in about or one.other in about]

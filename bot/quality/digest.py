@@ -36,7 +36,7 @@ def checkbox(pair: Pair, same: bool, ticked: bool) -> str:
 
 
 def read_checkboxes(body: str) -> dict[Pair, bool | None]:
-    """For each pair in the digest's issue, whether people call both the same; None if no box or both are ticked."""
+    """For each pair in the digest's issue, whether people call both the same; None unless exactly one box is ticked."""
     ticked: dict[Pair, set[bool]] = {}
     for mark, number, other, word in _BOX.findall(body):
         answers = ticked.setdefault((int(number), int(other)), set())
@@ -54,7 +54,7 @@ WEEK = 7 * 86_400.0
 
 
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
-    """What the bot did from `since` to `now`, with all feedback about these issues, even from before the last reset."""
+    """The digest from `since` to `now`. Feedback counts for a year, even from before a reset of the threshold."""
     decisions = store.decisions.between(repo_id, since, now)
     feedback = feedback_since(store, repo_id, min(since, now - WINDOW), {decision.number for decision in decisions})
     spent = store.judgements.spent(repo_id, since, now)
@@ -124,10 +124,10 @@ class Digest:
     """What the bot did from `since` to `until`, in seconds since 1970.
 
     `looked` counts the checked issues, and `new` the checked issues that were opened in this period. The bot
-    `commented` on some, `would` have commented on others (`mode: shadow`), and stayed silent on the rest. `missed`
-    counts silent issues that people called duplicates all the same. `lines` starts with the latest line. A comment
-    that names only issues of other repositories has no line. `asked` counts the judge's questions, and `cost` is their
-    price. `watching` says whether the latest decision was made in shadow mode.
+    `commented` on some, `would` have commented on others (`mode: shadow`), and stayed silent on the rest. `left_alone`
+    counts the skipped issues, and `missed` the silent ones that people called duplicates all the same. `lines` starts
+    with the latest line. A comment that names only issues of other repositories has no line. `asked` counts the judge's
+    questions, and `cost` is their price. `watching` says whether the latest decision was made in shadow mode.
     """
 
     since: float
@@ -193,8 +193,8 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
 def _lines(decisions: Iterable[Decision], feedback: Mapping[int, Sequence[Example]]) -> dict[int, DigestLine]:
     """Each issue's line by number; `decisions` start with the earliest.
 
-    Of an issue's lines, the last with feedback counts, or else the last. A digest shows how good the threshold is, so
-    comments that nobody asked for come first: the answer to a command may list less likely candidates, or come from
+    An issue's line shows one decision: preferably one with feedback, then one that nobody asked for, then the last.
+    A digest shows how good the threshold is, but the answer to a command may list less likely candidates, or come from
     other words.
     """
     lines: dict[int, DigestLine] = {}

@@ -22,9 +22,9 @@ LINES_MOST = 50
 _COMMANDS: Mapping[FeedbackKind, CommandName] = {FeedbackKind.NOT: CommandName.NOT, FeedbackKind.OF: CommandName.OF}
 
 
-def sentences(found: Digest, zone: datetime, say: Messages) -> str:
-    """The whole digest in a few sentences, with days in the time zone of the time `zone`."""
-    since, until = (datetime.fromtimestamp(moment, zone.tzinfo).date() for moment in (found.since, found.until))
+def sentences(found: Digest, checked: datetime, say: Messages) -> str:
+    """The whole digest in a few sentences, with days in the time zone of `checked`."""
+    since, until = (datetime.fromtimestamp(moment, checked.tzinfo).date() for moment in (found.since, found.until))
     looked = say.issues(count=found.looked)
     texts = [say.digest_looked(since=since, until=until, issues=looked, new=found.new)]
     if found.commented or not (found.would or found.watching):
@@ -52,7 +52,7 @@ def threshold_words(threshold: Threshold, say: Messages) -> str:
 
 
 def standing_words(line: DigestLine, say: Messages, *, brief: bool = False) -> str:
-    """What people have said about one comment, and how they said it.
+    """Says how people have judged one comment, and by which kinds of feedback.
 
     With `brief`, for a terminal, commands appear without their arguments.
     """

@@ -12,7 +12,7 @@ from bot.storage import Store
 
 
 def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
-    """What people decided about all pairs of a repository's issues, by commands, votes and closings."""
+    """People's decisions on the pairs of a repository's issues, from all kinds of feedback."""
     signals = store.signals.deciding(repo_id)
     verdicts = store.verdicts.since(repo_id, 0.0)
     # A reaction judges the pairs that its comment named, and only the bot's decision knows these pairs.
@@ -51,12 +51,12 @@ def decide_pairs(made: Iterable[Example], closed_for: Mapping[int, int]) -> Deci
 
     `closed_for` maps issues that were closed by commands to their originals.
     """
-    last: dict[Pair, Example] = {}
-    # The last example of a pair counts: the weightiest, then the latest. Of simultaneous ones, "different" wins.
+    decisive: dict[Pair, Example] = {}
+    # A pair's weightiest example decides; of equal weights the latest; of simultaneous ones "different".
     for example in sorted(made, key=lambda example: (example.weight, example.at, not example.same)):
-        last[pair_of(example.number, example.other)] = example
-    same = frozenset(pair for pair, example in last.items() if example.same)
-    different = frozenset(last) - same
+        decisive[pair_of(example.number, example.other)] = example
+    same = frozenset(pair for pair, example in decisive.items() if example.same)
+    different = frozenset(decisive) - same
     commanded = {number: of for number, of in closed_for.items() if pair_of(number, of) not in different}
     return Decided(same, different, {later: earlier for earlier, later in sorted(same)} | commanded)
 
@@ -97,25 +97,25 @@ def examples(
 ) -> list[Example]:
     """All feedback from `since` on as labelled pairs, earliest first. Leaves out feedback without weight.
 
-    A reaction judges the comment as it was at that time, that is, the last earlier decision. Feedback on a pair belongs
-    to the issue for which the bot found the other one, even if people gave the feedback on the other one. Of several
+    A reaction judges the comment as it was at that time, that is, the last earlier decision. An example's `number` is
+    the issue for which the bot found the other issue, even if people gave the feedback on that other issue. Of several
     `of` commands on an issue, the last counts. The caller leaves out retracted feedback.
     """
-    by_issue: dict[int, list[Decision]] = {}
+    by_number: dict[int, list[Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
-        by_issue.setdefault(decision.number, []).append(decision)
+        by_number.setdefault(decision.number, []).append(decision)
     made = [
         one
         for signal in signals
         if signal.at >= since
-        for one in _examples_of_signal(_on_commented_issue(signal, by_issue), by_issue)
+        for one in _examples_of_signal(_on_commented_issue(signal, by_number), by_number)
         if one.weight > 0
     ]
     signals_from_verdicts = [
-        _on_commented_issue(_verdict_signal(one), by_issue) for one in _valid_verdicts(verdicts) if one.at >= since
+        _on_commented_issue(_verdict_signal(one), by_number) for one in _valid_verdicts(verdicts) if one.at >= since
     ]
     made += [
-        _example(one, one.other, [it for it in by_issue.get(one.number, ()) if it.at <= one.at])
+        _example(one, one.other, [it for it in by_number.get(one.number, ()) if it.at <= one.at])
         for one in signals_from_verdicts
     ]
     return sorted(made, key=lambda one: (one.at, one.number, one.other, one.login))
@@ -132,24 +132,24 @@ def _valid_verdicts(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
     yield from last.values()
 
 
-def _on_commented_issue(signal: FeedbackSignal, by_issue: Mapping[int, Sequence[Decision]]) -> FeedbackSignal:
-    """The signal with its issues swapped, if the pair was a candidate only on the other issue.
+def _on_commented_issue(signal: FeedbackSignal, by_number: Mapping[int, Sequence[Decision]]) -> FeedbackSignal:
+    """The signal, with its issues swapped if the bot found `number` for `other`, but not `other` for `number`.
 
     People can close an earlier issue in favour of a later one on which the bot commented, or give `not` on the earlier
     issue.
     """
-    here, there = signal.number, signal.other
-    if not there or _has_candidate(by_issue.get(here, ()), there) or not _has_candidate(by_issue.get(there, ()), here):
+    here, there = by_number.get(signal.number, ()), by_number.get(signal.other, ())
+    if not signal.other or _has_candidate(here, signal.other) or not _has_candidate(there, signal.number):
         return signal
-    return replace(signal, number=there, other=here)
+    return replace(signal, number=signal.other, other=signal.number)
 
 
 def _has_candidate(decisions: Iterable[Decision], number: int) -> bool:
     return any(decision.about(number) for decision in decisions)
 
 
-def _examples_of_signal(signal: FeedbackSignal, by_issue: Mapping[int, Sequence[Decision]]) -> Iterator[Example]:
-    decisions = by_issue.get(signal.number, ())
+def _examples_of_signal(signal: FeedbackSignal, by_number: Mapping[int, Sequence[Decision]]) -> Iterator[Example]:
+    decisions = by_number.get(signal.number, ())
     before = [one for one in decisions if one.at < signal.at + _SECOND] or list(decisions[:1])
     if signal.other:
         yield _example(signal, signal.other, before)

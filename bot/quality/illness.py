@@ -37,7 +37,7 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
     Leaves out repositories that are archived, suspended, or set to `mode: off`. Raises QueueUnavailable and
     SQLAlchemyError.
     """
-    # Imported late: this module loads the GitHub client and ssl, and in a web process gevent must patch ssl first.
+    # Imported late: the import loads the GitHub client and ssl, and in a web process gevent must patch ssl first.
     from bot.search.repository_settings import last_read
 
     dead = sa.select(jobs.c.repository, sa.func.max(jobs.c.number)).where(is_dead()).group_by(jobs.c.repository)
@@ -47,13 +47,13 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
             for repo_id, number in connection.execute(dead).all()
             if not connection.execute(_done_since(repo_id, number)).first()
         }
-    here = repositories.c.repo_id
-    last_decision = sa.select(decisions.c.at, decisions.c.reason).where(decisions.c.repo_id == here)
+    id_column = repositories.c.repo_id
+    last_decision = sa.select(decisions.c.at, decisions.c.reason).where(decisions.c.repo_id == id_column)
     last_decision = last_decision.order_by(decisions.c.at.desc(), decisions.c.id.desc()).limit(1)
-    newest = sa.select(indexed_issues.c.created_at).where(indexed_issues.c.repo_id == here)
+    newest = sa.select(indexed_issues.c.created_at).where(indexed_issues.c.repo_id == id_column)
     newest = newest.order_by(indexed_issues.c.number.desc()).limit(1)
     query = sa.select(
-        here,
+        id_column,
         # Without any decision, count from the time when the repository became known.
         sa.func.coalesce(last_decision.with_only_columns(decisions.c.at).scalar_subquery(), repositories.c.updated_at),
         last_decision.with_only_columns(decisions.c.reason).scalar_subquery(),

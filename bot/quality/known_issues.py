@@ -22,7 +22,7 @@ SHADOW = "mode: shadow"
 
 @dataclass(frozen=True, slots=True)
 class CommentPreview:
-    """The comment that the bot would post on an issue by itself, by the settings of the repository.
+    """The comment that the bot would post on an issue unasked, under the repository's settings.
 
     `named` holds the candidates at or above `threshold`; the upper tier begins at `likely`. `silence` says why the bot
     would not post the comment, and is empty if the bot would post it.
@@ -79,7 +79,7 @@ class KnownRepository:
         ignored = "it is a pull request" if target.is_pull_request else config.why_ignored(target) or ""
         mode = "" if config.mode == "comment" else f"mode: {config.mode}"
         # In shadow mode the bot skips muted and ignored issues too, so for these the mode is not the reason.
-        silence = muted or ignored or mode if mode == SHADOW else mode or muted or ignored
+        silence = (muted or ignored or mode) if mode == SHADOW else (mode or muted or ignored)
         return CommentPreview(report.candidates, threshold, config.likely, silence)
 
     def _verdict_options(self, target: Issue) -> dict[str, Any]:

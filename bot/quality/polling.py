@@ -190,7 +190,7 @@ class ReactionPoll:
 
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """Stored votes older than those that GitHub returned, the latest: a crowd must not push out votes that count."""
+    """Stored votes that are too old for GitHub's answer: a crowd must not push out votes that count."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal

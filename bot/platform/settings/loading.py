@@ -39,12 +39,12 @@ def read_private_key(values: Mapping[str, str]) -> str:
     if text := values.get("PRIVATE_KEY", "").strip():
         return _checked("PRIVATE_KEY", _decoded(text))
     if path := values.get("PRIVATE_KEY_PATH", "").strip():
-        return _checked("PRIVATE_KEY_PATH", _decoded(_file(path)))
+        return _checked("PRIVATE_KEY_PATH", _decoded(_file_text(path)))
     return ""
 
 
 def _decoded(text: str) -> str:
-    """The PEM text. Returns any other text as it is, for `_checked` to refuse."""
+    """The PEM in `text`, which may be base64. Without a PEM, returns some text that `_checked` refuses."""
     text = _with_lines(text)
     if _BEGIN in text:
         return text
@@ -60,7 +60,7 @@ def _with_lines(text: str) -> str:
     return text.strip().strip("\"'").replace("\\r\\n", "\n").replace("\\n", "\n")
 
 
-def _file(name: str) -> str:
+def _file_text(name: str) -> str:
     path = path_of("PRIVATE_KEY_PATH", name)
     try:
         with path.open("rb") as file:
@@ -104,9 +104,9 @@ def _checked(variable: str, pem: str) -> str:
 
 # A name counts as a misspelling of another if difflib's ratio of the two is at least this.
 _MISSPELT_RATIO = 0.8
-_KEYS = ("PRIVATE_KEY", "PRIVATE_KEY_PATH")
+_KEY_VARIABLES = ("PRIVATE_KEY", "PRIVATE_KEY_PATH")
 # If one of these is set, the App comes from the environment or `.env`.
-_OF_AN_APP = ("APP_ID", *_KEYS, "WEBHOOK_SECRET")
+_APP_VARIABLES = ("APP_ID", *_KEY_VARIABLES, "WEBHOOK_SECRET")
 
 
 class Variable(NamedTuple):
@@ -212,15 +212,15 @@ def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str,
     Raises SettingsError if the file cannot be read.
     """
     file = _read(dotenv_path or Path(".env"))
-    if any(environ.get(name, "").strip() for name in _KEYS):
-        file = {name: value for name, value in file.items() if name not in _KEYS}
+    if any(environ.get(name, "").strip() for name in _KEY_VARIABLES):
+        file = {name: value for name, value in file.items() if name not in _KEY_VARIABLES}
     return file | dict(environ)
 
 
 def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> dict[str, str]:
     """Unknown variables that look like ours, each with the nearest known name ("" if none is near).
 
-    These are all unknown `DOPPEL_…`, and the names in `.env` that are nearly one of ours.
+    These are all unknown `DOPPEL_…`, and names in `.env` that nearly match one of ours.
     """
     known = [variable.name for variable in VARIABLES]
     here = dict(os.environ if environ is None else environ)
@@ -234,9 +234,9 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
 
 
 def parts_of_an_app() -> list[str]:
-    """The variables of the environment and `.env` that replace the App from the set-up page."""
+    """The variables set in the environment or `.env` that replace the App from the set-up page."""
     values = variables(os.environ, None)
-    return [name for name in _OF_AN_APP if values.get(name)]
+    return [name for name in _APP_VARIABLES if values.get(name)]
 
 
 def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
@@ -245,7 +245,7 @@ def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
     """
     path = credentials_file(home)
     try:
-        if any(values.get(name) for name in _OF_AN_APP) or not path.is_file():
+        if any(values.get(name) for name in _APP_VARIABLES) or not path.is_file():
             return dict(values)
     except PermissionError as refused:
         raise WrongSettings([f"DOPPEL_HOME: {path}: {refused.strerror}; run as the user that owns it."]) from None

@@ -80,14 +80,14 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
         width = 8 + _CHARACTER * len(label)
         # A label that would leave the diagram goes to the left of its point, above the falling curve. If the label
         # would then overlap the title, it goes below the point.
-        left = x + width > panel.left + panel.size + _OVER
-        rise = 6.0 if not left else 22.0 if y - 2 * _LINE >= panel.y(1) - _LINE else -18.0
-        box = (x - width if left else x, y - rise - 8)
+        on_left = x + width > panel.left + panel.size + _OVER
+        rise = 6.0 if not on_left else 22.0 if y - 2 * _LINE >= panel.y(1) - _LINE else -18.0
+        box = (x - width if on_left else x, y - rise - 8)
         if all(_apart(box, width, *other) for other in label_boxes):
             label_boxes.append((box, width))
             kind = "mark" if cut in names else "faint"
             dots.append(_dot(x, y, 5.0 if cut in names else 3.5, "mark" if cut in names else "dot"))
-            parts.append(text(x + 8, y - rise, label, kind, "end" if left else "start"))
+            parts.append(text(x + 8, y - rise, label, kind, "end" if on_left else "start"))
     return parts + dots
 
 
@@ -172,9 +172,9 @@ def picture(found: Evaluation, name: str) -> str:
     """An evaluation as an SVG document in light and dark colours; `name` says what was evaluated."""
     title = f"How Doppel would have done: {name if len(name) <= _NAME_MAX else name[: _NAME_MAX - 1] + '…'}"
     words = f"{basis(found)} {finding(found)}"
-    known, bounds = found.retrieval, interval(found.rr_intervals.get(5))
-    shares = f"an original among the first five for {percent(known.rr[5])}" + (f" ({bounds})" if bounds else "")
-    summary = f"{counts(found)}; {shares}"
+    share, bounds = percent(found.retrieval.rr[5]), interval(found.rr_intervals.get(5))
+    retrieved = f"an original among the first five for {share}" + (f" ({bounds})" if bounds else "")
+    summary = f"{counts(found)}; {retrieved}"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'role="img" aria-label="{escape(title)}">',

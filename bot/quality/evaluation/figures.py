@@ -39,10 +39,10 @@ FEW = 20
 
 BEARABLE = 0.08
 """At a recommended threshold we are 95 % sure that at most this share of the unmarked issues gets a comment. Many of
-these comments are right: readers call two to five times as many pairs the same as people mark."""
+these comments are right: for each pair that people mark, readers find two to five that are the same."""
 
 OTHERS_NEEDED = next(number for number in count(1) if wilson(0, number)[1] <= BEARABLE)
-"""How many unmarked issues without any comment are needed to be sure of a BEARABLE share."""
+"""The least number of unmarked issues that makes us sure of a BEARABLE share if none of them gets a comment."""
 
 LEAST = 0.15
 """The lowest threshold to recommend. At this threshold, readers find at least three of four comments useful (P5)."""
@@ -56,8 +56,8 @@ RECENT = timedelta(days=365)
 class Monthly:
     """One month at one threshold: the numbers of arriving issues and of comments.
 
-    `right` counts the comments that name a marked original. `said` is how many comments name the same report first,
-    according to the confidence.
+    `right` counts the comments that name a marked original. `said` is the number of comments that name the same report
+    first, as the confidence predicts.
     """
 
     issues: float
@@ -90,7 +90,7 @@ class Evaluation:
     `limits` has the outcome for each of SHARES, `curve` the outcomes at the thresholds of CURVE, and `at` the outcome
     at `min_confidence`. `unmarked` lists the likeliest pairs without a mark, for somebody to read. `period` holds the
     times of the first and the last arrival. `monthly` has an average month for each threshold, and `last_month` the
-    thirty days before the last arrival.
+    MONTH up to the last arrival.
     """
 
     issues: int
@@ -151,7 +151,7 @@ def evaluate(
     at = outcome_at(judged, min_confidence)
     found, silent = retrieval(judged), len(split(judged)[1])
     limits = {share: outcome_at(judged, threshold_for_share(judged, share)) for share in SHARES}
-    a_month = monthly_arrivals(arrived)
+    per_month = monthly_arrivals(arrived)
     return Evaluation(
         issues=issues,
         arrivals=len(arrived),
@@ -165,7 +165,7 @@ def evaluate(
         calibration=confidence_calibration(judged),
         limits=limits,
         curve=curve,
-        monthly={row.cut: _month(row, a_month, sum(one.weight for one in judged)) for row in (*curve, at)},
+        monthly={row.cut: _month(row, per_month, sum(one.weight for one in judged)) for row in (*curve, at)},
         last_month=_last_month(judged, arrived, (*CURVE, min_confidence)),
         at=at,
         unmarked=likeliest(judged),
@@ -188,10 +188,11 @@ def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Adv
 
 
 def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Advice:
-    """Of the thresholds at which surely (95 %) few unmarked issues get a comment, the one that catches most duplicates.
+    """The threshold that catches most duplicates while surely (95 %) few unmarked issues get a comment.
 
-    Marks show how many duplicates are caught, not how many comments are wrong. But if people called comments wrong,
-    these must not outnumber the comments that are right by mark.
+    `cuts` has the outcomes to choose from. `duplicates` and `silent` are the numbers of marked and of unmarked issues.
+    Marks do not show which comments are wrong. But if people called comments wrong, these must not outnumber the
+    comments that are right by mark.
     """
     if duplicates < FEW:
         return Advice(None, AdviceReason.FEW_DUPLICATES)
@@ -229,5 +230,5 @@ def _last_month(
 
 def _month(row: ThresholdOutcome, arrivals: float, weight: float) -> Monthly:
     """The outcome `row` of arrivals with the total `weight`, scaled to a month with the given number of arrivals."""
-    share = arrivals / weight if weight else 0.0
-    return Monthly(arrivals, row.comments * share, row.right * share, row.said * share)
+    scale = arrivals / weight if weight else 0.0
+    return Monthly(arrivals, row.comments * scale, row.right * scale, row.said * scale)

@@ -1,6 +1,6 @@
-"""Reads a repository's issues with their marked duplicates from GitHub, keeps them in a file, and makes rows of them.
+"""Reads a repository's issues and their marks from GitHub, keeps both in a file, and turns them into rows.
 
-The rows have no labels: GitHub gives today's labels, and a replay must not see later changes.
+A row leaves out the issue's labels: GitHub gives only today's labels, and a replay must not see later changes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _UNSURE_LABEL = re.compile(
     re.IGNORECASE,
 )
 
-LabelledRow = dict[str, Any]
+IssueRow = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class PastRecord:
 
 
 def _statement(comment: Mapping[str, Any], repo: RepoRef, closing: Mapping[str, Any] | None) -> Statement | None:
-    """What a comment says about duplicates; `closing` is the event by which a person closed the issue."""
+    """A comment's statement about duplicates, if any; `closing` is the event by which a person closed the issue."""
     author = comment["author"] or {}
     if author.get("__typename") == "Bot":
         # Bots often name candidates, and this bot most of all.
@@ -122,7 +122,7 @@ def _mark(event: Mapping[str, Any]) -> Statement:
     return Statement(_MARKS[event["__typename"]], None if event["isCrossRepository"] else original, event["createdAt"])
 
 
-def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[LabelledRow]:
+def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[IssueRow]:
     """The rows in order of arrival, with `duplicate_of` only for certain duplicates.
 
     GitHub lists only today's members. A person who has closed another person's issue was also a member at some time.
@@ -133,8 +133,8 @@ def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[LabelledRow]:
     return [_row(one, known, maintainers, repo) for one in ordered]
 
 
-def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: RepoRef) -> LabelledRow:
-    row: LabelledRow = {
+def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: RepoRef) -> IssueRow:
+    row: IssueRow = {
         "id": one.number,
         "title": one.title,
         "body": one.body,
@@ -181,7 +181,7 @@ def conclusion(
 
 
 def _text_names(one: PastRecord, number: int, repo: RepoRef) -> bool:
-    """Whether an issue's text names the issue `number`. The finder never suggests such an issue.
+    """Whether an issue's text names the issue `number`. The finder never suggests an issue that the text names.
 
     The file does not store the repository's host, so addresses on any host count: github.com replaces each host.
     """
@@ -290,7 +290,7 @@ class HistoryFile:
 
 def read_history(
     github: RepoClient, repo: RepoRef, home: Path, tell: Callable[[int, int], None], *, fresh: bool = False
-) -> tuple[int, list[LabelledRow]]:
+) -> tuple[int, list[IssueRow]]:
     """Read the changed issues from GitHub; return the repository's id and its rows in order of arrival.
 
     `home` is the folder with the histories; with `fresh` everything is read again. Calls `tell` with the numbers of

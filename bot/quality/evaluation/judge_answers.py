@@ -48,19 +48,19 @@ class RecordedQuestion:
     @property
     def tokens(self) -> tuple[int, int]:
         """The estimated numbers of input and output tokens."""
-        asked = len(self.prompt.numbers) + bool(self.prompt.copy) + bool(self.prompt.other)
-        return estimated_tokens(self.prompt.system) + estimated_tokens(self.prompt.user), TOKENS_OUT * asked
+        entries = len(self.prompt.numbers) + bool(self.prompt.copy) + bool(self.prompt.other)
+        return estimated_tokens(self.prompt.system) + estimated_tokens(self.prompt.user), TOKENS_OUT * entries
 
     def row(self) -> dict[str, Any]:
         """The question as a row, word for word as an endpoint receives it."""
-        asked = self.prompt
+        sent = self.prompt
         return {
             "question": self.key,
             "id": self.id,
-            "prompt": asked.prompt,
-            "messages": [{"role": "system", "content": asked.system}, {"role": "user", "content": asked.user}],
+            "prompt": sent.prompt,
+            "messages": [{"role": "system", "content": sent.system}, {"role": "user", "content": sent.user}],
             "schema": SCHEMA,
-            "candidates": {str(number): self.ids[own] for number, own in asked.numbers.items()},
+            "candidates": {str(number): self.ids[real] for number, real in sent.numbers.items()},
         }
 
 
@@ -71,7 +71,7 @@ def questions(answered: Iterable[ReplayAnswer]) -> list[RecordedQuestion]:
             question_key(one.judge_question),
             build_judge_prompt(one.judge_question),
             one.judge_question,
-            {text.number: id for text, id in zip(one.judge_question.candidates, one.ids, strict=True)},
+            {issue.number: id for issue, id in zip(one.judge_question.candidates, one.ids, strict=True)},
         )
         for one in answered
         if one.judge_question is not None
@@ -91,11 +91,11 @@ def _called_same(asked: RecordedQuestion, said: Answers) -> list[JudgeIssue]:
 
 
 def verdicts(asked: RecordedQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
-    """The verdicts on a question's candidates. With a `critic`, its verdict or none takes the place of each "same"."""
+    """The verdicts on a question's candidates. With a `critic`, its verdict, if any, replaces each "same"."""
     judged = dict(said.get(asked.key, {}))
     for candidate in _called_same(asked, said) if critic else ():
         del judged[candidate.number]
-        # Candidates with equal texts share one question and its answer, which may have another one's number.
+        # Candidates with equal texts share a question, so its answer may have the number of another candidate.
         for pair in said.get(critic_question(asked, candidate).key, {}).values():
             judged[candidate.number] = pair
     return judged
@@ -130,9 +130,9 @@ def read_answers(
     """
     by_key = {one.key: one for one in asked}
     if critic:
-        first = read_answers(rows, asked).said
-        followed = [critic_question(one, candidate) for one in asked for candidate in _called_same(one, first)]
-        by_key |= {one.key: one for one in followed}
+        judge_said = read_answers(rows, asked).said
+        to_critic = [critic_question(one, candidate) for one in asked for candidate in _called_same(one, judge_said)]
+        by_key |= {one.key: one for one in to_critic}
     answers: dict[str, Mapping[int, JudgedPair]] = {}
     unusable, strange, seconds = set[str](), 0, list[float]()
     for row, location in rows:
@@ -182,7 +182,7 @@ def named_in_comment(
 
 
 def outcome_with_as_many_comments(judged: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:
-    """The outcome without the judge, at the threshold that leads to about the same number of comments."""
+    """The outcome without the judge, at the threshold that leads to about as many `comments` (weighted)."""
     commented, threshold = 0.0, 1.0
     for one in sorted((one for one in judged if one.found), key=lambda one: -one.top):
         if commented >= comments:

@@ -19,7 +19,7 @@ MOST_SHOWN = 5
 """A comment shows at most this many candidates."""
 
 DEPTHS = (1, 5, 10, 20)
-"""The k of RR@k."""
+"""The values of k in RR@k."""
 
 SHARES = (0.01, 0.02, 0.05, 0.10)
 """Shares of the unmarked issues that may get a comment; `threshold_for_share` finds each share's threshold."""
@@ -65,7 +65,7 @@ class JudgedArrival:
         return max((confidence for id, confidence in self.found[:MOST_SHOWN] if id in originals), default=-1.0)
 
     def is_wrong(self, cut: float) -> bool:
-        """Whether people called different all issues that a comment at this threshold names."""
+        """Whether a comment at this threshold names only issues that people called different."""
         return all(id in self.different for id, confidence in self.found[:MOST_SHOWN] if confidence >= cut)
 
 
@@ -113,8 +113,8 @@ class ThresholdOutcome:
     """The effect of the threshold `cut`. Numbers of issues are weighted.
 
     `right` counts the comments that name a marked original, and `precision` is the share of such comments (None without
-    comments). `said` is how many comments name the same report first, according to the confidence. `wrong` counts
-    the comments that name only issues which people called different. `bothered` counts the comments on unmarked issues.
+    comments). `said` is the number of comments that name the same report first, as the confidence predicts. `wrong`
+    counts the comments that name only issues that people called different, and `bothered` those on unmarked issues.
     `caught` is the share of marked duplicates whose comment names an original, and `false_alarms` the share of unmarked
     issues with a comment, right or wrong.
     """
@@ -208,7 +208,7 @@ def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
 
 
 def threshold_for_share(judged: Iterable[JudgedArrival], share: float) -> float:
-    """The lowest threshold, in thousandths, at which at most `share` of the unmarked issues get a comment."""
+    """The lowest threshold, a multiple of 1/1,000, at which at most `share` of the unmarked issues get a comment."""
     tops = sorted((arrival.top for arrival in split(judged)[1]), reverse=True)
     allowed = int(share * len(tops))
     # The threshold must lie above `tops[allowed]`: take the next thousandth.

@@ -1,6 +1,6 @@
 """Finds out whether a comment calls its issue a duplicate. Pure.
 
-`history.py` reads a repository's past comments with it, for an evaluation.
+`history.py` uses this module to read a repository's past comments, for an evaluation.
 
 GitHub itself understands only `Duplicate of #12` at the beginning of a comment by somebody with write access, but
 people word the statement in many ways. "This is not a duplicate of #7" denies the statement, while "This does not work
@@ -84,7 +84,7 @@ _OF_ANOTHER = re.compile(
 )
 # "In favor of #7" counts only in a closing comment or after "closed": people also decide against proposals this way.
 _CLOSED = re.compile(r"\bclos", re.IGNORECASE)
-# "Same as #7" is no claim if the issue was fixed in the same way as #7.
+# "Same as #7" counts only in a closing comment, and not if the issue was fixed in the same way as #7.
 _DONE = re.compile(r"\b(?:fix|sol[uv]|resol|merg|implement|done)", re.IGNORECASE)
 _DOUBTED = re.compile(
     r"\b(?:may|might|could|would|maybe|perhaps|possibl[ey]|potential(?:ly)?|probabl[ey]|likely|seems?|looks?|think"

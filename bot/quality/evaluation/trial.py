@@ -63,13 +63,13 @@ def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -
     ids: dict[Id, None] = dict.fromkeys(row["id"] for row in rows)
     links = {row["id"]: row["duplicate_of"] for row in rows if row.get("duplicate_of") in ids}
     contradicted = {id for id, of in links.items() if {(id, of), (of, id)} & decided.different}
-    position = {id: at for at, id in enumerate(ids)}
-    agreed = [pair for pair in decided.same if position.keys() >= set(pair)]
+    position_of = {id: at for at, id in enumerate(ids)}
+    agreed = [pair for pair in decided.same if position_of.keys() >= set(pair)]
     marked = {row["id"] for row in rows if row.get("duplicate_of") is not None} - contradicted
     doubtful = {row["id"] for row in rows if row.get("maybe_related") or row.get("dup_unknown_master")}
     return Labels(
         components(ids, [*((id, of) for id, of in links.items() if id not in contradicted), *agreed]),
-        frozenset(marked | {max(pair, key=position.__getitem__) for pair in agreed}),
+        frozenset(marked | {max(pair, key=position_of.__getitem__) for pair in agreed}),
         frozenset(doubtful | contradicted),
         frozenset(row["id"] for row in rows if row.get("body_mentions_master")),
         {
@@ -103,7 +103,7 @@ def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[
 
 
 def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed: int) -> dict[int, float]:
-    """Positions of all duplicates and a sample of `others`, with the number of issues that each represents."""
+    """Positions of all duplicates and of a sample of `others` unmarked issues, with the weight of each position."""
     known = dict(truth(issues, labels, WARM))
     duplicates = [position for position, originals in known.items() if originals]
     unmarked = [position for position, originals in known.items() if originals is None]
@@ -141,7 +141,7 @@ def read_answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -
     Raises UserError naming the location of a row with an unknown or later issue, a confidence outside [0, 1], or
     candidates that are not best first.
     """
-    position = {issue.id: at for at, issue in enumerate(issues)}
+    position_of = {issue.id: at for at, issue in enumerate(issues)}
     found: dict[Id, Found] = {}
     for row, location in rows:
         try:
@@ -150,11 +150,11 @@ def read_answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -
         except (KeyError, TypeError, ValueError, OverflowError):
             shape = '{"id": …, "candidates": [{"id": …, "confidence": 0 to 1}, …]}'
             raise UserError(f"{location}: an answer has the form {shape}, as `doppel replay` writes it") from None
-        if id not in position:
+        if id not in position_of:
             raise UserError(f"{location}: the issues hold no {id!r}; is this a replay of another file?")
         if id in found:
             raise UserError(f"{location}: a second answer for {id!r}")
-        _check(candidates, position, position[id], location)
+        _check(candidates, position_of, position_of[id], location)
         found[id] = candidates
     return found
 
@@ -166,16 +166,16 @@ def _id(value: Any) -> Id:
     return value
 
 
-def _check(candidates: Found, position: Mapping[Id, int], arrival: int, location: str) -> None:
+def _check(candidates: Found, position_of: Mapping[Id, int], arrival: int, location: str) -> None:
     confidences = [confidence for _, confidence in candidates]
     if not all(0 <= confidence <= 1 for confidence in confidences):
         raise UserError(f"{location}: a confidence lies between 0 and 1")
     if confidences != sorted(confidences, reverse=True):
         raise UserError(f"{location}: the candidates are not in the order of their confidence, best first")
     for id, _ in candidates:
-        if id not in position:
+        if id not in position_of:
             raise UserError(f"{location}: the issues hold no candidate {id!r}")
-        if position[id] >= arrival:
+        if position_of[id] >= arrival:
             raise UserError(f"{location}: candidate {id!r} had not arrived yet, so that this replay proves nothing")
 
 

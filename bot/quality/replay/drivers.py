@@ -69,7 +69,7 @@ def replay_index(
         yield from _in_processes(issues, sorted(asked), count, asking, advance)
 
 
-# In a child process, the number of issues that have arrived in all of them.
+# In a child process, the number of issues that have arrived in all child processes together.
 _arrived: Synchronized[int]
 # Seconds between two looks at that number.
 _EVERY = 0.2
@@ -82,7 +82,7 @@ def _in_processes(
     asking: ReplayOptions,
     advance: Callable[[], None],
 ) -> Iterator[ReplayAnswer | None]:
-    """Replay the arrivals from the first of `positions`, those to ask about, in `count` processes."""
+    """Ask about the arrivals at `positions` (ascending), in `count` processes; replay from the first position on."""
     starts = [positions[len(positions) * part // count] for part in range(count)]
     ends = [*starts[1:], len(issues)]
     arrived, told = multiprocessing.get_context("spawn").Value("q", 0), 0
@@ -129,13 +129,13 @@ def _answers(
     """The answers about the arrivals from `start` on. `within` is the folder of the index's file."""
     with temporary_index_errors(), ephemeral_index(TextAnalyser(), choose_embedder(), within, TextModel()) as index:
         github = ReplayGitHub(searchable=False)
-        weights = Model.parse(asking.weights) if asking.weights else None
+        model = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only_sources(*asking.sources))
         judge = None if asking.floor is None else QuestionRecorder(asking.floor)
         finder = Finder(
             github,
             settings=settings,
-            matcher=Matcher(index, weights, most=None),
+            matcher=Matcher(index, model, most=None),
             temporary=TemporaryIndexes(index),
             repo_id=REPO_ID,
             judge=judge,

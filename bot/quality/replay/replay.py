@@ -237,7 +237,7 @@ class IndexMirror:
         self._index = index
 
     def load(self, issues: Sequence[Issue]) -> None:
-        """Index all issues from before the start."""
+        """Index the issues that exist before the replay starts."""
         start, end = 0, _FIRST_BATCH
         while start < len(issues):
             self.put(issues[start:end])

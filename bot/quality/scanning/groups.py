@@ -1,9 +1,9 @@
 """Groups the backlog scan's answers, and defines the scan's data types. Pure.
 
-Groups come from complete linkage (Sørensen, 1948; "farthest neighbour"). Each issue starts as a group. The likelihood
-of two groups is that of their least likely pair, and the likeliest groups are merged until no two groups reach the
-threshold. So a chain of weak links joins nothing, and an umbrella issue joins at most one group, whose other members
-must resemble each other.
+Groups come from complete linkage (Sørensen, 1948; "farthest neighbour"). Each issue starts as a group. Two groups are
+as likely the same as their least likely pair, and the likeliest two are merged until no two groups reach the threshold.
+So a chain of weak links joins nothing, and an umbrella issue joins at most one group, whose other members must resemble
+each other.
 
 `bot/domain/merging.py` determines the original, the sums and the order (D8): the oldest issue is the proposed original,
 and the counters are 👍 and 👎.
@@ -79,14 +79,14 @@ class DuplicateGroup:
 
     @property
     def gain(self) -> float:
-        """What a maintainer gains by handling the group: issues to close, weighted by the number of people concerned.
+        """A maintainer's gain from handling the group: the issues to close, weighted by how many people they concern.
 
         The sum over the open members of confidence × (1 + log10(1 + 👍 + 👎 + comments)).
         """
-        attention = ((one.confidence, one.entry) for one in self.members if one.entry.state == "open")
+        to_close = ((one.confidence, one.entry) for one in self.members if one.entry.state == "open")
         return sum(
             confidence * (1 + math.log10(1 + entry.thumbs_up + entry.thumbs_down + entry.comments))
-            for confidence, entry in attention
+            for confidence, entry in to_close
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class DuplicateGroup:
 class ScanResult:
     """The groups found in a backlog of `issues` issues. `closed` says whether the backlog includes closed issues.
 
-    Any pair in a group has at least the probability `threshold`.
+    Every pair in a group has at least the probability `threshold`.
     """
 
     groups: tuple[DuplicateGroup, ...]
@@ -185,9 +185,9 @@ def grouped(
 
 
 def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ...]]:
-    """The groups of two or more, sorted by number.
+    """The groups of two or more issues, sorted by number.
 
-    `likely` maps pairs to probabilities in [0, 1]; missing pairs are not the same. Any two issues in a group have at
+    `likely` maps pairs to probabilities in [0, 1]; missing pairs are not the same. Every pair in a group has at
     least `threshold`. Among equally likely merges, the merge with the smallest numbers comes first, so that the order
     of the mapping does not matter. The time is O(n log n) in the number of pairs if groups are small.
     """

@@ -1,6 +1,6 @@
 """Renders the backlog scan as Markdown, for the scan's issue and `doppel scan --markdown`, and as an HTML page (D8).
 
-On GitHub links go through the redirecting host, so that no issue gets a back-link. Titles and reasons are strangers'
+On GitHub, links go through the redirecting host, so that no issue gets a back-link. Titles and reasons are strangers'
 text.
 """
 
@@ -158,7 +158,7 @@ h1 { font-size: 1.5rem; } a { color: var(--link); } li { margin: .5rem 0; }
 def scan_page(result: ScanResult, links: IssueNames, name: str, checked: str) -> str:
     """The Markdown of all groups as an HTML page; `name` says what was scanned, and `checked` when."""
     title = quoted(clean(f"{english().scan_title()}: {name}"))
-    # Only GitHub makes formulas.
+    # Only GitHub makes formulas of dollar signs, so a page needs no protection from them.
     text = scan_markdown(result, links, english(), EVERYTHING).replace("<span>$</span>", "$")
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'

@@ -71,10 +71,10 @@ class BacklogMatcher:
             with self._index.view(repo_id) as view:
                 # Read the sequence before the texts, so that a later change makes the answer outdated.
                 sequence, version = view.state.sequence, self._version(view)
-                issues, texts = view.issues(batch), view.texts(batch)
+                rows, texts = view.issues(batch), view.texts(batch)
             for number in batch:
-                if number in issues and number in texts:
-                    target = issues[number]._replace(body=texts[number][1]).issue(_ANYWHERE, "")
+                if number in rows and number in texts:
+                    target = rows[number]._replace(body=texts[number][1]).issue(_ANYWHERE, "")
                     answers.append(ScanAnswer(number, sequence, version, self._found(repo_id, target)))
         return answers
 
@@ -137,7 +137,7 @@ ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
 class Scan(TableGateway):
     """One scan of a repository, and its table `scan_answers`. You can stop the scan at any time and repeat it.
 
-    The result uses the answers that became outdated during the scan as they are.
+    The result includes answers that became outdated during the scan.
     """
 
     def __init__(self, store: Store, matcher: BacklogMatcher, repo_id: int, *, closed: bool = False) -> None:
@@ -150,7 +150,7 @@ class Scan(TableGateway):
     def begin(self, *, fresh: bool = False) -> None:
         """Delete the outdated answers; with `fresh`, delete all answers."""
         in_repo = table.c.repo_id == self._repo_id
-        # Found before the transaction, which keeps other writers of SQLite waiting.
+        # Find them before the transaction, which keeps other writers of SQLite waiting.
         numbers = [] if fresh else self._outdated()
         with write(self._engine) as connection:
             outdated = sa.true() if fresh else among(connection, table.c.number, numbers)
@@ -158,7 +158,7 @@ class Scan(TableGateway):
 
     def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
         """The issues above `after` that still need an answer, ascending."""
-        # Their answers are missing, of another version, or older than the text or the vector.
+        # An issue needs an answer if it has none, or if its answer is of another version or older than text or vector.
         model = self._matcher.version(self._repo_id)
         answered = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
         indexed = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
@@ -208,7 +208,7 @@ class Scan(TableGateway):
                 yield ScanAnswer(row.number, row.sequence, row.model, tuple(found))
 
     def count_reactions(self, read: ReadReactions, threshold: float = THRESHOLD) -> None:
-        """Update the numbers of 👍 and 👎 in the groups, which determine the order of groups.
+        """Update the numbers of 👍 and 👎 of grouped issues. These numbers affect the order of the groups.
 
         On GitHub a reaction does not change an issue, so the index has the numbers from the issue's last change, and
         keeps them if the current numbers cannot be read.

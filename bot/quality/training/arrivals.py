@@ -149,7 +149,7 @@ class TrainingRepository:
             found = session.likeness(numbers, issue.number - 1, order, len(positions))
         if found is None:
             raise UserError("readings are compared by the text model, which failed; the log says why")
-        # The text model's reader may add candidates after the requested ones.
+        # In a small repository, the session may add candidates after the requested ones.
         return found.of(slice(len(positions)))
 
     def add(self, issue: Issue) -> None:
@@ -244,7 +244,7 @@ SHARE = 0.09
 #: A file needs this many pairs to make small repositories.
 LEAST_PAIRS = 100
 
-# All small repositories share this many issues of a file.
+# Apart from the chosen pairs, all small repositories draw their issues from one sample of this size.
 _DRAWN = 3_000
 
 
@@ -263,8 +263,8 @@ def small_repositories(
     drawn = rng.sample(range(len(issues)), min(_DRAWN, len(issues)))
     for size, repositories in SIZES:
         for _ in range(repositories):
-            # Of each chosen pair, the first issue is `present`, and the second arrives `again`. Of the `new` arrivals,
-            # none repeats an issue that is present.
+            # The first issue of each chosen pair is `present`, and the second arrives `again`. None of the `new`
+            # arrivals repeats an issue that is present.
             chosen = rng.sample(pairs, REPEATING)
             again = {later for _, later in chosen}
             present = sorted({*rng.sample(drawn, min(size, len(drawn))), *(first for first, _ in chosen)} - again)

@@ -1,6 +1,6 @@
 """Fits linear models by Newton's method, with standardised features and an L2 penalty.
 
-The penalty pulls each weight towards its prior, by default zero. A feature missing from the examples keeps its prior.
+The penalty pulls each weight towards its prior, by default zero. A feature that never varies keeps its prior.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bot.search.index.arrays import Floats
 _MOST_STEPS = 50
 # Standardised values are clipped at this value, so that no single example dominates.
 _FAR = 8.0
-_LEAST_PART = 1e-6
+_LEAST_FRACTION = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def fit_order(
     firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     question = np.repeat(np.arange(len(sizes)), sizes)
 
-    def parts(beta: Floats) -> tuple[float, Floats, Floats]:
+    def loss_and_shares(beta: Floats) -> tuple[float, Floats, Floats]:
         scores = inputs @ beta
         # Without its question's highest score, no `exp` overflows.
         weights = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
@@ -56,12 +56,12 @@ def fit_order(
         return float(loss), weights / totals[question], weights * same / true_totals[question]
 
     def step(beta: Floats) -> Floats:
-        _, chance, share = parts(beta)
+        _, chance, share = loss_and_shares(beta)
         mean_inputs = np.add.reduceat(inputs * chance[:, None], firsts, axis=0)
         curvature = (inputs * chance[:, None]).T @ inputs - mean_inputs.T @ mean_inputs + l2 * np.eye(len(beta))
         return np.asarray(np.linalg.solve(curvature, inputs.T @ (chance - share) + l2 * (beta - start)))
 
-    beta = _descend(start, step, lambda one: parts(one)[0])
+    beta = _descend(start, step, lambda beta: loss_and_shares(beta)[0])
     return _fitted(names, beta / scale, 0.0)
 
 
@@ -122,7 +122,7 @@ def _descend(start: Floats, step: Callable[[Floats], Floats], loss: Callable[[Fl
     for _ in range(_MOST_STEPS):
         direction, fraction = step(beta), 1.0
         # Also true for a loss that is not a number.
-        while not (current := loss(beta - fraction * direction)) <= best and fraction > _LEAST_PART:
+        while not (current := loss(beta - fraction * direction)) <= best and fraction > _LEAST_FRACTION:
             fraction /= 2
         if not current <= best:
             break

@@ -14,7 +14,7 @@ A sampled issue has the weight of all issues that it represents, because duplica
 
 Some files and some repositories lack authors. If authors are unknown, a day's issues may be one person's series, so a
 second probability is learned from the same arrivals without authors. The weights in `PRIOR_…` were set by hand, and
-apply unless the files teach something else: a person who reports two issues knows both.
+apply unless the files teach something else. They are negative, because a person who reports two issues knows both.
 """
 
 from __future__ import annotations
@@ -51,9 +51,8 @@ L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
 SHOWN = 5
 #: The order is learned from whole repositories, and from repositories reduced to these shares.
 SMALL_SHARES = (0.03, 0.01)
-#: The questions are divided into at least this many parts. Weights learned from the other parts order each part.
+#: The arrivals form at least this many parts. An order learned from the other parts sorts each part's candidates.
 PARTS = 3
-
 
 #: How much of the reduction in `thinned` comes from leaving out the first issues, as an exponent of the share. This
 #: value gave the best probabilities in two small trackers that were not used for training (docs/research/tried.md).
@@ -66,7 +65,7 @@ SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> Iterator[tuple[int, Arrival]]:
-    """The arrivals that have candidates in repositories of each size, each with its position in `arrivals`."""
+    """Each arrival as in a repository of each size, unless no candidate remains, with its position in `arrivals`."""
     repeating = sum(bool(one.same.any()) for one in arrivals)
     for number, share in enumerate(SHARES):
         rng = np.random.default_rng((seed, number))
@@ -86,7 +85,7 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
     random, at 1 none. Random omissions never remove the arrival's original, because a smaller repository also covers
     fewer topics.
     """
-    # Keep the last part, `period`, of the issues, and a random part of these, so that `share` is left of all.
+    # Keep the last issues, a share `period` of all. Of these keep a random part, so that `share` of all is left.
     period = share**later
     inside = arrival.back < arrival.earlier * period
     if arrival.same.any() and not arrival.same[inside].any():
@@ -111,15 +110,15 @@ class Order:
 
 def learn(files: Sequence[TrainingFile], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
     """The data of `weights.json`. Without readers' verdicts, the last step is copied from the shipped weights."""
-    each = [collect(one, progress, others=others, seed=seed) for one in files]
-    arrivals = [[one for one in part if one.stands_for] for part in each]
-    marked = fit_marked([one for part in arrivals for one in part], seed)
+    by_file = [collect(one, progress, others=others, seed=seed) for one in files]
+    arrivals = [[one for one in collected if one.stands_for] for collected in by_file]
+    marked = fit_marked([one for sampled in arrivals for one in sampled], seed)
     return {
         "arrivals": sum(map(len, arrivals)),
         "ranking": marked.order.data(),
         KNOWN: marked.known.data(),
         UNKNOWN: marked.unknown.data(),
-        READ: _readings(each, arrivals, marked, seed),
+        READ: _readings(by_file, arrivals, marked, seed),
     }
 
 
@@ -134,10 +133,10 @@ class MarkModels:
     def odds(self, arrival: Arrival, signed: bool) -> Floats:
         """The log-odds of each candidate of an arrival; -inf for candidates that rank too low to be judged."""
         best, rows = _ranked(arrival, self.order)
-        by = self.known if signed else self.unknown
+        model = self.known if signed else self.unknown
         odds = np.full(len(best), -np.inf)
-        marked = probability.calibration_rows(by.confidence.scores(rows), arrival.earlier)
-        odds[best[: len(rows)]] = by.calibration.scores(marked)
+        uncalibrated = probability.calibration_rows(model.confidence.scores(rows), arrival.earlier)
+        odds[best[: len(rows)]] = model.calibration.scores(uncalibrated)
         return odds
 
 
@@ -149,7 +148,7 @@ def fit_marked(arrivals: Sequence[Arrival], seed: int) -> MarkModels:
 
 
 def _readings(
-    each: Sequence[Sequence[Arrival]], arrivals: Sequence[Sequence[Arrival]], marked: MarkModels, seed: int
+    by_file: Sequence[Sequence[Arrival]], arrivals: Sequence[Sequence[Arrival]], marked: MarkModels, seed: int
 ) -> dict[str, object]:
     """Learn the last step from the readers' verdicts on each file.
 
@@ -158,15 +157,15 @@ def _readings(
     """
     odds: list[Floats] = []
     reads: list[ReadCandidates] = []
-    for own, part in enumerate(each):
-        if not any(one.read for one in part):
+    for own, collected in enumerate(by_file):
+        if not any(one.read for one in collected):
             continue
         try:
             models = fit_marked([one for at, other in enumerate(arrivals) if at != own for one in other], seed)
         except ValueError:
             models = marked
         for small in (False, True):
-            readings = [(one, one.read) for one in part if one.read is not None and one.read.small is small]
+            readings = [(one, one.read) for one in collected if one.read is not None and one.read.small is small]
             judged = [_judged(models.odds(one, read.signed), read) for one, read in readings]
             # Every project has the same total weight, regardless of its number of arrivals.
             total = sum(read.weight * len(read.same) for _, read in judged)
@@ -291,13 +290,13 @@ def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
         raise ValueError(TOO_FEW)
     parts = next(number for number in count(PARTS) if len({at % number for at in repeating}) > 1)
     others = ([one for at, one in enumerate(arrivals) if at % parts != part] for part in range(parts))
-    return [order_of(part, seed) for part in others]
+    return [order_of(rest, seed) for rest in others]
 
 
 def ordered(
     arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, later: float = LATER
 ) -> list[TopCandidates]:
-    """The first few candidates of lists in repositories of any size, ordered by `orders`; `later` as in `thinned`."""
+    """The first few candidates of arrivals in repositories of any size, sorted by `orders`; `later` as in `thinned`."""
     return [_leaders(one, orders[at % len(orders)]) for at, one in of_any_size(arrivals, seed, later)]
 
 

@@ -2,8 +2,8 @@
 
 The base model is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). A batch holds marked pairs of
 one project. Tuning moves each text closer to its own original than to all other originals of the batch, by the multiple
-negatives ranking loss (Henderson and others, 2017) with cosines scaled by 20. Tuning does not change the word
-embeddings and the first two layers: a few thousand pairs are not enough to improve them. The tuned model has eight-bit
+negatives ranking loss (Henderson and others, 2017) with cosines scaled by 20. Tuning changes neither the word
+embeddings nor the first two layers: a few thousand pairs are not enough to improve them. The tuned model has eight-bit
 weights.
 """
 

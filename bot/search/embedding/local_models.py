@@ -40,7 +40,7 @@ class WordLlama:
         return unit(self.vectors(texts))
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Like `embed`, but unscaled: sums, which point where the means do. They have NaN if the file is broken."""
+        """Like `embed`, but unscaled: sums, which point the same way as the means. NaN shows a broken file."""
         # Only one thread at a time may read the files.
         with _lock:
             tokenizer, token_vectors = _read_wordllama()
@@ -77,7 +77,7 @@ def _read_wordllama() -> tuple[Any, NDArray[np.float16]]:
 MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
 # In languages other than English, the model knows only characters and word pieces, so that unrelated titles look alike:
 # the mean cosine of such titles is .05 in English, .40 in Spanish and .59 in Chinese. So a text gets a vector only if
-# words that the vocabulary has as a whole make up this share of its letters (in Vietnamese they make up .44). On four
+# words that the vocabulary has as a whole make up this share of its letters (Vietnamese passes with .44). On four
 # English trackers, fewer than one issue in a hundred gets no vector.
 _MIN_KNOWN_SHARE = 0.35
 _UNKNOWN = "[UNK]"
@@ -119,8 +119,8 @@ class TextModel:
 
 
 def _can_read(tokens: Any, text: str) -> bool:
-    """Whether enough letters belong to words that are whole tokens of the vocabulary, longer than a character."""
-    # Each access to these builds the whole list.
+    """Whether enough letters belong to words of two letters or more that are single tokens of the vocabulary."""
+    # Each access to these properties builds the whole list.
     offsets, names = tokens.offsets, tokens.tokens
     tokens_of_word: dict[int, list[int]] = {}
     for at, word in enumerate(tokens.word_ids):

@@ -35,7 +35,7 @@ class _RequestRefused(EmbeddingError):
 class RemoteModel:
     """A remote `Embedder`. `url` is the address before `/embeddings`, such as `https://api.openai.com/v1`.
 
-    `key` is sent as bearer token.
+    `key` is sent as a bearer token, unless it is empty.
     """
 
     remote = True

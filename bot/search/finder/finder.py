@@ -140,7 +140,7 @@ class Finder:
 
     def find(self, target: Issue, options: FindOptions, gathered: Gathered | None = None) -> Report:
         """Like `find_duplicates`, for an issue that the caller has read. With `gathered`, no source is asked again."""
-        # Search GitHub before a session holds a connection: it takes a hundred times as long as the index.
+        # Search GitHub before a session holds a connection: GitHub takes a hundred times as long as the index.
         gathered = gathered or self.gather(target, state=options.state, words=options.words)
         with self._session(target, options, gathered.hits) as (session, unindexed):
             draft = self._draft(target, options, gathered, session, unindexed)
@@ -149,7 +149,7 @@ class Finder:
         return report.of_sources(options.sources) if options.sources else report
 
     def gather(self, target: Issue, *, state: StateFilter = "all", words: str = "") -> Gathered:
-        """Plan the searches, ask the sources and merge the results, without scoring. Training calls this, too."""
+        """Plan the searches, ask the sources and merge the results, without scoring. `find` accepts the result."""
         with time_limit(self._network.within):
             return self._network.gather(target, state, words)
 
@@ -203,6 +203,7 @@ class Finder:
         positions = {id(result): at for at, (result, _) in enumerate(found)}
         found = [(replace(result, reasons=reasons.get(id(result), ())), one) for result, one in found]
         best = max((one.confidence for one in candidates), default=None)
+        # Take the same results again, now with reasons.
         worth, shown = ([found[positions[id(result)]] for result, _ in pairs] for pairs in (worth, shown))
         return Draft(inside, found, worth, shown, best)
 

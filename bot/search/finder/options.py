@@ -28,7 +28,7 @@ class FindOptions:
     - `threshold`: the least similarity of titles (F5), in [0, 1].
     - `max_candidates`: how many candidates are shown, 1 or more.
     - `relevance`: the order of the results (H5).
-    - `min_confidence`: the least probability, in [0, 1].
+    - `min_confidence`: the least probability of a shown candidate, in [0, 1] (None: any).
     - `state`: only issues in this state are shown.
     - `words`: search words that replace the issue's own.
     - `rejected`: numbers that are never shown.
@@ -99,7 +99,7 @@ class FindOptions:
     ) -> bool:
         """Whether a candidate is likely enough, and one of the wanted sources found it.
 
-        If the judge has not read a candidate (`unread`), it is shown only without `min_confidence`.
+        A candidate that the judge has not read (`unread`) is shown only without `min_confidence`.
         """
         likely = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
         if verdict is JudgeVerdict.RELATED and self.min_confidence is not None:
@@ -174,11 +174,11 @@ def bot_options(
 def named_unasked(config: RepoConfig, threshold: float, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Those of the candidates `found` for a person that the bot would have named unasked (P6)."""
     states = ("open", "closed") if config.include_closed else ("open",)
-    own = (
+    likely = (
         one
         for one in found
         if one.state in states
         and not one.named
         and (config.judge.related if one.verdict is JudgeVerdict.RELATED else (one.confidence or 0.0) >= threshold)
     )
-    return tuple(islice(own, config.max_candidates))
+    return tuple(islice(likely, config.max_candidates))

@@ -1,4 +1,4 @@
-"""Scores issues in the repository's index, groups duplicates of one issue, applies the judge's verdicts (J2, J5)."""
+"""Scores issues in the index, groups duplicates of one issue, and applies the judge's verdicts (J2, J5)."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class ScoredIssue:
 class IndexResults:
     """The index's answer: candidates, most likely first, and in `found` the numbers that each source found.
 
-    `indexed` has the numbers of all results that are in the index. Those that rank too low to be compared are no
-    candidates, and nobody may score them elsewhere: a score from another list could exceed those of better ranks.
+    `indexed` has the numbers of all results that are in the index. Results that rank too low to be compared are no
+    candidates, and must not be scored elsewhere: in another list, they could score higher than results of better ranks.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
@@ -64,7 +64,7 @@ def score_indexed(
     sources = _sources(found, own)
     compared = set(sources)
     if len(compared) > MOST_COMPARED:
-        # The settings' known issues are always compared.
+        # Known issues are always compared.
         compared = _choose_compared(session, target, use, found, own) | {*found.get(KnownIssues.name, ())}
     matches = [match for match in session.judge(also=compared) if match.number in compared]
     rows = session.issues([match.number for match in matches])
@@ -97,7 +97,7 @@ def as_issue(row: IndexedIssue, target: Issue) -> Issue:
 def _found_in_index(
     session: SearchSession, target: Issue, use: Mapping[str, SourceConfig], known: Sequence[int]
 ) -> tuple[dict[str, tuple[int, ...]], tuple[QueryRun, ...]]:
-    """By source, the numbers found in the index, and the `known` issues that it holds; and the queries."""
+    """The numbers found in the index, by source, and the queries. The `known` issues in the index form a source."""
     found = {
         name: tuple(session.found[name][: use[name].limit])
         for name in (FULL_TEXT, VECTORS)

@@ -116,7 +116,7 @@ def stored_boilerplate(lines: Sequence[str], copy: str, stored: Collection[str])
     `stored` has the lines of the issue that were counted at that time and, if there were any, `copy`, the whole issue
     as a single term. Counting again now would miss forms that are no longer used.
     """
-    # Another version of the analyser read the issue, or the issue had too many lines to count all of them.
+    # Unknown: another version of the analyser read the issue, or the issue had too many lines to count all of them.
     if (stored and copy not in stored) or len(stored) > MOST_LINES:
         return None
     return {line for line in lines if line} - {*stored}
@@ -159,7 +159,7 @@ class TextAnalyser:
         return [" ".join(line.split()) for line in body[:BODY_READ].lower().split("\n")]
 
     def read(self, title: str, body: str, lines: Sequence[str], boilerplate: Collection[str]) -> Analysis:
-        """Analyse an issue without its `boilerplate`; `lines` are the `lines_of` its body."""
+        """Analyse an issue without its `boilerplate`; `lines` is the result of `lines_of` for the body."""
         body = body[:BODY_READ]
         remaining, left_out = lines, []
         if boilerplate:
@@ -194,7 +194,7 @@ def _normalised(text: str) -> str:
 
 
 def _body_without(boilerplate: Collection[str], lines: Sequence[str], original_lines: Sequence[str]) -> str:
-    """The body without boilerplate. A `-->` that ends the author's own HTML comment stays, so it hides nothing else."""
+    """The body without boilerplate, but with each `-->` that ends an HTML comment by the author."""
     remaining = []
     in_comment = False
     for line, original in zip(lines, original_lines, strict=True):
@@ -204,6 +204,7 @@ def _body_without(boilerplate: Collection[str], lines: Sequence[str], original_l
                 # Only a `<!--` at the beginning of a line surely begins a comment (see `without_comments`).
                 in_comment = line.startswith("<!--") and line.rfind("<!--") > line.rfind("-->")
         elif in_comment and "-->" in line:
+            # Otherwise the comment would hide the rest of the body.
             remaining.append("-->")
             in_comment = False
     return "\n".join(remaining)

@@ -27,7 +27,7 @@ MOST_FIELDS = 16
 #: The packed terms of an issue that has none.
 NO_TERMS = bytes(2 * MOST_FIELDS)
 
-_HEAD = len(NO_TERMS)
+_HEAD_BYTES = len(NO_TERMS)
 
 _NUMBER, _LENGTH = np.uint64(32), np.uint64(16)
 
@@ -90,9 +90,9 @@ def pack_terms(fields: Sequence[Bags], issues: int) -> list[bytes]:
 
 def unpack_terms(blobs: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
     """Unpack the given `fields` of each issue."""
-    heads = b"".join([blob[:_HEAD] for blob in blobs])
+    heads = b"".join([blob[:_HEAD_BYTES] for blob in blobs])
     sizes = np.frombuffer(heads, "<u2").reshape(-1, MOST_FIELDS).astype(np.int64)
-    ends = _HEAD + 5 * np.cumsum(sizes, axis=1)
+    ends = _HEAD_BYTES + 5 * np.cumsum(sizes, axis=1)
     unpacked = []
     for field in fields:
         size, end = sizes[:, field], ends[:, field]
@@ -109,7 +109,7 @@ Scoring = Callable[[Floats, Floats], Floats]
 
 
 def idf(total: int, issues: NDArray[Any]) -> Floats:
-    """ln(1 + (N - n + ½) / (n + ½)), never negative: Lucene's form of BM25's inverse document frequency."""
+    """ln(1 + (N - n + ½) / (n + ½)) with N = `total`, n = `issues`: Lucene's inverse document frequency, 0 or more."""
     seen = np.minimum(issues, total)
     return np.asarray(np.log1p((total - seen + 0.5) / (seen + 0.5)), dtype=np.float64)
 
@@ -120,7 +120,6 @@ def bm25(average_length: float, k1: float = 1.2, b: float = 0.6) -> Scoring:
     For a field whose counts are weighted sums of other fields' counts, this is BM25F (Robertson, Zaragoza and Taylor,
     "Simple BM25 extension to multiple weighted fields", 2004).
     """
-
     base, per_length = k1 * (1 - b), k1 * b / average_length
     return lambda counts, lengths: counts * (k1 + 1) / (lengths * per_length + base + counts)
 

@@ -1,4 +1,4 @@
-"""Analyses issues without the boilerplate of forms, which shows in the repository's forms and in recurring lines."""
+"""Analyses issues without boilerplate: the lines of the repository's forms, and lines that recur in many issues."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class RepositoryAnalyser:
             wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *copies.values()}
             by_hash = dict(zip(hashes(self._analyser.lines, wanted), wanted, strict=True))
             # Of the wanted lines, those that any stored issue has, by term number.
-            terms = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
-            seen = self._seen(connection, repo_id, terms)
+            line_of = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
+            seen = self._seen(connection, repo_id, line_of)
             form_lines = set(itertools.chain.from_iterable(forms))
             # Few lines are common enough to come from a form.
             common = {
@@ -61,7 +61,7 @@ class RepositoryAnalyser:
             } | form_lines
             columns, key = (indexed_terms.c.number, indexed_terms.c.terms), indexed_terms.c.number
             stored = dict(fetch(connection, repo_id, columns, key, texts)) if common or again else {}
-        earlier = self._earlier_boilerplate(stored, lines, copies, terms) if again else {}
+        earlier = self._earlier_boilerplate(stored, lines, copies, line_of) if again else {}
         analyses = {}
         for number, (title, body) in texts.items():
             if (boilerplate := earlier.get(number)) is not None:
@@ -69,7 +69,7 @@ class RepositoryAnalyser:
                 continue
             if number in stored:
                 bags = unpack_terms([stored[number]], self._line_fields)
-                seen.subtract(terms[term] for bag in bags for term in bag.terms.tolist() if term in terms)
+                seen.subtract(line_of[term] for bag in bags for term in bag.terms.tolist() if term in line_of)
                 count -= 1
             possible, copy = common.intersection(lines[number]), copies[number]
             boilerplate = set()
@@ -81,9 +81,9 @@ class RepositoryAnalyser:
             count += 1
         return analyses
 
-    def _seen(self, connection: sa.Connection, repo_id: int, terms: Mapping[int, str]) -> Counter[str]:
+    def _seen(self, connection: sa.Connection, repo_id: int, line_of: Mapping[int, str]) -> Counter[str]:
         """In how many stored issues each line occurs, whether as boilerplate or not."""
-        keys = {list_key(field, term): line for term, line in terms.items() for field in self._line_fields}
+        keys = {list_key(field, term): line for term, line in line_of.items() for field in self._line_fields}
         seen = Counter[str]()
         for key, issues in issues_in(connection, repo_id, keys).items():
             seen[keys[key]] += issues
@@ -94,12 +94,12 @@ class RepositoryAnalyser:
         stored: Mapping[int, bytes],
         lines: Mapping[int, Sequence[str]],
         copies: Mapping[int, str],
-        terms: Mapping[int, str],
+        line_of: Mapping[int, str],
     ) -> dict[int, set[str] | None]:
         """For each issue, the lines that were boilerplate when the issue was stored; None if that is unknown."""
         boilerplate = {}
         for number, packed in stored.items():
             (bag,) = unpack_terms([packed], self._line_fields[:1])
-            stored_lines = {terms.get(term, "") for term in bag.terms.tolist()}
+            stored_lines = {line_of.get(term, "") for term in bag.terms.tolist()}
             boilerplate[number] = stored_boilerplate(lines[number], copies[number], stored_lines)
         return boilerplate
