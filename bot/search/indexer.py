@@ -62,8 +62,8 @@ def index_statuses(
         )
 
 
-# In a ready index, this many new issues, and at most one in fifty, may lack vectors: a search or the next round makes
-# these.
+# In a ready index, at most this many issues, and at most one in fifty, may lack vectors. The next round makes the
+# missing vectors, or a search makes those that it needs.
 _FEW_MISSING = 20
 
 
@@ -99,7 +99,7 @@ class Indexer:
     def __init__(
         self, index: Index, store: Store, inbox: EventQueue, clock: Callable[[], datetime], *, closely: bool = True
     ) -> None:
-        """With `closely`, the text model reads all issues in advance, else only the issues that a search needs."""
+        """With `closely`, the text model reads all issues in advance, else only those that a search needs."""
         self._index = index
         self._store = store
         self._inbox = inbox
@@ -125,7 +125,7 @@ class Indexer:
             self._queue(IndexEvent(installation, repository, f"new-{at:.3f}"), 0.0)
 
     def resync(self) -> None:
-        """Queue a step for every repository: it finds changes whose webhooks got lost, and revives lost backfills."""
+        """Queue a step for every repository: to find changes whose webhooks got lost, or to resume a lost backfill."""
         self._queue_round(self._store.repositories.list())
 
     def resume(self) -> None:
@@ -248,7 +248,7 @@ class Indexer:
         return progress, None
 
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
-        """How many issues the repository has. Only the first step raises Retryable: GraphQL may fail permanently."""
+        """How many issues the repository has. Raises Retryable only without `known`: GraphQL may fail for good."""
         try:
             return github.count_issues(repository.ref, repository.id)
         except Retryable:
@@ -284,7 +284,7 @@ class Indexer:
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
 
     def _record_start(self, repo_id: int) -> Progress | None:
-        """Record the start of a backfill; None if another worker has. `_save_progress` then notices an erasure."""
+        """Record the start, so that `_save_progress` notices an erasure. None if another worker has recorded one."""
         # A negative time is unique, and so long ago that `step` can be repeated at once.
         started = Progress(updated_at=-self._now())
         return started if self._backfills.replace(repo_id, None, started) else None
@@ -315,9 +315,9 @@ class Indexer:
         return ""
 
     def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int]:
-        """For duplicates among the issues, their originals, from GitHub or from commands, if known.
+        """The originals of duplicates among the issues, as far as GitHub or a command names them.
 
-        Never raises Unavailable, because GraphQL may fail permanently for a repository.
+        If GraphQL fails, which may be permanent for a repository, the index's earlier originals stand in for GitHub's.
         """
         numbers = list(dict.fromkeys(issue.number for issue in issues if issue.state_reason == "duplicate"))
         try:
@@ -344,13 +344,15 @@ class StoredRepositoryInfo:
 
     def may_embed(self, repo_id: int) -> bool:
         """Whether the model is on this machine, or the repository is public, or host and repository agree."""
-        known = self._store.repositories.get(repo_id) if self._remote else None
+        if not self._remote:
+            return True
+        known = self._store.repositories.get(repo_id)
         if known is None:
-            return not self._remote
+            return False
         return not known.private or (self._private_too and self._settings.last_read(repo_id).remote_text)
 
     def form_lines(self, repo_id: int) -> Collection[str]:
-        return self._forms.last_read(repo_id)
+        return self._forms.last_lines(repo_id)
 
 
 def no_vectors(repository: Repository, failure: EmbeddingError) -> str:

@@ -22,7 +22,7 @@ from bot.storage import Store
 KEPT = 3600.0
 """Seconds for which forms are cached. Forms seldom change, and a push that changes them clears the cache at once."""
 
-_FORMS, _TEMPLATES = (".yml", ".yaml"), (".md",)
+_FORM_ENDINGS, _TEMPLATE_ENDINGS = (".yml", ".yaml"), (".md",)
 _HEADINGS, _LINES = "issue form headings", "issue form lines"
 # GitHub itself shows only a handful of forms, and each file costs a request.
 _FILES_MAX = 20
@@ -48,9 +48,9 @@ class Boilerplate:
 def boilerplate_of(name: str, text: str) -> Boilerplate:
     """The boilerplate of a form or a Markdown template; the ending of its `name` says which. Other files have none."""
     text = text.replace("\r\n", "\n")
-    if name.endswith(_FORMS):
+    if name.endswith(_FORM_ENDINGS):
         return _form(text)
-    if name.endswith(_TEMPLATES):
+    if name.endswith(_TEMPLATE_ENDINGS):
         headings = (heading.rstrip("# \t") for heading in _HEADING.findall(text))
         return Boilerplate(tuple(headings), tuple(_lines(_FRONT_MATTER.sub("", text))))
     return Boilerplate()
@@ -79,10 +79,12 @@ class IssueForms:
         self.refresh(github, repository)
         return self._stored(repository.id, _HEADINGS)
 
-    def last_read(self, repo_id: int) -> tuple[str, ...]:
+    def last_lines(self, repo_id: int) -> tuple[str, ...]:
+        """The forms' lines as last read, however long ago."""
         return self._stored(repo_id, _LINES)
 
     def last_headings(self, repo_id: int) -> tuple[str, ...]:
+        """The forms' headings as last read, however long ago."""
         return self._stored(repo_id, _HEADINGS)
 
     def refresh(self, github: RepoClient, repository: Repository) -> None:
@@ -139,7 +141,7 @@ def _forms(github: RepoClient, repo: RepoRef) -> dict[str, str]:
     names = github.directory(repo, TEMPLATES)
     # Read no other files, because a picture may be too large. But return their names: if the folder has any file, the
     # owner's forms do not apply.
-    wanted = [name for name in names if name.endswith((*_FORMS, *_TEMPLATES))][:_FILES_MAX]
+    wanted = [name for name in names if name.endswith((*_FORM_ENDINGS, *_TEMPLATE_ENDINGS))][:_FILES_MAX]
     return dict.fromkeys(names, "") | {name: github.file(repo, f"{TEMPLATES}/{name}") or "" for name in wanted}
 
 

@@ -17,8 +17,8 @@ from bot.github.convert import as_text
 from bot.github.repository import RepoClient
 from bot.storage.repositories import Progress
 
-# One step reads this many pages of a hundred issues, embeds this many issues, or lets the text model read this many
-# issues, which keeps one core busy for a second.
+# One step reads this many pages of a hundred issues, or embeds this many issues, or lets the text model read this many
+# issues. The text model then keeps one core busy for a second.
 PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
 # Seconds to wait after each request of a step: at first, and once requests become scarce. GitHub allows fifteen
 # requests a second.
@@ -68,7 +68,7 @@ class PagePosition:
 
     @classmethod
     def parse(cls, text: str) -> PagePosition:
-        """Read what `str` wrote."""
+        """Read a position from the text that `str` gives."""
         since, _, rest = text.partition(" ")
         page, _, after = rest.partition(" ")
         return cls(since, after, int(page or 1))

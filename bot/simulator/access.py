@@ -28,7 +28,7 @@ def app_may(
 ) -> bool:
     """Whether the calling App, or the App through which a person calls, has one of the permissions in `needs`.
 
-    Where the App is not installed, it may read what is public, and write nothing.
+    `needs` has pairs of permission and level. Where the App is not installed, it may only read public data.
     """
     if isinstance(caller, InstallationCaller):
         if not caller.reaches(world, repository):
@@ -49,7 +49,7 @@ def in_sight(world: World, caller: Caller, issue: Issue) -> Issue | None:
 
 
 def role_of(world: World, caller: Caller, repository: Repository) -> Role:
-    """A user's role in the repository; for other callers, only whether they can read it."""
+    """A user's role in the repository. Other callers have "read" if they can see the repository, else "none"."""
     if isinstance(caller, UserCaller):
         return world.role(repository, caller.user)
     return "read" if can_see(world, caller, repository) else "none"

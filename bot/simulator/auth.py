@@ -16,13 +16,13 @@ from bot.simulator.errors import ApiError, forbidden, unauthorized
 from bot.simulator.state.accounts import App
 from bot.simulator.state.world import World
 
-# GitHub allows ten minutes, and some seconds of clock skew.
+# In seconds. GitHub allows ten minutes, and some clock skew.
 JWT_LIFETIME = 600
 _LEEWAY = 60
 
 
 def authenticate(world: World, authorization: str) -> Caller:
-    """Find the caller by the value of the `Authorization` header; 401 for wrong or expired credentials."""
+    """Find the caller by the value of the `Authorization` header. Raises ApiError if GitHub would refuse the value."""
     value = authorization.strip()
     if not value:
         return Anonymous()
@@ -49,17 +49,17 @@ def authenticate(world: World, authorization: str) -> Caller:
 
 
 def _basic(encoded: str) -> str:
-    """The password of HTTP Basic credentials, which is where old clients put the token."""
+    """The token in HTTP Basic credentials. Most old clients put it where the password belongs."""
     try:
         user, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
         raise unauthorized() from None
-    # Some clients put the token first and this fixed word where the password belongs.
+    # Some clients put the token where the user belongs, with this fixed word or nothing as the password.
     return user if password in ("", "x-oauth-basic") else password
 
 
 def _app(world: World, token: str) -> App:
-    """The App that signed this JWT. The messages are the ones that GitHub answers with."""
+    """The App that signed this JWT. The error messages are GitHub's."""
     try:
         header, claims = jwt.get_unverified_header(token), jwt.decode(token, options={"verify_signature": False})
     except jwt.PyJWTError:

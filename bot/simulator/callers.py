@@ -34,7 +34,7 @@ class AppCaller:
 
 @dataclass(frozen=True, slots=True)
 class InstallationCaller:
-    """An App on an account; what it writes is written by the App's bot."""
+    """An App on an account. The author of all that it writes is the App's bot."""
 
     token: InstallationToken
 
@@ -51,7 +51,7 @@ class InstallationCaller:
         return self.installation.app.bot
 
     def reaches(self, world: World, repository: Repository) -> bool:
-        """Whether the token was made for this repository."""
+        """Whether the installation covers this repository, and the token was made for it."""
         only = self.token.repositories
         return world.covers(self.installation, repository) and (only is None or repository.id in only)
 

@@ -51,12 +51,12 @@ def iso(moment: datetime) -> str:
 
 
 def iso_or_none(moment: datetime | None) -> str | None:
-    """`iso`, or null if there is no time."""
+    """`iso`, or None if there is no time."""
     return iso(moment) if moment else None
 
 
 def read_iso(text: str | None) -> datetime | None:
-    """A time from a client; None for nonsense."""
+    """A time from a client, in UTC if it names no zone; None for nonsense."""
     try:
         moment = datetime.fromisoformat(text) if text else None
     except ValueError:

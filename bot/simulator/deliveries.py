@@ -1,6 +1,6 @@
-"""One signed delivery of an event, and sending it.
+"""Signs and sends one delivery of an event.
 
-https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries has the signature, GitHub waits ten
+https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries describes the signature. GitHub waits ten
 seconds for an answer, follows no redirect and never tries again by itself.
 """
 
@@ -51,7 +51,7 @@ class Delivery:
 
 
 def signature(secret: str, body: bytes, algorithm: str = "sha256") -> str:
-    """The value of `X-Hub-Signature-256` (or, with `sha1`, of the older header)."""
+    """The value of the header `X-Hub-Signature-256`, or with `sha1` of the older header `X-Hub-Signature`."""
     return f"{algorithm}={hmac.new(secret.encode(), body, algorithm).hexdigest()}"
 
 

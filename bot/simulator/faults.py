@@ -1,4 +1,4 @@
-"""Failures on demand: what a client must survive, at the moment a test chooses.
+"""Failures that a client must survive, at the moment that a test chooses.
 
 sim.faults.add("GET /repos/*/issues/*", status=502, times=2)
 sim.faults.add("POST /repos/*/comments", "timeout_after_write")
@@ -80,14 +80,14 @@ class Faults:
         retry_after: int | None = None,
         seconds: float = 60.0,
     ) -> Fault:
-        """Make requests fail whose `METHOD /path` matches the pattern (shell wildcards; `*` also spans slashes).
+        """Make requests fail if their `METHOD /path` matches the pattern (shell wildcards; `*` also spans slashes).
 
         A pattern without a method matches all methods. `status` is an HTTP status or one of the kinds above. `code` is
         the status of a `secondary_limit` (403, 422 or 429, for GraphQL also 200); a `graphql_error` with `code` 200
         leaves no data. With `unresolved`, GitHub claims that an existing issue does not exist, as it sometimes does.
         The fault strikes `times` requests (None: all), each with `probability`, drawn from `seed`. A time-out holds the
         connection for `seconds` unless the client hangs up; a `slow` answer comes `seconds` late unless it is released.
-        Returns the fault, whose `hits` counts the requests it struck.
+        Returns the fault, whose `hits` counts the requests it struck. Raises ValueError for unusable arguments.
         """
         kind: Kind = "status" if isinstance(status, int) else status
         if kind not in get_args(Kind):

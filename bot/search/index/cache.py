@@ -1,7 +1,7 @@
 """This process's cache of each repository: term frequencies and vectors.
 
-The cache reads both in full only once. Afterwards, sequence numbers show which issues any process has changed, and the
-cache reads only those.
+The cache first reads both in full. Afterwards, sequence numbers show which issues any process has changed, and the
+cache reads only those. After many changes, it reads the term frequencies in full again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bot.storage.schema import index_lists, indexed_terms
 
 #: Bytes for all repositories together; the least recently used repository is dropped first.
 MOST_BYTES = 128 << 20
-#: All words are counted again if more issues have changed than this number plus one in a hundred.
+#: All words are counted again after changes to more issues than this number plus one percent of all issues.
 FEW_CHANGED = 50
 
 _ROWS = 10_000
@@ -48,20 +48,20 @@ class RepositoryCache:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """About how many bytes of memory the cache takes."""
         # A copy, because another thread may add a field meanwhile.
-        counts = sum(counts.nbytes for counts in list(self._frequencies.values()))
-        return _OWN_BYTES + self._neighbours.size + counts
+        frequency_bytes = sum(counts.nbytes for counts in list(self._frequencies.values()))
+        return _OWN_BYTES + self._neighbours.size + frequency_bytes
 
     def recount(self) -> None:
-        """Count all words again at the next search, because this process has removed words from issues."""
+        """Count all words again at the next search. Call this when this process has removed words from issues."""
         with self._lock:
             self._frequencies.clear()
 
     def frequencies(self, connection: sa.Connection, repo_id: int, field: int, state: IndexState) -> NDArray[np.int32]:
         """How many issues have each term in a field, by term number.
 
-        Most terms are in only one issue, so only lists of several issues are read, and every term without one counts 1.
+        Most terms are in only one issue. So only lists of several issues are read, and every other term counts 1.
 
         If another process removes a word from an issue, the issue still counts for the word until another issue with
         the word changes.
@@ -75,8 +75,8 @@ class RepositoryCache:
                     # And after many changes, counting all words is quicker.
                     if not unchanged or changed > FEW_CHANGED + state.issues // 100:
                         self._frequencies.clear()
-                for name, counts in self._frequencies.items():
-                    self._frequencies[name] = grown(counts, state.next_term, fill=1)
+                for position, counts in self._frequencies.items():
+                    self._frequencies[position] = grown(counts, state.next_term, fill=1)
                 if self._frequencies:
                     _count_changed(connection, repo_id, self._frequencies, self._counted_until)
                 self._counted_until = state.sequence
@@ -90,6 +90,7 @@ class RepositoryCache:
             return self._frequencies[field]
 
     def neighbours(self, connection: sa.Connection, repo_id: int, state: IndexState) -> Neighbours:
+        """The repository's vectors, as of `state` or later."""
         with self._lock:
             if not self._neighbours.follows(state):
                 self._neighbours = Neighbours(state)
@@ -103,7 +104,7 @@ class IndexCache:
     """The caches of the repositories that were used lately."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._max_bytes = most_bytes
+        self._most_bytes = most_bytes
         self._lock, self._large_read_lock = threading.Lock(), threading.Lock()
         self._repositories: OrderedDict[int, RepositoryCache] = OrderedDict()
 
@@ -120,7 +121,7 @@ class IndexCache:
             # Drop the least recently used repositories while all together are too large.
             with self._lock:
                 size = sum(cache.size for cache in self._repositories.values())
-                while size > self._max_bytes and len(self._repositories) > 1:
+                while size > self._most_bytes and len(self._repositories) > 1:
                     size -= self._repositories.popitem(last=False)[1].size
 
     def forget(self, repo_id: int) -> None:
@@ -150,10 +151,7 @@ _UNCHANGED_AND_NEWER = sa.select(
 
 
 def _count_changed(
-    connection: sa.Connection,
-    repo_id: int,
-    counts: Mapping[int, NDArray[np.int32]],
-    after: int,
+    connection: sa.Connection, repo_id: int, counts: Mapping[int, NDArray[np.int32]], after: int
 ) -> None:
     """Recount the words of issues that changed since the change `after`."""
     blobs = list(connection.execute(_NEWER_TERMS, {"repo_id": repo_id, "after": after}).scalars())

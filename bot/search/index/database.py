@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from sqlalchemy.dialects import postgresql
 
 from bot.storage.engine import database_time
-from bot.storage.schema import index_states as table
-from bot.storage.schema import lock_index
+from bot.storage.schema import index_states, lock_index
 
 _TYPES: dict[type[Any], str] = {
     sa.BigInteger: "bigint",
@@ -53,34 +52,34 @@ def fetch(
     wanted = sorted(set(keys))
     if not wanted:
         return []
-    names, table = ", ".join(selected.name for selected in columns), column.table.name
+    names, table_name = ", ".join(selected.name for selected in columns), column.table.name
     if connection.dialect.name == "sqlite":
         listed = "(SELECT value FROM json_each(?))"
-        statement = f"SELECT {names} FROM {table} WHERE repo_id = ? AND {column.name} IN {listed}"  # noqa: S608
+        statement = f"SELECT {names} FROM {table_name} WHERE repo_id = ? AND {column.name} IN {listed}"  # noqa: S608
         return read_on_sqlite(connection, statement, (repo_id, json.dumps(wanted)))
     statement = (
         f"SELECT one.* FROM unnest(%s::bigint[]) AS wanted(key), LATERAL (SELECT {names} "  # noqa: S608
-        f"FROM {table} WHERE repo_id = %s AND {column.name} = wanted.key OFFSET 0) AS one"
+        f"FROM {table_name} WHERE repo_id = %s AND {column.name} = wanted.key OFFSET 0) AS one"
     )
     return list(connection.exec_driver_sql(statement, (wanted, repo_id)).all())
 
 
 def read_on_sqlite(connection: sa.Connection, statement: str, values: tuple[Any, ...]) -> list[Any]:
-    """Read by the driver itself: a look makes thirty reads, and SQLAlchemy takes longer for each than SQLite."""
+    """Read without SQLAlchemy: a look makes thirty reads, and each would take SQLAlchemy longer than SQLite itself."""
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     try:
         return driver.execute(statement, values).fetchall()
     except sqlite3.Error as error:
-        # Do not read again: on a full disk, SQLite has rolled back the transaction.
+        # Do not retry through SQLAlchemy: on a full disk, SQLite has already rolled back the transaction.
         raise sa.exc.DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True) from error
 
 
 def upsert(connection: sa.Connection, table: sa.Table, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Write whole rows, in the order of the table's columns. Rows with the same primary key are replaced."""
+    """Write whole rows, which replace stored rows with the same primary keys. Values are in the columns' order."""
     if not rows:
         return
-    statement = _upsert(table, connection.dialect.name)
+    statement = _upsert_sql(table, connection.dialect.name)
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql(statement, list(rows))
     else:
@@ -94,7 +93,7 @@ def delete(connection: sa.Connection, table: sa.Table, repo_id: int, column: str
         connection.execute(sa.delete(table).where(where))
 
 
-def _upsert(table: sa.Table, dialect: str) -> str:
+def _upsert_sql(table: sa.Table, dialect: str) -> str:
     names = [column.name for column in table.columns]
     keys = [column.name for column in table.primary_key.columns]
     if dialect == "sqlite":
@@ -119,9 +118,9 @@ class IndexState:
     """One repository's totals.
 
     `sequence` is the number of the last change. `next_term` is the lowest number that no term has had. `lengths` has
-    the total length of each field, by position. `vectors` counts the issues with vectors of the model `model`;
-    `vector_sum` is the sum of these vectors, and searches subtract `centre` from each; both are (2, dimensions).
-    `reading` is the version of the analyser.
+    the total length of each field, by position. `vectors` counts the issues with vectors of the model `model`, and
+    `vector_sum` is the sum of these vectors. Searches subtract `centre` from each vector. `vector_sum` and `centre` are
+    (2, dimensions). `reading` is the version of the analyser that read the issues.
     """
 
     sequence: int = 0
@@ -137,7 +136,7 @@ class IndexState:
 
 def load_state(connection: sa.Connection, repo_id: int) -> IndexState:
     """Read the state; a repository that is not indexed has an empty state."""
-    rows = fetch(connection, repo_id, tuple(table.columns), table.c.repo_id, [repo_id])
+    rows = fetch(connection, repo_id, tuple(index_states.columns), index_states.c.repo_id, [repo_id])
     if not rows:
         return IndexState()
     _, sequence, issues, next_term, lengths, model, vectors, total, centre, reading = rows[0]
@@ -155,13 +154,13 @@ def lock_state(connection: sa.Connection, repo_id: int) -> IndexState:
 
 
 def save_state(connection: sa.Connection, repo_id: int, state: IndexState) -> None:
-    sums = (sums.astype("<f8").tobytes() for sums in (state.vector_sum, state.centre))
+    sums = (array.astype("<f8").tobytes() for array in (state.vector_sum, state.centre))
     counts = (state.sequence, state.issues, state.next_term, json.dumps(state.lengths), state.model, state.vectors)
-    upsert(connection, table, [(repo_id, *counts, *sums, state.reading)])
+    upsert(connection, index_states, [(repo_id, *counts, *sums, state.reading)])
 
 
 def _first_sequence(connection: sa.Connection) -> int:
-    """The first number of a new index: the time in milliseconds, above all that caches remember of an erased one."""
+    """The first number of a new index: the time in milliseconds. Caches may remember lower ones of an erased index."""
     now: float = connection.execute(sa.select(database_time(connection.engine))).scalar_one()
     return int(now * 1_000)
 

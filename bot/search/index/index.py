@@ -43,7 +43,6 @@ BATCH = 5_000
 #: If the model is remote, this many issues are embedded and written at a time.
 _REMOTE_BATCH = 32
 
-
 _ABOVE = (
     sa.select(indexed_issues.c.number)
     .where(with_key(indexed_issues, "repo_id"), indexed_issues.c.number > sa.bindparam("above"))
@@ -53,7 +52,7 @@ _ABOVE = (
 
 
 class _LastPut(NamedTuple):
-    """A thread's last `put`. Its analysis serves a search as long as `forms` and `sequence` are the same."""
+    """A thread's last `put`, of `issue` (repository, number, text). Its analysis fits these `forms` and `sequence`."""
 
     issue: tuple[int, int, tuple[str, str]]
     forms: Collection[str]
@@ -118,7 +117,7 @@ class Index:
             return load_state(connection, repo_id).issues
 
     def numbers(self, repo_id: int, above: int, limit: int) -> list[int]:
-        """The numbers of the first issues above `above`, ascending."""
+        """The lowest issue numbers above `above`, ascending, at most `limit`."""
         with self._engine.connect() as connection:
             return list(connection.execute(_ABOVE, {"repo_id": repo_id, "above": above, "limit": limit}).scalars())
 
@@ -145,9 +144,9 @@ class Index:
         return None if self.texts is None else self.texts.count(repo_id)
 
     def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
-        """Analyse a text like the repository's issues, without boilerplate. Stores nothing.
+        """Analyse a text as the repository's issues are analysed, without boilerplate. Stores nothing.
 
-        If the text is an issue's, pass its `number`: then the issue's own stored lines do not count.
+        If the text is a stored issue's, pass the issue's `number`, so that its own stored lines do not count.
         """
         text, last = _storable(title, body), self._last_put.value
         if last and last.issue == (repo_id, number, text) and last.forms == self.about.form_lines(repo_id):

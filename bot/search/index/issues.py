@@ -15,7 +15,7 @@ from bot.storage.schema import indexed_bodies as bodies
 from bot.storage.schema import indexed_issues as table
 from bot.storage.schema import indexed_terms as terms
 
-#: How many characters of a body are stored; the subject of an issue shows earlier.
+#: How many characters of a body are stored. An issue's subject becomes clear well before that.
 LONGEST_BODY = 8_000
 LONGEST_TITLE = 1_000
 
@@ -97,7 +97,7 @@ def updated_at(connection: sa.Connection, repo_id: int, numbers: Collection[int]
 
 
 def text_changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
-    """The sequence number of the index's change in which each issue got its current text, by issue number."""
+    """By issue number, the sequence number of the change that gave the issue its current text."""
     return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
 
 

@@ -38,21 +38,21 @@ from bot.storage.schema import index_chunks as chunks
 from bot.storage.schema import index_lists as lists
 from bot.storage.schema import index_vocabulary as table
 
-#: Up to this highest number, no number is used again: the statistics take just a quarter of a megabyte.
+#: While all numbers are below this, none is used again: the statistics take just a quarter of a megabyte.
 SPARED = 1 << 16
 
 
-def term_numbers(connection: sa.Connection, repo_id: int, hashes: Collection[int]) -> dict[int, int]:
-    """The term numbers of the `hashes` that the repository knows, by hash."""
-    return dict(fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, hashes))
+def term_numbers(connection: sa.Connection, repo_id: int, term_hashes: Collection[int]) -> dict[int, int]:
+    """The numbers of the terms that the repository knows, by hash."""
+    return dict(fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, term_hashes))
 
 
-def number_terms(connection: sa.Connection, repo_id: int, hashes: Integers, next_term: int) -> Integers:
-    """The number of each term. The caller holds the repository's lock.
+def number_terms(connection: sa.Connection, repo_id: int, term_hashes: Integers, next_term: int) -> Integers:
+    """Return the number of each term, and store new terms. The caller holds the repository's lock.
 
     New terms get numbers from `next_term` on, or free numbers, in the order of their first occurrence.
     """
-    values, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    values, first, inverse = np.unique(term_hashes, return_index=True, return_inverse=True)
     known = fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, values.tolist())
     numbers = np.zeros(len(values), dtype=np.int64)
     pairs = np.fromiter(itertools.chain.from_iterable(known), np.int64, 2 * len(known)).reshape(-1, 2)
@@ -157,9 +157,9 @@ def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) 
 def update_postings(connection: sa.Connection, repo_id: int, change: PostingsChange, sequence: int) -> Integers:
     """Change lists, and return the keys of lists that are empty now. The caller holds the repository's lock.
 
-    `sequence` becomes the number of new chunks.
+    New chunks get the number `sequence`.
     """
-    # The new postings of a list, 8 bytes each, lie together in `raw`: `spans` has their start and end.
+    # The new postings of each list lie together in `raw`, 8 bytes each. `spans` has their start and end, in postings.
     order = np.argsort(change.added, kind="stable")
     added, starts = np.unique(change.added[order], return_index=True)
     ends = np.append(starts, len(order))[1:]
@@ -307,21 +307,21 @@ class Batch:
 
 
 def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, Integers, list[int]]:
-    """From packed terms by issue: the list key and the issue number of each entry, and the total field lengths."""
+    """Unpack terms, given by issue: the list key and issue number of each entry, and each field's total length."""
     numbers = np.array(list(blobs), dtype=np.int64)
     bags = unpack_terms(list(blobs.values()), range(fields))
-    left = [list_keys(position, bag.terms) for position, bag in enumerate(bags)]
+    keys = [list_keys(position, bag.terms) for position, bag in enumerate(bags)]
     lengths = [int(bag.counts.sum(dtype=np.int64)) for bag in bags]
-    return np.concatenate(left), np.concatenate([numbers[bag.rows] for bag in bags]), lengths
+    return np.concatenate(keys), np.concatenate([numbers[bag.rows] for bag in bags]), lengths
 
 
 def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) -> tuple[Integers, Integers, Integers]:
-    """The entries of a field: the issue's position, the term's position in the batch, and the term's count."""
+    """For each entry of a field: the issue's position, the term's position in the batch, and the term's count."""
     bags = [analysis.terms.get(name, {}) for analysis in analyses]
     sizes = np.fromiter(map(len, bags), np.int64, len(bags))
     total = int(sizes.sum())
     words = itertools.chain.from_iterable(bags)
     terms = np.fromiter(map(positions.__getitem__, words), np.int64, total)
     counts = np.fromiter(itertools.chain.from_iterable([bag.values() for bag in bags]), np.int64, total)
-    # Cut the counts as the database does: when the issue is removed, the same counts are subtracted.
+    # Cut the counts as the database does, so that the removal of an issue subtracts the same counts.
     return np.repeat(np.arange(len(bags)), sizes), terms, np.minimum(counts, MOST_COUNTED)

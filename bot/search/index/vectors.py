@@ -41,7 +41,7 @@ _NEWER = sa.select(table.c.number, table.c.vectors).where(
 
 
 class VectorKind(IntEnum):
-    """The text that a vector stands for. `BOTH` is the direction of the sum of `TITLE` and `TEXT`, not stored."""
+    """The text that a vector stands for. `BOTH` is not stored: it is the direction of the sum of the other two."""
 
     TITLE = 0
     TEXT = 1
@@ -49,13 +49,13 @@ class VectorKind(IntEnum):
 
 
 def rounded(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round vectors to bytes. Returns them and the scale of each vector."""
+    """Round vectors to bytes. Returns the bytes, and the scale of each vector."""
     scales = np.maximum(np.abs(vectors).max(axis=-1), 1e-12).astype(np.float32) / np.float32(127)
     return np.rint(vectors / scales[..., None]).astype(np.int8), scales
 
 
 def pack(vectors: Vectors) -> list[bytes]:
-    """(issues, …, dimensions) → for each issue its vectors' scales, then the bytes."""
+    """Pack vectors, (issues, …, dimensions). Each issue's blob has its vectors' scales, and then their bytes."""
     values, scales = rounded(vectors)
     return [scale.astype("<f4").tobytes() + row.tobytes() for scale, row in zip(scales, values, strict=True)]
 
@@ -99,7 +99,7 @@ class Neighbours:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """How many bytes of memory the arrays take."""
         arrays = (self._numbers, self._row_of, self._values, self._scales, self._lengths)
         return sum(array.nbytes for array in arrays)
 
@@ -109,6 +109,7 @@ class Neighbours:
         return same and np.array_equal(self._centre, state.centre)
 
     def refresh(self, connection: sa.Connection, repo_id: int, state: IndexState) -> None:
+        """Read the vectors that are new since the last refresh, and forget those of removed issues."""
         if not self._count:
             # Make room at once: growing step by step would take twice the memory.
             self._make_room(state.vectors)
@@ -143,7 +144,7 @@ class Neighbours:
 
     def _closest(self, cosines: NDArray[np.float32], k: int) -> Scores:
         """The `k` highest cosines that are finite, rounded."""
-        # Choose before rounding, which takes longer; what rounding could make equal to the k-th is chosen, too.
+        # Choose first, because rounding takes longer. Also choose those that rounding could make equal to the k-th.
         least = np.partition(cosines, -k)[-k] - 10.0**-_DECIMALS if k < len(cosines) else -np.inf
         close = np.flatnonzero(np.isfinite(cosines) & (cosines >= least))
         # Round: the last digits depend on the block, but equal texts must be equally close.
@@ -212,7 +213,7 @@ class ModelVectors:
         self.model, self.remote = embedder.name, embedder.remote
 
     def make(self, analyses: Sequence[Analysis]) -> Vectors:
-        """Embed titles and texts: (texts, 2, dimensions). Raises EmbeddingError."""
+        """Embed titles and whole texts: (analyses, 2, dimensions). Raises EmbeddingError."""
         texts = [analysis.title for analysis in analyses] + [analysis.text for analysis in analyses]
         vectors = self._embedder.embed(texts)
         return np.stack([vectors[: len(analyses)], vectors[len(analyses) :]], axis=1)

@@ -80,7 +80,7 @@ _FREQUENT_ORIGINALS = (
 
 
 class View:
-    """`Index.view` makes a view for each search. Do not share a view between threads."""
+    """A snapshot for one search, made by `Index.view`. Do not share it between threads."""
 
     def __init__(
         self,
@@ -112,10 +112,10 @@ class View:
 
     def average_length(self, field: str, without: int | None = None) -> float:
         """The mean length of a field, at least 1; `without` is the length of one issue to leave out."""
-        total, issues = self.state.lengths.get(self._position[field], 0), self.state.issues
+        total, count = self.state.lengths.get(self._position[field], 0), self.state.issues
         if without is not None:
-            total, issues = total - without, issues - 1
-        return max(1.0, total / max(1, issues))
+            total, count = total - without, count - 1
+        return max(1.0, total / max(1, count))
 
     def look_up(self, analysis: Analysis) -> dict[str, Terms]:
         """Look up a text's terms, for each searchable field."""
@@ -153,7 +153,7 @@ class View:
         }
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
-        """By term number, how many issues have a term in a field, at least 1. A cache, so a little behind `look_up`."""
+        """By term number, how many issues have a term in a field, at least 1. Cached, and a little behind `look_up`."""
         return self._cache.frequencies(self._connection, self._repo_id, self._position[field], self.state)
 
     def issues_with(self, field: str, terms: Integers) -> Floats:
@@ -171,7 +171,7 @@ class View:
         keys = [self._keys(query.field, query.terms) for query in queries]
         self._load({key for query_keys in keys for key in query_keys})
         chosen = [self._choose(query_keys, q.weights, budget) for query_keys, q in zip(keys, queries, strict=True)]
-        chunked = {key for lists in chosen for (key, issues, tail), _ in lists if 8 * issues > len(tail)}
+        chunked = {key for lists in chosen for (key, count, tail), _ in lists if 8 * count > len(tail)}
         self._chunks |= chunks_of(self._connection, self._repo_id, chunked - self._chunks.keys())
         return [self._add_up(lists, query.scoring, below) for lists, query in zip(chosen, queries, strict=True)]
 

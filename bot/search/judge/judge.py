@@ -39,11 +39,11 @@ from bot.storage.decisions import Judgements
 
 log = logging.getLogger(__name__)
 
-#: Seconds until the first probe of a failed endpoint, and the most between two probes; each failure doubles them.
+#: Seconds before the first probe of a failed endpoint. Each probe doubles the pause, up to the second number.
 PAUSE, LONGEST = 30.0, 600.0
 #: Tokens to reserve for an answer, and the highest token count to believe.
 _ANSWER_TOKENS, _MOST_TOKENS = 250, 1_000_000
-#: No question is asked with fewer seconds left.
+#: With fewer seconds left, no further question about an issue is asked.
 _LEAST_SECONDS = 0.5
 
 
@@ -61,7 +61,7 @@ class Breaker:
         self._lock = threading.Lock()
 
     def reset(self) -> None:
-        """An issue's own question was answered in time: the next failure begins with the shortest pause again."""
+        """Return to the shortest pause, because an issue's own question was answered in time."""
         self._pause = self._shortest
 
     def trip(self, after: float | None) -> None:
@@ -76,7 +76,7 @@ class Breaker:
         try:
             while self.is_open:
                 time.sleep(max(self._pause, after or 0.0))
-                # Not reset by a probe: a slow model may answer its few lines in time, but never an issue's question.
+                # No probe resets the pause: a slow model may answer a few lines in time, but never an issue's question.
                 self._pause = min(2 * self._pause, LONGEST)
                 try:
                     # Even an unusable answer shows that the endpoint answers.
@@ -142,17 +142,17 @@ class RepositoryJudge:
 
     def opinion(self, question: JudgeQuestion, author: str) -> JudgeAnswer:
         judge = self.judge
-        keys = {question_key(replace(question, candidates=(one,)), self.by): one for one in question.candidates}
-        stored = judge.verdicts.get(self.repo_id, keys) if judge.verdicts else judge.answered
-        stored = {key: stored[key] for key in keys if key in stored}
-        known = {keys[key].number: verdict for key, verdict in stored.items()}
-        new = tuple(one for key, one in keys.items() if key not in stored)
+        by_key = {question_key(replace(question, candidates=(one,)), self.by): one for one in question.candidates}
+        stored = judge.verdicts.get(self.repo_id, by_key) if judge.verdicts else judge.answered
+        stored = {key: stored[key] for key in by_key if key in stored}
+        known = {by_key[key].number: verdict for key, verdict in stored.items()}
+        new = tuple(one for key, one in by_key.items() if key not in stored)
         verdicts, problem = dict[int, JudgedPair](), None
         if new:
             with span("judge") as traced:
                 verdicts, problem = self._ask(replace(question, candidates=new), author)
                 traced.set_attribute("problem", str(problem or ""))
-            fresh = {key: (one.number, verdicts[one.number]) for key, one in keys.items() if one.number in verdicts}
+            fresh = {key: (one.number, verdicts[one.number]) for key, one in by_key.items() if one.number in verdicts}
             if judge.verdicts:
                 judge.verdicts.put(self.repo_id, question.target.number, fresh, self.by, judge.now())
             else:
@@ -187,7 +187,7 @@ class RepositoryJudge:
         if judge.breaker and judge.breaker.is_open:
             JUDGE_CALLS.labels("paused").inc()
             return {}, RemarkCode.JUDGE_PAUSED.of()
-        if until - began < _LEAST_SECONDS < judge.seconds:
+        if until - began < _LEAST_SECONDS and judge.seconds > _LEAST_SECONDS:
             # An earlier question used up the time. The endpoint has not failed, so the breaker stays closed.
             JUDGE_CALLS.labels("unreached").inc()
             return {}, RemarkCode.JUDGE_UNREACHED.of()
@@ -236,7 +236,7 @@ def _used_tokens(completion: Completion, estimate: int) -> tuple[int, int]:
 
 
 Table = Mapping[str, Sequence[float]]
-"""`from`: lower bounds of the probability before the verdict, from 0 on. Each verdict: a probability for each bound."""
+"""`from` has ascending lower bounds of the prior probability, the first 0. Each verdict has a result for each bound."""
 
 
 def probability(before: float, verdict: JudgeVerdict, table: Table | None = None) -> float:

@@ -26,8 +26,8 @@ from bot.text.error_messages import error_messages
 from bot.text.invisible import without_invisible
 
 PROMPT, CRITIC = "judge-3", "critic-3"
-"""Files in `prompts/`. The store keeps verdicts under these names: if their words change, or how texts are cut, raise
-the number."""
+"""Files in `prompts/`. The store keeps verdicts under these names. Raise the number if a file's words change, or if
+texts are cut differently."""
 
 TARGET_MAX, CANDIDATE_MAX, TITLE_MAX = 1_600, 1_100, 200
 """The most characters of the new issue's text, of an earlier issue's text, and of a title."""
@@ -82,7 +82,7 @@ class Prompt:
 
 
 def question_key(question: JudgeQuestion, by: str = PROMPT) -> str:
-    """The key of a question: a digest of all its texts and of `by`, the prompt's name or also the model's (J2)."""
+    """The key of a question: a digest of all its texts and of `by`, which names the prompt and maybe the model (J2)."""
     return _digest(by, _content(question.target), *map(_content, question.candidates)).hex()[:32]
 
 
@@ -93,8 +93,8 @@ def build_judge_prompt(question: JudgeQuestion, secret: bytes = b"") -> Prompt:
     copy = JudgeIssue(0, target.title, target.body[:_COPIED_CHARACTERS], "open", target.created_at)
     title, body = _CONTROLS[seed[0] % len(_CONTROLS)]
     other = JudgeIssue(0, title, body, "open", target.created_at)
-    rows = [(*_prompt_number(seed, at), text) for at, text in enumerate((*question.candidates, copy, other))]
-    numbers = {number: text.number for _, number, text in rows[:-2]}
+    rows = [(*_prompt_number(seed, at), issue) for at, issue in enumerate((*question.candidates, copy, other))]
+    numbers = {number: issue.number for _, number, issue in rows[:-2]}
     return _build_prompt(PROMPT, target, rows, seed, numbers, rows[-2][1], rows[-1][1])
 
 
@@ -115,7 +115,7 @@ def sample_question() -> Prompt:
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has (within a tenth for logs and code): each East Asian sign counts as one."""
+    """About how many tokens a text has, within a tenth for logs and code. Each East Asian sign counts as a token."""
     signs = sum(char > "\u2e7f" for char in text)
     return round((len(text) - signs) / 3.8 + signs)
 
@@ -131,10 +131,10 @@ def _build_prompt(
 ) -> Prompt:
     boundary = seed[16:28].hex()
     parts = [_fenced(f"NEW issue, opened {_day(target.created_at)}", target, TARGET_MAX, boundary)]
-    for _, number, text in sorted(rows, key=lambda row: row[0]):
-        state = f"closed {_day(text.closed_at)}" if text.state == "closed" and text.closed_at else text.state
-        head = f"EARLIER issue {number}, opened {_day(text.created_at)}, {state}"
-        parts.append(_fenced(head, text, CANDIDATE_MAX, boundary))
+    for _, number, issue in sorted(rows, key=lambda row: row[0]):
+        state = f"closed {_day(issue.closed_at)}" if issue.state == "closed" and issue.closed_at else issue.state
+        head = f"EARLIER issue {number}, opened {_day(issue.created_at)}, {state}"
+        parts.append(_fenced(head, issue, CANDIDATE_MAX, boundary))
     return Prompt(
         prompt, _prompt_file(prompt).replace("{boundary}", boundary), "\n\n".join(parts), numbers, copy, other
     )
@@ -146,9 +146,9 @@ def _prompt_number(seed: bytes, at: int) -> tuple[bytes, int]:
     return digest[8:], 1_000_000 + int.from_bytes(digest[:4]) % 899_999 * 10 + at
 
 
-def _fenced(head: str, text: JudgeIssue, most: int, boundary: str) -> str:
-    title = " ".join(without_invisible(text.title).split())[:TITLE_MAX]
-    body = _shortened(without_invisible(text.body), most)
+def _fenced(head: str, issue: JudgeIssue, most: int, boundary: str) -> str:
+    title = " ".join(without_invisible(issue.title).split())[:TITLE_MAX]
+    body = _shortened(without_invisible(issue.body), most)
     return f"{head}\n<<< {boundary}\n{title}\n\n{body or '(no text)'}\n{boundary} >>>"
 
 
@@ -168,8 +168,8 @@ def _shortened(body: str, most: int) -> str:
     return "\n[…]\n".join(part for part in parts if part)
 
 
-def _content(text: JudgeIssue) -> str:
-    return f"{text.title}\0{text.body}"
+def _content(issue: JudgeIssue) -> str:
+    return f"{issue.title}\0{issue.body}"
 
 
 def _day(moment: datetime) -> str:
@@ -177,12 +177,12 @@ def _day(moment: datetime) -> str:
 
 
 def _digest(*parts: str, secret: bytes = b"") -> bytes:
-    made = hashlib.blake2b(key=secret, digest_size=32)
+    digest = hashlib.blake2b(key=secret, digest_size=32)
     for part in parts:
         encoded = part.encode("utf-8", "surrogatepass")
-        made.update(len(encoded).to_bytes(8))
-        made.update(encoded)
-    return made.digest()
+        digest.update(len(encoded).to_bytes(8))
+        digest.update(encoded)
+    return digest.digest()
 
 
 @cache
@@ -191,14 +191,14 @@ def _prompt_file(name: str) -> str:
 
 
 CAUSE_MAX = 160
-"""How many characters of a cause are kept."""
+"""How many characters of a cause or a difference are kept."""
 
 ANSWER_MAX = 20_000
 """A longer answer is refused. A usual answer has a thousand characters."""
 
 _ACTIVE = re.compile(r"[a-z][a-z0-9+.-]*:/\S*|www\.\S+|[@#]", re.IGNORECASE)
 _LINE_MAX = 1_000
-"""How many characters of a cause are read: the pattern `_ACTIVE` takes quadratic time."""
+"""How many characters of a cause or a difference are read, because the pattern `_ACTIVE` takes quadratic time."""
 
 
 class UnusableAnswer(DoppelError):
@@ -237,7 +237,7 @@ def check_answer(answer: Any, question: Prompt) -> dict[int, JudgedPair]:
         raise UnusableAnswer("it calls a copy of the issue different")
     if question.other and verdicts[question.other].verdict is not JudgeVerdict.DIFFERENT:
         raise UnusableAnswer("it calls a report of something else the same or related")
-    return {own: verdicts[number] for number, own in question.numbers.items()}
+    return {real_number: verdicts[number] for number, real_number in question.numbers.items()}
 
 
 def _read_verdict(one: Any) -> JudgedPair:

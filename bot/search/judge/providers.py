@@ -1,8 +1,8 @@
 """The APIs of model providers (J1), through their own client libraries (the extra `judge`).
 
-The bot retries a temporary failure once, if the pause of `retry-after` fits into the question's time. (The libraries'
-own retries may sleep for an hour.) Each question has a client of its own: if an endpoint sends only a byte now and
-then, closing the client is the only way to end the connection.
+The bot itself retries a temporary failure once, if the pause of `retry-after` fits into the question's time: the
+libraries' own retries may sleep for an hour. Each question has a client of its own. If an endpoint sends only a byte
+now and then, closing the client is the only way to end the connection.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _RETRY_PAUSE = 0.25
 
 
 class _Client:
-    """The code that all providers share. `retries` counts the library's own retries, for callers that can wait long."""
+    """The code that all providers share. `retries` limits the library's own retries, for callers that can wait."""
 
     def __init__(self, url: str, model: str, key: str, retries: int) -> None:
         self.model = model

@@ -21,7 +21,7 @@ from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, withou
 from bot.text.words import is_function_word
 
 MOST_NAMED = 5
-#: A shared word of less rarity is no reason: more than one in twelve of a thousand issues has it.
+#: A shared word of less rarity is no reason: of a thousand issues, more than one in twelve has it.
 LEAST_RARITY = 0.33
 _LONGEST_QUOTE = 120
 
@@ -48,7 +48,7 @@ _HEX = re.compile(r"0x[0-9a-f]*", re.IGNORECASE)
 _COMMENT_MARKS = ("//", "/*", "*/", "<!--")
 
 Spellings = Mapping[str, Mapping[str, str]]
-"""Maps each term to its spellings in lower case (case-folded), and each spelling to its first form as written."""
+"""Maps each term to its spellings, case-folded, and each of these to the first such word as written."""
 
 
 class ComparedText:
@@ -122,7 +122,7 @@ def shared_reasons(
         ReasonCode.TITLES: title_words,
         ReasonCode.WORDS: [word for word in words if word.casefold() not in quoted],
     }
-    return tuple(Reason(shared, tuple(map(_shortened, named[:MOST_NAMED]))) for shared, named in found.items() if named)
+    return tuple(Reason(code, tuple(map(_shortened, named[:MOST_NAMED]))) for code, named in found.items() if named)
 
 
 def is_identifier(word: str) -> bool:
@@ -133,11 +133,12 @@ def is_identifier(word: str) -> bool:
 
 
 def spellings(text: str) -> Spellings:
-    """The words of a text by their terms. A name from code counts only as a whole."""
+    """The words of a text by their terms. A name from code counts as a whole, unspaced text by pairs of characters."""
     found: dict[str, dict[str, str]] = {}
     for raw in raw_words(text):
         own = terms_of(raw)
-        for term, word in zip(own, own, strict=True) if is_unspaced(raw) else ((term, raw) for term in own[:1]):
+        pairs = [(term, term) for term in own] if is_unspaced(raw) else [(term, raw) for term in own[:1]]
+        for term, word in pairs:
             found.setdefault(term, {}).setdefault(word.casefold(), word)
     return found
 
@@ -212,10 +213,10 @@ def as_written(terms: Iterable[str], text: str) -> list[str]:
     """
     whole: dict[str, str] = {}
     parts: dict[str, str] = {}
-    spaced = text.isascii()
+    only_ascii = text.isascii()
     for raw in dict.fromkeys(raw_words(text)):
         own = terms_of(raw)
-        if not spaced and is_unspaced(raw):
+        if not only_ascii and is_unspaced(raw):
             whole.update((pair, pair) for pair in own if pair not in whole)
         elif own:
             whole.setdefault(own[0], raw)

@@ -58,7 +58,7 @@ closed_days lived_days length shorter hub feedback twin same_author reported
 """
 NAMES = tuple(_NAMES.split())
 
-#: Texts that share this part of their words (`words_shared`) are nearly equal, and `same_author` is no evidence.
+#: If texts share this part of their words (`words_shared`) or more, one counts as a copy, and `same_author` is 0.
 COPY = 0.6
 #: Subtracted from `reported`, so that an unknown author counts as neither new nor experienced.
 USUALLY_REPORTED = 2.5
@@ -91,7 +91,7 @@ def _by_titles(question: IssueQuery, pool: Pool) -> dict[str, Floats]:
     titles = [_title(issue.title) for issue in pool.issues]
     plain = [plain for plain, _ in titles]
     ratios = process.cdist([own], plain, scorer=fuzz.ratio)[0] if own else np.zeros(len(plain))
-    same = [0.0 if not topic or not other else 1.0 if topic == other else -1.0 for _, other in titles]
+    same = [(1.0 if topic == other else -1.0) if topic and other else 0.0 for _, other in titles]
     return {"ratio": np.asarray(ratios, dtype=np.float64) / 100, "same_topic": np.array(same)}
 
 
@@ -105,19 +105,19 @@ def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[st
     days = np.abs(question.created_at - created) / _DAY
     since = np.log1p(np.maximum(question.created_at - closed, 0) / _DAY)
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
-    author = np.array([author == question.author for author in fields["author"]]) & bool(question.author)
-    author &= words_shared < COPY
+    same_author = np.array([author == question.author for author in fields["author"]]) & bool(question.author)
+    same_author &= words_shared < COPY
     # One person files a series of related issues. But issues of different people within days may report one problem.
-    in_a_row = ~by_other_author(question, pool)
+    maybe_same_author = ~by_other_author(question, pool)
     reported = np.log1p(question.reported) - USUALLY_REPORTED if question.author else 0.0
     return {
         "days": np.log1p(days),
-        "within_a_day": (in_a_row & (days < 1)).astype(np.float64),
-        "within_a_week": (in_a_row & (days < 7)).astype(np.float64),
+        "within_a_day": (maybe_same_author & (days < 1)).astype(np.float64),
+        "within_a_week": (maybe_same_author & (days < 7)).astype(np.float64),
         "open": opened,
         "closed_days": since * (1 - opened),
         "lived_days": lived * (1 - opened),
-        "same_author": author.astype(np.float64),
+        "same_author": same_author.astype(np.float64),
         "reported": np.full(len(days), reported),
     }
 
@@ -205,7 +205,7 @@ _K1, _B, _K3 = 1.2, 0.6, 1.5
 class _Entries:
     """The terms of all candidates, entry by entry, one field of `FIELDS` after the other.
 
-    An entry's cell encodes its field and its candidate: field's position × candidates + candidate's position.
+    An entry's cell encodes its field and its candidate: field's position × number of candidates + candidate's position.
     """
 
     def __init__(self, pool: Pool, rarity: TermRarity) -> None:
@@ -217,7 +217,7 @@ class _Entries:
         self.rarity = np.concatenate([rarity(field, bag.terms) for field, bag in zip(FIELDS, bags, strict=True)])
 
     def sums(self, values: NDArray[Any], fields: slice = slice(None)) -> Floats:
-        """(fields, candidates): the sums of `values`, one for each entry of these fields, by cell."""
+        """Sum `values`, one for each entry of these fields, by cell: (fields, candidates)."""
         sizes = self._sizes.reshape(len(FIELDS), -1)[fields]
         sums = np.zeros(sizes.size)
         # A cell's entries lie together. An empty cell would get the next cell's first value.
@@ -255,11 +255,11 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
         return _sums(cells, values, len(FIELDS) * candidates).reshape(len(FIELDS), candidates)
 
     of_title = np.flatnonzero(in_title[shared.positions])
-    masses, both = entries.sums(entries.rarity), by_field(shared.cells, shared.rarity)
-    with_title = by_field(shared.cells[of_title], shared.rarity[of_title])
+    candidate_sums, shared_sums = entries.sums(entries.rarity), by_field(shared.cells, shared.rarity)
+    shared_title_sums = by_field(shared.cells[of_title], shared.rarity[of_title])
     squares = by_field(shared.cells[of_title], shared.rarity[of_title] ** 2)[_TITLE]
     rarities = {field: rarity(field, known[field].terms) for field in FIELDS}
-    mass = {field: float(values.sum()) for field, values in rarities.items()}
+    own_sums = {field: float(values.sum()) for field, values in rarities.items()}
     title_in_words = float(rarity("words", known["title"].terms).sum())
     titles, words = len(pool.title.terms), len(pool.words.terms)
     (norms,) = entries.sums(entries.rarity[:titles] ** 2, slice(_TITLE, _TITLE + 1))
@@ -269,21 +269,21 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     return {
         "bm25": _bm25(known, shared, order, lengths, rarity.average_length),
         "titles": _share(squares, np.sqrt(norms * (rarities["title"] ** 2).sum())),
-        "title_in_title": _share(with_title[_TITLE], mass["title"]),
-        "title_of_candidate": _share(with_title[_TITLE], masses[_TITLE]),
-        "title_in_words": _share(with_title[_WORDS], title_in_words),
-        "words_in_title": _share(both[_TITLE], masses[_TITLE]),
-        "words_shared": _share(both[_WORDS], mass["words"] + masses[_WORDS] - both[_WORDS]),
-        "words_of_question": _share(both[_WORDS], mass["words"]),
-        "words_of_candidate": _share(both[_WORDS], masses[_WORDS]),
+        "title_in_title": _share(shared_title_sums[_TITLE], own_sums["title"]),
+        "title_of_candidate": _share(shared_title_sums[_TITLE], candidate_sums[_TITLE]),
+        "title_in_words": _share(shared_title_sums[_WORDS], title_in_words),
+        "words_in_title": _share(shared_sums[_TITLE], candidate_sums[_TITLE]),
+        "words_shared": _share(shared_sums[_WORDS], own_sums["words"] + candidate_sums[_WORDS] - shared_sums[_WORDS]),
+        "words_of_question": _share(shared_sums[_WORDS], own_sums["words"]),
+        "words_of_candidate": _share(shared_sums[_WORDS], candidate_sums[_WORDS]),
         "rarest": rarest,
         "rarest_five": rarest_five,
-        "codes": np.log1p(both[_CODES]),
-        "codes_of_question": _share(both[_CODES], mass["codes"]),
-        "codes_of_candidate": _share(both[_CODES], masses[_CODES]),
+        "codes": np.log1p(shared_sums[_CODES]),
+        "codes_of_question": _share(shared_sums[_CODES], own_sums["codes"]),
+        "codes_of_candidate": _share(shared_sums[_CODES], candidate_sums[_CODES]),
         "rarest_code": rarest_code,
-        "messages": np.log1p(both[_MESSAGES]),
-        "messages_of_question": _share(both[_MESSAGES], mass["messages"]),
+        "messages": np.log1p(shared_sums[_MESSAGES]),
+        "messages_of_question": _share(shared_sums[_MESSAGES], own_sums["messages"]),
         "length": length,
         "shorter": np.log1p(known["words"].counts.sum()) - length,
     }

@@ -80,8 +80,8 @@ class Matcher:
     """Opens sessions over an index. Cheap to build and stateless.
 
     Without a `model`, the first judgement reads the shipped one. Training never judges, because the shipped weights may
-    be for other features. A session makes at most `most` vectors that candidates lack. With None, it makes all of them,
-    so that its answers do not depend on earlier sessions.
+    be for other features. A session makes at most `most` of the text model's vectors that candidates lack. With None,
+    it makes all of them, so that its answers do not depend on earlier sessions.
     """
 
     def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:
@@ -115,16 +115,16 @@ class Matcher:
                 own = self._analyse(repo_id, "", target.body, target.number, embedded=not stored)
             own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
             texts = self._index.texts
-            closely = TextComparison(texts, repo_id, view, own.analysis, self._most) if texts else None
-            session = SearchSession(view, self._model, target, own, below, closely, only=only, total=total)
+            by_text = TextComparison(texts, repo_id, view, own.analysis, self._most) if texts else None
+            session = SearchSession(view, self._model, target, own, below, by_text, only=only, total=total)
             if searched:
                 analysed = self._checked(view, searched)
                 session = SearchSession(
-                    view, self._model, target, analysed, below, closely, session, only=only, total=total
+                    view, self._model, target, analysed, below, by_text, session, only=only, total=total
                 )
             yield session
-        if texts is not None and closely is not None:
-            texts.put(repo_id, closely.fresh)
+        if texts is not None and by_text is not None:
+            texts.put(repo_id, by_text.fresh)
 
     def _analyse(self, repo_id: int, title: str, body: str, number: int, *, embedded: bool) -> AnalysedText:
         analysis = self._index.analyse(repo_id, title, body, number)
@@ -162,7 +162,7 @@ class TextComparison:
         return self._texts.of_text(self._analysis)
 
     def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> TextSimilarity | None:
-        """Compare the question with a pool: a `weights.TextReader` once its `numbers` and `total` are given.
+        """Compare the question with a pool. With `numbers` and `total` bound, this is a `weights.TextReader`.
 
         The model reads more than the leaders only in small repositories. Returns None if the model fails or cannot
         read the texts.
@@ -180,8 +180,8 @@ class TextComparison:
         cosines = vectors @ own
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
         selected = np.unique(np.concatenate([np.flatnonzero(found < leaders), closest]))
-        out = stands_out(own, vectors, selected, total)
-        return TextSimilarity(rows[found[selected]], cosines[selected].astype(np.float64), out, smallness(total))
+        excess = stands_out(own, vectors, selected, total)
+        return TextSimilarity(rows[found[selected]], cosines[selected].astype(np.float64), excess, smallness(total))
 
 
 class SearchSession:
@@ -199,7 +199,7 @@ class SearchSession:
         target: Issue,
         analysed: AnalysedText,
         below: int | None,
-        closely: TextComparison | None = None,
+        by_text: TextComparison | None = None,
         itself: SearchSession | None = None,
         *,
         only: Collection[int] | None = None,
@@ -207,7 +207,7 @@ class SearchSession:
     ) -> None:
         self._view, self._model, self._text, pair = view, model, analysed.text, analysed.pair
         self._question = make_query(view, target, analysed.text[0], analysed.analysis, pair)
-        self._below, self._closely, self._itself, self._total = below, closely, itself, total
+        self._below, self._by_text, self._itself, self._total = below, by_text, itself, total
         self._retrieved = {FULL_TEXT: by_words(view, self._question, below)}
         if pair is not None:
             self._retrieved[VECTORS] = by_vectors(view, pair, below)
@@ -232,7 +232,7 @@ class SearchSession:
         """Judge the candidates in `numbers` (by default all) and the issues in `also`; best first.
 
         All candidates are judged together, because a probability depends on the rest of the pool. If a person searches
-        with own words, the target's text judges the results, too, and the higher probability counts.
+        with their own words, the target's text judges the results, too, and the higher probability counts.
         """
         matches = self._judge_all(also)
         if self._itself is not None:
@@ -243,15 +243,15 @@ class SearchSession:
     def _judge_all(self, also: Collection[int]) -> list[Match]:
         wanted = [number for number in also if number != self._question.number and not self._is_too_late(number)]
         pool = np.unique(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
-        there, candidates = load(self._view, pool, self._question.vectors is not None)
-        if not len(there):
+        present, candidates = load(self._view, pool, self._question.vectors is not None)
+        if not len(present):
             return []
         rarity = TermRarity.of(self._view, without=self._question.number)
         values = features.compute_features(self._question, candidates, rarity)
         explainer, labels = Explainer(self._question, *self._text, rarity), self._question.labels
         compared = Comparison(
             values,
-            there,
+            present,
             [issue.title for issue in candidates.issues],
             others=by_other_author(self._question, candidates),
             title=self._question.title,
@@ -263,8 +263,8 @@ class SearchSession:
                 dtype=np.bool_,
             ),
         )
-        judged = (self._model or shipped_model()).judge(compared, partial(self.likeness, there, compared.total))
-        numbers, confidences, scores = there.tolist(), judged.confidences.tolist(), judged.scores.tolist()
+        judged = (self._model or shipped_model()).judge(compared, partial(self.likeness, present, compared.total))
+        numbers, confidences, scores = present.tolist(), judged.confidences.tolist(), judged.scores.tolist()
         return [
             Match(numbers[row], confidences[row], scores[row], partial(self._explain, explainer, candidates, row))
             for row in judged.order.tolist()
@@ -272,13 +272,13 @@ class SearchSession:
 
     def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> TextSimilarity | None:
         """`TextComparison.likeness`, or None without a text model."""
-        return self._closely.likeness(numbers, order, leaders, total) if self._closely else None
+        return self._by_text.likeness(numbers, order, leaders, total) if self._by_text else None
 
     def compared(self) -> tuple[Integers, Floats]:
         """The candidates and their features, (candidates, features.NAMES), from which the training learns."""
-        there, candidates = load(self._view, self._pool, self._question.vectors is not None)
+        present, candidates = load(self._view, self._pool, self._question.vectors is not None)
         rarity = TermRarity.of(self._view, without=self._question.number)
-        return there, features.compute_features(self._question, candidates, rarity)
+        return present, features.compute_features(self._question, candidates, rarity)
 
     def frequent_originals(self) -> list[int]:
         """Issues with many closed duplicates, except those that this session leaves out as too late."""

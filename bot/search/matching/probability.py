@@ -22,7 +22,7 @@ The second step calibrates the log-odds by the repository's size (`CALIBRATION`)
 repository, where a series, or a change and its follow-up, stands out as much as two reports of one thing.
 
 People who mark duplicates miss most of them. So the third step predicts the probability that a careful reader calls a
-pair the same report (P1). Readers judged a few thousand pairs, enough only for few weights (docs/research/accuracy.md).
+pair the same report (P1). Readers judged a few thousand pairs, enough for few weights only (docs/research/accuracy.md).
 With the text model, this step stacks two models (Wolpert, 1992):
 
 | feature | what it says |
@@ -76,7 +76,7 @@ def log_smallness(total: int) -> float:
 
 
 LEADERS = 20
-"""This many of the best candidates get a probability of their own; no further candidate is likelier than a leader."""
+"""This many of the best candidates get a probability of their own, as do others that the text model reads."""
 
 BACKGROUND = slice(5, 25)
 """The ranks (from 0) whose scores show how unrelated issues score in a list. Short lists lack some of these ranks."""
@@ -115,7 +115,7 @@ def calibration_rows(odds: Floats, total: int) -> Floats:
 
 
 def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
-    """(leaders, CONFIDENCE_NAMES), from a whole list, best first: (candidates, features.NAMES) and the scores."""
+    """The leaders' features, (leaders, CONFIDENCE_NAMES). `values`, (candidates, features.NAMES), come best first."""
     leaders = min(LEADERS, len(scores))
     background = scores[BACKGROUND]
     if len(background) < LEAST_BACKGROUND:
@@ -153,19 +153,19 @@ LARGE, SMALLEST = 2_000, 60
 #: In a small repository, this many of the text model's closest issues are judged too, whatever words they share.
 CLOSEST = 5
 
-# The least probability; candidates below it keep the order of the ranking.
+# The lowest probability. Candidates that share it keep the order of the ranking.
 _LOWEST = 1e-4
-# With a cosine of the text model, log-odds are cut at the first and last bound, in small repositories at the last two.
+# If the text model gives a cosine, log-odds are cut at the first and last bound, in small repositories at the last two.
 _LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
 # Log-odds are cut at ± this bound without a text model; few of the readers' pairs lie beyond it.
 _ODDS_BOUND = 6.0
-# The third neighbour shows how close other issues come; the two nearer ones may report the same thing. The cosine that
-# unrelated texts of one project usually have stands for a missing or farther neighbour.
+# The third neighbour shows how close other issues come; the two nearer ones may report the same thing. A missing or
+# farther neighbour counts with the cosine that unrelated texts of one project usually have.
 _NEIGHBOUR, _USUAL_COSINE = 3, 0.3
 
 
 class TextSimilarity(NamedTuple):
-    """For some `rows` of a pool: their `cosines` with the question by the text model, and how far each `stands_out`."""
+    """For some `rows` of a pool: the text model's `cosines` with the question, and how far each row `stands_out`."""
 
     rows: Integers
     cosines: Floats
@@ -178,14 +178,14 @@ class TextSimilarity(NamedTuple):
 
 
 def rows_with_text(odds: Floats, likeness: TextSimilarity) -> Floats:
-    """(candidates, WITH_TEXT)."""
+    """The third step's features with the text model, (candidates, WITH_TEXT)."""
     large = np.clip(odds, _LEAST, _MOST_ODDS) * (1 - likeness.smallness)
     small = np.clip(odds, _LEAST_IN_SMALL, _MOST_ODDS) * likeness.smallness
     return np.stack([large, small, likeness.cosines, likeness.stands_out], axis=1)
 
 
 def rows_by_odds(odds: Floats) -> Floats:
-    """(candidates, BY_ODDS)."""
+    """The third step's feature without the text model, (candidates, BY_ODDS)."""
     return np.clip(odds, -_ODDS_BOUND, _ODDS_BOUND)[:, None]
 
 
@@ -200,12 +200,12 @@ def stands_out(own: Vector, vectors: Vector, rows: Integers, total: int) -> Floa
     `vectors` is (issues, dimensions), of length one, and `own` is the question's vector.
     """
     with_own = vectors @ own
-    around = np.array([_neighbour(with_own, row) for row in rows.tolist()])
-    beyond = np.array([_neighbour(vectors @ vectors[row], row) for row in rows.tolist()])
-    return np.asarray((2 * with_own[rows] - around - beyond) * smallness(total), dtype=np.float64)
+    near_own = np.array([_neighbour_cosine(with_own, row) for row in rows.tolist()])
+    near_theirs = np.array([_neighbour_cosine(vectors @ vectors[row], row) for row in rows.tolist()])
+    return np.asarray((2 * with_own[rows] - near_own - near_theirs) * smallness(total), dtype=np.float64)
 
 
-def _neighbour(cosines: Vector, without: int) -> float:
+def _neighbour_cosine(cosines: Vector, without: int) -> float:
     others = np.append(np.delete(cosines, without), [_USUAL_COSINE] * _NEIGHBOUR)
     return float(np.partition(others, -_NEIGHBOUR)[-_NEIGHBOUR])
 

@@ -117,7 +117,7 @@ _K3 = 1.5
 
 
 Retrieved = Mapping[str, Integers]
-"""For the name of each list, its issues' numbers, best first."""
+"""The issues' numbers in each list, best first, by the list's name."""
 
 
 def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
@@ -137,7 +137,7 @@ def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
         terms = known[field]
         asked[field] = (_query(field, terms.terms, idf(view.count, terms.issues), binary(20)), most)
     found = view.search_all([query for query, _ in asked.values()], below=below)
-    return {name: one.best(k).numbers for one, (name, (_, k)) in zip(found, asked.items(), strict=True)}
+    return {name: scores.best(most).numbers for scores, (name, (_, most)) in zip(found, asked.items(), strict=True)}
 
 
 def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:
@@ -147,7 +147,7 @@ def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:
 
 
 def fused(lists: Iterable[Integers], skip: int, most: int | None = POOL) -> Integers:
-    """Fuse lists by reciprocal rank, best first; of equally good issues, the oldest first. Leaves out `skip`."""
+    """Fuse lists by reciprocal rank: the best `most` issues except `skip`. Of equally good ones, the oldest first."""
     ranked = list(lists)
     if not ranked:
         return np.zeros(0, dtype=np.int64)

@@ -1,9 +1,9 @@
 """The learned models, whose weights `doppel train` writes to `weights.json`, and the bounds of their probabilities.
 
 The first model, a softmax over the candidates of one question, orders candidates. The second, a logistic regression,
-computes how likely people mark each of the best few as a duplicate. It has other weights if the question's author is
-unknown, because issues of one day may then be one person's series. From that probability and the text model, the third
-computes how likely a careful reader calls both issues the same. The bounds are set by hand; readings confirm them.
+computes how likely people are to mark each of the best few as a duplicate. It has other weights if the question's
+author is unknown, because issues of one day may be one person's series. From its result and the text model, the third
+computes how likely a careful reader is to call both issues the same. The bounds are set by hand; readings confirm them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,6 @@ ANOTHER_SURFACE = -1.6
 """Added to the log-odds if the labels name different surfaces. The value comes from 211 pairs whose titles differ only
 in a platform or the like: probabilities promised 42 duplicates, 10 were duplicates (`bot.text.titles.siblings`)."""
 
-
 Booleans = NDArray[np.bool_]
 
 BOUNDS_VERSION = 5
@@ -48,9 +47,9 @@ BOUNDS_VERSION = 5
 # More copies of one text than this come from an empty form, unless most were sent within a week: people leave a form
 # empty now and then, but many copies at once report one event.
 _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
-# From the first number on, title and text are the same word for word (P2); the second is then the least probability. If
-# both issues may be by one person, the text must be longer than a line. Of 35 word-for-word pairs, single lines and
-# empty forms included, readers call 26 the same.
+# At a similarity of the first number or more, title and text are the same word for word (P2). The second number is then
+# the lower bound. If both issues may be by one person, the text must be longer than a line. Of 35 word-for-word pairs,
+# single lines and empty forms included, readers call 26 the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
 # The `length` of a title and a sentence.
 _LINE_LENGTH = np.log1p(20.0)
@@ -63,9 +62,9 @@ class Comparison:
     """A question and its candidates, one row for each candidate.
 
     `values` is (candidates, features.NAMES). `numbers` and `titles` are the candidates'. `others` marks candidates that
-    are known to be by another author than the question, `apart` those whose labels name another surface
-    (`bot/text/surfaces.py`). `title` is the question's title. `total` counts the repository's issues. `vague`: the
-    question says nothing. `signed`: the question's author is known.
+    are known to be by another author than the question's, `apart` those whose labels name another surface
+    (`bot/text/surfaces.py`). `title` is the question's title. `total` counts the repository's issues. `vague` means
+    that the question says nothing, `signed` that the question's author is known.
     """
 
     values: Floats
@@ -104,7 +103,8 @@ def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
     column = {name: pool.values[:, at] for at, name in enumerate(features.NAMES)}
     days = column["days"][column["words_shared"] >= features.COPY]
     few = len(days) <= _FEW_COPIES
-    at_once = few | (pool.others & (few or (days < _EVENT_DAYS).mean() > 0.5))
+    one_event = few or (days < _EVENT_DAYS).mean() > 0.5
+    at_once = few | (pool.others & one_event)
     little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE_LENGTH
     little |= pool.vague
     exact = word_for_word(pool.values)
@@ -159,8 +159,7 @@ _DIGITS = 5
 
 TextReader = Callable[[Integers, int], TextSimilarity | None]
 """Asks the text model about a pool. The arguments are the pool's rows, best first, and the number of leaders among
-them. The answer may be about further rows; it is None without a text model.
-"""
+them. The answer may also be about rows that are not leaders; it is None without a text model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +200,7 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True)
 class Probability:
-    """The second model: how likely people mark the best candidates of a list as duplicates."""
+    """The second model: how likely people are to mark the best candidates of a list as duplicates."""
 
     confidence: Linear
     calibration: Linear
@@ -256,7 +255,7 @@ class Model:
 
     @property
     def digest(self) -> str:
-        """Sixteen letters that differ for every model and every version of the bounds."""
+        """Sixteen hexadecimal digits that differ for every model and every version of the bounds."""
         parts = (
             self.ranking,
             *(part for one in (self.known, self.unknown) for part in (one.confidence, one.calibration)),
@@ -280,9 +279,9 @@ class Model:
     def judge(self, pool: Comparison, reader: TextReader = lambda rows, leaders: None) -> Predictions:
         """Judge a whole pool: its leaders, and the rows that the `reader` adds.
 
-        Candidates with exactly the question's title and text are one issue that was sent several times. All of them get
-        the probability of the likeliest, and open ones come first. Other candidates that are equally likely keep the
-        order of the ranking.
+        Candidates with exactly the question's title and text count as one issue that was sent several times. All of
+        them get the probability of the likeliest, and open ones come first. Other candidates that are equally likely
+        keep the order of the ranking.
         """
         values, total = pool.values, pool.total
         scores = self.ranking(features.with_pool_ranks(values))
@@ -310,6 +309,7 @@ class Model:
         by_confidence = order[np.argsort(-confidences[order], kind="stable")]
         closed = 1 - values[:, features.NAMES.index("open")]
         open_first = np.lexsort((pool.numbers, closed))
+        # Sort only the copies anew: they share out the positions that they already hold in the list.
         by_confidence[copied[by_confidence]] = open_first[copied[open_first]]
         return Predictions(by_confidence, scores, confidences)
 

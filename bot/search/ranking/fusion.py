@@ -92,7 +92,7 @@ def deduplicate_chunks(
     chunk gets the dropped chunk's source labels. The input is not changed.
 
     Use `within-corpus` before the fusion: it compares only chunks of the same source, so that a source gains nothing by
-    repeating itself. Use `cross-corpus` after the fusion: it compares all chunks.
+    repeating itself. Use `cross-corpus` after the fusion: it compares all chunks. Raises ValueError for another mode.
     """
     if mode not in ("within-corpus", "cross-corpus"):
         raise ValueError(f"mode: {mode!r} is neither 'within-corpus' nor 'cross-corpus'")
@@ -128,6 +128,8 @@ def cross_corpus_rrf(
     Recent items get their score multiplied by 1 + `recency_boost_factor`. An item is recent if it was created within
     `recency_boost_days` before `now`, or after `now` (a clock may be ahead). The default of `now` is the clock's time.
     Times without a zone are UTC. An item whose time cannot be parsed is never recent.
+
+    Raises ValueError if `k` is not above 0, `top_k` is below 0, or a factor or weight is not finite.
     """
     # `not k > 0` also refuses NaN.
     if not k > 0:

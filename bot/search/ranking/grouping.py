@@ -1,4 +1,4 @@
-"""Merges results of searches that are the same thing (H3), and groups issues that are duplicates of one another.
+"""Merges search results that are the same thing (H3), and groups issues that are duplicates of one another.
 
 An issue or a pull request is identified only by `owner/repo#number`: two issues with the same title are two issues.
 Anything else, such as a discussion, is identified by its address, its text or its title.
@@ -23,8 +23,8 @@ ALIKE = 0.95
 TITLE_MAX = 1_000
 """How many characters of a title are compared. GitHub allows 256."""
 
-# Normalising sorts a letter's marks in quadratic time, and a stranger can write any number. A joiner after every 30
-# marks splits the run, as in the "Stream-Safe Text Format" of Unicode's annex 15.
+# Normalising sorts a letter's marks in quadratic time, and a stranger can write any number of marks. A joiner after
+# every 30 marks splits the run, as in the "Stream-Safe Text Format" of Unicode's annex 15.
 _MANY_MARKS = re.compile(r"(?:[^\w\s\0-\x7f]|[\uff9e\uff9f]){30}")
 _JOINER = "\u034f"
 
@@ -125,7 +125,7 @@ T = TypeVar("T", bound=Hashable)
 
 
 def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
-    """Map each member, and each end of a tie, to the one that represents its connected component (by union-find)."""
+    """Map each member, and each end of a tie, to the representative of its connected component, by union-find."""
     parent: dict[T, T] = {}
 
     def root(member: T) -> T:

@@ -1,7 +1,7 @@
 """Plans the queries to GitHub's search for one issue, within a small budget of requests (F8).
 
 GitHub ANDs words, so the title as a query finds next to nothing. But GitHub answers `(a OR b OR c OR d OR e OR f)` over
-rare words with the best hundred matches, ranked. (GitHub allows five operators, so six alternatives.) The plan is:
+rare words with the best hundred matches, ranked. Its limit of five operators allows six alternatives. The plan is:
 
 1. F4's literal query;
 2. the title's words, in titles;
@@ -45,8 +45,8 @@ ALTERNATIVES = MAX_OPERATORS + 1
 # Below GitHub's limit of 256, even if operators and parentheses count.
 _LONGEST_TEXT = 240
 _LONGEST_WORD = 50
-# Word statistics of this many issues contain nearly every word of the repository; then, a word in more than the second
-# number's share of issues is common.
+# Word statistics of this many issues contain nearly every word of the repository. Then, a word is common if more than
+# this share of the issues has it.
 _RELIABLE_TOTAL = 1_000
 _COMMON_SHARE = 0.2
 
@@ -71,7 +71,7 @@ def plan_queries(
     words_max: int = 5,
     template_headings: Iterable[str] = (),
 ) -> Plan:
-    """The plan for an issue: at most `budget` different queries, F4's literal one first; none without usable words.
+    """The plan for an issue: at most `budget` different queries, F4's literal one first. Without usable words, none.
 
     `rarity` must know the terms of the issue (`bot.text.terms.read`).
     """

@@ -1,7 +1,7 @@
 """How rare words are in a repository, and the relevance functions by which candidates are sorted (H5).
 
 The word statistics are a sample: 200 issues rank words nearly as well as all issues (docs/research/accuracy.md). All
-relevance functions sort the same results. Each BM25 divides its scores by the highest possible one, to lie in [0, 1]:
+relevance functions sort the same results. Each BM25 function scales its scores to [0, 1] by the highest possible score:
 
 - `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
 - `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word in the text counts at least
@@ -91,8 +91,8 @@ class FieldCounts:
         return self.title.get(term, 0) + self.body.get(term, 0)
 
 
-def bm25(terms: Mapping[str, float], texts: Sequence[FieldCounts], least: float = 0.0) -> list[float]:
-    """Score `texts` for a question with these `terms`, each with its weight (IDF × count in the question).
+def bm25(weights: Mapping[str, float], texts: Sequence[FieldCounts], least: float = 0.0) -> list[float]:
+    """Score `texts` for a question's terms, by the terms' weights (IDF × count in the question).
 
     A word in the text counts at least `least`, however long the text is.
     """
@@ -103,14 +103,14 @@ def bm25(terms: Mapping[str, float], texts: Sequence[FieldCounts], least: float 
         count = texts[at].count(term)
         return least + count * (K1 + 1) / (count + dampened[at])
 
-    return _scored(terms, texts, rate, K1 + 1 + least)
+    return _scored(weights, texts, rate, K1 + 1 + least)
 
 
 bm25plus = partial(bm25, least=DELTA)
 """`bm25` with a lower bound, so that a long text with a word beats any text without the word."""
 
 
-def bm25f(terms: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:
+def bm25f(weights: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:
     """`bm25` with title and body as separate fields."""
     titles = [TITLE_WEIGHT / spread for spread in _spreads([sum(text.title.values()) for text in texts])]
     bodies = [BODY_WEIGHT / spread for spread in _spreads([sum(text.body.values()) for text in texts])]
@@ -119,7 +119,7 @@ def bm25f(terms: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[floa
         count = titles[at] * texts[at].title.get(term, 0) + bodies[at] * texts[at].body.get(term, 0)
         return count / (K1 + count)
 
-    return _scored(terms, texts, rate, 1.0)
+    return _scored(weights, texts, rate, 1.0)
 
 
 def inverse_document_frequency(total: int, containing: int) -> float:
@@ -129,14 +129,14 @@ def inverse_document_frequency(total: int, containing: int) -> float:
 
 
 def _scored(
-    terms: Mapping[str, float], texts: Sequence[FieldCounts], rate: Callable[[int, str], float], most: float
+    weights: Mapping[str, float], texts: Sequence[FieldCounts], rate: Callable[[int, str], float], most: float
 ) -> list[float]:
     """Score the texts. `rate` gets a text's position and a term, and returns at most `most`."""
-    worth = most * sum(terms.values())
-    if not worth > 0:
+    highest = most * sum(weights.values())
+    if not highest > 0:
         return [0.0] * len(texts)
     return [
-        min(sum(value * rate(at, term) for term, value in terms.items() if text.count(term)) / worth, 1.0)
+        min(sum(weight * rate(at, term) for term, weight in weights.items() if text.count(term)) / highest, 1.0)
         for at, text in enumerate(texts)
     ]
 
@@ -180,10 +180,10 @@ def relevances(
         return [dice_sorensen(target.title, candidate.title) for candidate in candidates]
     asked = read(target.title, target.body).all
     rarity = WordRarity.of(stats, asked.keys())
-    worth = {
+    weights = {
         term: count * inverse_document_frequency(rarity.total, rarity.count(term)) for term, count in asked.items()
     }
-    return _BY_WORDS[by](worth, [_text(candidate) for candidate in candidates])
+    return _BY_WORDS[by](weights, [_text(candidate) for candidate in candidates])
 
 
 def _text(issue: Issue) -> FieldCounts:

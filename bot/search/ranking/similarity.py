@@ -82,7 +82,7 @@ def score_candidates(
     for a `max_candidates` below 1.
 
     Of equally similar candidates the oldest comes first, because duplicates are closed in favour of the older issue.
-    Age is by `created_at`, which may be text in ISO 8601 (UTC without a zone), or by number if that is not a time.
+    `created_at` may be text in ISO 8601, in UTC if it names no zone. Candidates without a time come last, by number.
     """
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
         raise InvalidArgument("threshold", f"{threshold!r} is not between 0 and 1")

@@ -95,7 +95,7 @@ class GitHubReads(Protocol):
 def ask_all(sources: Sequence[Source], question: SearchRequest, within: float | None = None) -> list[SourceResult]:
     """Ask all sources in parallel; the answers come in the order of the sources. A source's failure is never raised.
 
-    A source that takes longer than `within` seconds (None: no limit) counts as late. Its thread ends by itself, see
+    A source that takes longer than `within` seconds (None: no limit) counts as late. Its thread ends by itself; see
     `bot.github.transport.time_limit`.
     """
     if not sources or (len(sources) == 1 and within is None):
@@ -169,7 +169,7 @@ def merge_results(
 def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
     """Merge discussions with the same text (H3), since a discussion may be repeated under another number.
 
-    The first discussion takes over all texts, so remove discussions that must not be shown before this.
+    The first discussion takes over all texts. So first remove any discussions that must not be shown.
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits
@@ -184,10 +184,10 @@ def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
         )
         for hit in hits
     ]
+    merged = [(by_url[document.url], document) for document in collapse(documents)]
     return [
         Hit(replace(hit.issue, body="\n\n".join(document.snippets)), document.sources, hit.likeness)
-        for document in collapse(documents)
-        for hit in (by_url[document.url],)
+        for hit, document in merged
     ]
 
 
@@ -195,7 +195,7 @@ def limit_results(answer: SourceResult, limit: int | None) -> SourceResult:
     """The answer with at most `limit` different results: the issues with the best ranks in any of its lists."""
     if limit is None:
         return answer
-    by_rank = (issue.key for row in zip_longest(*answer.lists) for issue in row if issue is not None)
+    by_rank = (issue.key for same_rank in zip_longest(*answer.lists) for issue in same_rank if issue is not None)
     best = set(islice(dict.fromkeys(by_rank), limit))
     return replace(
         answer, lists=tuple(tuple(issue for issue in ranked if issue.key in best) for ranked in answer.lists)

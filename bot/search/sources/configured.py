@@ -1,8 +1,8 @@
 """The sources that a repository's settings name: known issues, which are always candidates, and sibling repositories.
 
 People who cannot read a private repository must not see results from it (H6). The bot cannot know who reads a comment,
-so it searches only public siblings, even if the host has allowed private ones. Each find asks GitHub whether they are
-public, before the search and again after it.
+so it searches only public siblings, even if the host has allowed private ones. The bot asks GitHub whether they are
+public before each search, and again after it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Siblings:
         if not words or not named:
             return SourceResult(self.name)
         try:
-            public = self._public([repo for repo in named if self._may_name(repo, home)])
+            public = self._public([repo for repo in named if self._is_allowed(repo, home)])
             if not public:
                 return SourceResult(self.name, problems=_left_out(named, public))
             queries = [
@@ -111,8 +111,8 @@ class Siblings:
             )
         return replace(answer, lists=lists, problems=(*_left_out(named, public), *answer.problems))
 
-    def _may_name(self, repo: RepoRef, here: RepoRef) -> bool:
-        return same_login(repo.owner, here.owner) or repo.key in self._allowed
+    def _is_allowed(self, repo: RepoRef, home: RepoRef) -> bool:
+        return same_login(repo.owner, home.owner) or repo.key in self._allowed
 
     def _public(self, repos: Sequence[RepoRef]) -> list[RepoRef]:
         """The repositories that are public now, under exactly the name that was allowed."""

@@ -144,7 +144,7 @@ class Gathered:
 
     @property
     def partly_remembered(self) -> frozenset[str]:
-        """The sources of which at least one answer is from the cache."""
+        """The sources with at least one answer from the cache."""
         return frozenset(answer.source for answer in self.answers if any(run.cached for run in answer.runs))
 
 
@@ -152,8 +152,8 @@ class Gathered:
 class FederatedSearch:
     """The searches for a repository's issues over the network: GitHub's own searches and the `further` sources.
 
-    Searches are planned by `stats`, which count the words of the repository's issues, at first of the `recent` issues.
-    With `indexed`, an index is asked as well. The network sources have `within` seconds (None: no limit; F8b).
+    Plans rely on `stats`, which count the words of the repository's issues, at first only of the `recent` ones. With
+    `indexed`, the index is asked as well. The network sources have `within` seconds (None: no limit; F8b).
     """
 
     github: GitHubReads
@@ -220,8 +220,8 @@ def _valid_results(answer: SourceResult, target: Issue) -> SourceResult:
     """
 
     def is_valid(issue: Issue) -> bool:
-        same_repo = issue.repo.key == target.repo.key
-        if same_repo is (answer.source == Siblings.name) or (same_repo and issue.number == target.number):
+        from_sibling = issue.repo.key != target.repo.key
+        if from_sibling != (answer.source == Siblings.name) or (not from_sibling and issue.number == target.number):
             return False
         if is_own_issue(issue):
             # The bot's own issue resembles every issue.

@@ -12,7 +12,7 @@ from bot.simulator.state.issues import REACTIONS, Comment, Issue, Reaction
 
 RESOLVERS = Resolvers()
 
-# GitHub's emoji by their REST names, in the order of the enumeration ReactionContent.
+# The GraphQL name (ReactionContent) of each reaction, by its REST name.
 _CONTENT = {
     "+1": "THUMBS_UP",
     "-1": "THUMBS_DOWN",

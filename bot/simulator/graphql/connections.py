@@ -42,7 +42,7 @@ def page_info(edges: Sequence[Mapping[str, Any]], before: bool, after: bool) -> 
 
 
 def check(name: str, args: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """`first` and `last`. GitHub requires one of them, between 1 and 100."""
+    """`first` and `last`, each from 0 to 100. Raises Refusal for other numbers, and if both are missing."""
     first, last = args.get("first"), args.get("last")
     if first is None and last is None:
         raise Refusal(
@@ -64,7 +64,7 @@ def cursor(number: int) -> str:
 
 
 def position(text: str | None, default: int) -> int:
-    """The number in a cursor."""
+    """The number in a cursor, or `default` without a cursor. Raises Refusal for an invalid cursor."""
     if not text:
         return default
     try:

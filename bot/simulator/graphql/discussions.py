@@ -38,7 +38,7 @@ def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
 
     first, _ = check("search", args)
     try:
-        # A search for issues would be refused if no repository is visible; one for discussions finds nothing.
+        # If no repository is visible, GitHub refuses a search for issues, but a search for discussions finds nothing.
         results = _index(ctx).search(query, per_page=first or 1, visible=visible, require_kind=False)
         keys, total = results.ids, results.total_count
     except QueryError:
@@ -56,7 +56,7 @@ def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _index(ctx: Context) -> SearchIndex:
-    """The index, built for each search: there are few discussions, and few searches for them."""
+    """A new index for this search. Building it is quick, because there are few discussions."""
     index = SearchIndex()
     for one in ctx.sim.discussions.values():
         document = Document(

@@ -18,17 +18,17 @@ class Refusal(Exception):
 
 
 def inaccessible() -> Refusal:
-    """The App lacks the permission."""
+    """The refusal if the App lacks the permission."""
     return Refusal("FORBIDDEN", "Resource not accessible by integration")
 
 
 def unresolved(kind: str, by: str, value: object) -> Refusal:
-    """The object does not exist, or the caller must not see it."""
+    """The refusal if the object does not exist, or the caller must not see it."""
     return Refusal("NOT_FOUND", f"Could not resolve to {kind} with the {by} {value}.")
 
 
 def unknown(ctx: Context, what: str) -> Refusal:
-    """The simulator does not support this; the request is added to `unknown_requests`."""
+    """The refusal if the simulator does not know `what`. Adds the request to `unknown_requests`."""
     ctx.sim.unknown_requests.append(f"POST /graphql: {what}")
     return Refusal("UNPROCESSABLE", f"The simulator does not know {what}")
 

@@ -17,16 +17,12 @@ from bot.simulator.state.repositories import Role, at_least
 RESOLVERS = Resolvers()
 
 Input = dict[str, Any]
-_REASONS: dict[str, StateReason] = {
-    "COMPLETED": "completed",
-    "NOT_PLANNED": "not_planned",
-    "DUPLICATE": "duplicate",
-}
+_REASONS: dict[str, StateReason] = {"COMPLETED": "completed", "NOT_PLANNED": "not_planned", "DUPLICATE": "duplicate"}
 
 
 @RESOLVERS.add("Mutation.addComment")
 def add_comment(_: Any, info: Info, input: Input) -> Input:
-    ctx, subject = _issue(info, input["subjectId"], "read")
+    ctx, subject = _writable_issue(info, input["subjectId"], "read")
     try:
         ctx.sim.limits.create(ctx.caller.key)
         created = ctx.sim.comment(subject.repository, subject.number, ctx.actor, input["body"])
@@ -38,11 +34,11 @@ def add_comment(_: Any, info: Info, input: Input) -> Input:
 
 @RESOLVERS.add("Mutation.closeIssue")
 def close_issue(_: Any, info: Info, input: Input) -> Input:
-    ctx, subject = _issue(info, input["issueId"], "triage")
+    ctx, subject = _writable_issue(info, input["issueId"], "triage")
     reason = _REASONS[input.get("stateReason") or "COMPLETED"]
     original = None
     if reason == "duplicate" and input.get("duplicateIssueId"):
-        original = _seen(ctx, input["duplicateIssueId"])
+        original = _visible_issue(ctx, input["duplicateIssueId"])
         if original is subject:
             raise Refusal("UNPROCESSABLE", "An issue cannot be a duplicate of itself.")
     ctx.sim.close_issue(subject.repository, subject.number, ctx.actor, reason, original)
@@ -51,7 +47,7 @@ def close_issue(_: Any, info: Info, input: Input) -> Input:
 
 @RESOLVERS.add("Mutation.reopenIssue")
 def reopen_issue(_: Any, info: Info, input: Input) -> Input:
-    ctx, subject = _issue(info, input["issueId"], "triage")
+    ctx, subject = _writable_issue(info, input["issueId"], "triage")
     ctx.sim.reopen_issue(subject.repository, subject.number, ctx.actor)
     return _payload(input, issue=subject)
 
@@ -71,19 +67,19 @@ def _minimize(info: Info, key: str, reason: str | None) -> Comment:
     record = ctx.sim.nodes.get(key)
     if not isinstance(record, Comment):
         raise unresolved("a node", "global id of", f"'{key}'")
-    _require(ctx, record.issue, "triage", key)
+    _require_write(ctx, record.issue, "triage", key)
     record.minimized = reason
     return record
 
 
-def _issue(info: Info, key: str, role: Role) -> tuple[Context, Issue]:
+def _writable_issue(info: Info, key: str, role: Role) -> tuple[Context, Issue]:
     ctx = info.context
-    target = _seen(ctx, key)
-    _require(ctx, target, role, key)
+    target = _visible_issue(ctx, key)
+    _require_write(ctx, target, role, key)
     return ctx, target
 
 
-def _seen(ctx: Context, key: str) -> Issue:
+def _visible_issue(ctx: Context, key: str) -> Issue:
     """The issue with this node id, if the caller may see it."""
     record = ctx.sim.nodes.get(key)
     if not isinstance(record, Issue) or not can_see(ctx.sim, ctx.caller, record.repository):
@@ -91,8 +87,8 @@ def _seen(ctx: Context, key: str) -> Issue:
     return record
 
 
-def _require(ctx: Context, issue: Issue, role: Role, key: str) -> None:
-    """Refuse callers who may not write here: an App needs the permission, a person the role or to be the author."""
+def _require_write(ctx: Context, issue: Issue, role: Role, key: str) -> None:
+    """Refuse callers who may not write here. An App needs the permission. A person needs the role, or is the author."""
     repo, caller = issue.repository, ctx.caller
     if not can_see(ctx.sim, caller, repo):
         raise unresolved("a node", "global id of", f"'{key}'")
