@@ -1,6 +1,6 @@
 """The bot's features, and the table of routes: which function handles which event with which permissions (C1).
 
-`bot.app` passes the table to the router. Actions in capitals are the bot's own. A test compares `app.yml` with it.
+`bot.app` passes the table to the router, and a test compares it with `app.yml`. Actions in capitals are the bot's own.
 """
 
 from __future__ import annotations

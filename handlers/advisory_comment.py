@@ -95,7 +95,8 @@ def post(
         if not (command and (command.words or options.narrow)):
             unlabel(context, report)
     threshold_used = threshold if options.confidence is None else options.confidence
-    reason = "" if outcome.speaks else why_nothing(report, threshold_used) if exists else "its comment was deleted"
+    silence = why_nothing(report, threshold_used) if exists else "its comment was deleted"
+    reason = "" if outcome.speaks else silence
     endorsed = [candidate for candidate in named if (candidate.confidence or 0.0) >= threshold_used]
     # Store the decision last: `has_ended` takes a stored decision as proof that every other step is done.
     note(context, report, endorsed, outcome, cause=cause, threshold=threshold_used, reason=reason)
@@ -145,7 +146,7 @@ def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, 
 
 
 def _own_numbers(named: Sequence[Candidate]) -> list[int]:
-    """The numbers of this repository's candidates: the store keeps no other numbers with the comment."""
+    """The numbers of this repository's candidates. With the comment, the store keeps no others."""
     return [candidate.number for candidate in named if candidate.own]
 
 
@@ -156,7 +157,7 @@ def _names_something(context: IssueContext) -> bool:
 
 
 def _outcome(context: IssueContext, before: StoredComment | None, now: StoredComment | None) -> DecisionOutcome:
-    """What this look did to the comment, judged by its rows. An unfinished earlier attempt is part of the look."""
+    """How this look changed the comment, by the rows before and now. An unfinished attempt belongs to the look."""
     if now is None or now.state is not CommentState.POSTED:
         return DecisionOutcome.SILENT
     if before is None or before.comment_id is None:
@@ -210,9 +211,9 @@ def note(
     """
     found = evidence(report, shown) if report else ()
     mode, now = context.config.mode, context.services.now()
-    least = context.threshold.value if threshold is None else threshold
+    threshold_used = context.threshold.value if threshold is None else threshold
     check_lease(TRUSTED)
-    decision = Decision(context.number, now, cause, mode, outcome, least, reason, found)
+    decision = Decision(context.number, now, cause, mode, outcome, threshold_used, reason, found)
     context.services.store.decisions.add(context.repository.id, decision)
 
 

@@ -64,7 +64,7 @@ def index_step(event: IndexEvent, services: Services) -> None:
         services.indexing.stop(repository.id, f"GitHub refuses it ({refusal.status})")
         present = services.store.repositories.get(repository.id)
         if present not in (None, known):
-            # The repository was renamed or moved, and that event's handler began no backfill, since this one still ran.
+            # The repository was renamed or moved. That event's handler began no backfill, because this one still ran.
             services.indexing.begin(present.summary, present.installation, services.now())
 
 
@@ -86,10 +86,10 @@ def _index_completed(event: IndexEvent, services: Services) -> None:
         services.inbox.put(f"{INDEXED}-{repo_id}-{decision.number}-{decision.at:.3f}", recheck)
 
 
-# How many issues a step of a scan compares, in some seconds, and the seconds of the pause after the step.
+# How many issues a step of a scan compares, which takes some seconds, and how many seconds the pause after it lasts.
 ISSUES_PER_STEP, PAUSE = 100, 1.0
 # Seconds of a step with its pause, for the estimate in the reply.
-_STEP = 4.0
+_STEP_SECONDS = 4.0
 
 
 def begin_scan(request: CommandRequest, command: Command) -> CommandResult:
@@ -109,7 +109,7 @@ def begin_scan(request: CommandRequest, command: Command) -> CommandResult:
     steps = 1 + len(scan.missing()) // ISSUES_PER_STEP
     title = messages_for(context.config.language_of_lists, context.config.templates).scan_title()[:TITLE_MAX]
     known = stored.number if stored else None
-    return CommandResult(True, request.replies.scan_begun(scan.count(), steps * _STEP, title, known))
+    return CommandResult(True, request.replies.scan_begun(scan.count(), steps * _STEP_SECONDS, title, known))
 
 
 def scan_step(event: ScanEvent, services: Services) -> None:

@@ -129,7 +129,7 @@ class IssueContext:
 
     def _make_finder(self, fresh: bool, asked: bool, judged: bool) -> Finder:
         services, repository = self.services, self.repository
-        # The forms matter only if the issue has headings, so do not spend requests on others.
+        # The forms matter only if the issue has headings, so request them for no other issue.
         forms = services.issue_forms.headings(self.github, repository) if "##" in self.issue.body else ()
         github = self.github.thread(f"{self.repo}#{self.number}", fresh=fresh)
         index, judge = services.indexing.progress(repository.id), services.judge if judged else None
@@ -156,9 +156,10 @@ class IssueContext:
         """Look for earlier reports of the issue. `options` and `words` come from a command.
 
         For a command, the report has the best candidates even below the threshold. It marks issues that the text names,
-        or omits them without `show_named`. Raise RateLimited or Unavailable, so that the queue tries again, if no
-        search found anything and one failed that may succeed later: "nothing found" would not be honest (F9). An answer
-        from the repository's own index is enough.
+        or omits them without `show_named`.
+
+        Raises RateLimited or Unavailable if the report has no candidates, and a search failed that may succeed later:
+        "nothing found" would not be honest (F9). An answer from the repository's own index is enough.
         """
         # If the command has only meaningless words, even the closest issues would be no answer (F9).
         listing = options is not None and (not words or has_usable_words(" ".join(words)))

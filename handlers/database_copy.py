@@ -22,8 +22,6 @@ from bot.storage.migrate import has_schema, is_current, migrate
 from bot.storage.replaced import sqlite_file
 from bot.storage.schema import metadata
 
-# Tables of the index that the schema does not mark as such.
-_OMITTED = {"backfills"}
 _COUNT = sa.select(sa.func.count())
 
 
@@ -43,9 +41,8 @@ class HostDatabases(NamedTuple):
                 raise Unavailable(f"the database {self.name} failed ({why(failure)})") from None
 
     def tables(self) -> list[tuple[sa.Engine, sa.Table]]:
-        tables = [
-            table for table in metadata.sorted_tables if not table.info.get("index") and table.name not in _OMITTED
-        ]
+        """The tables to copy, each with its database."""
+        tables = [table for table in metadata.sorted_tables if not table.info.get("index")]
         return [*((self.store, table) for table in tables), (self.queue, jobs)]
 
 
@@ -57,9 +54,8 @@ def host_databases(settings: Settings) -> HostDatabases:
 
 
 def copy(source: HostDatabases, target: HostDatabases, *, dry_run: bool = False) -> dict[str, int]:
-    """Copy all tables, or with `dry_run` only count rows. Returns the rows of each table. Raises UserError."""
-    ours, theirs = (file.resolve() if (file := sqlite_file(at.store.url)) else at.name for at in (source, target))
-    if ours == theirs:
+    """Copy all tables, or with `dry_run` only count rows. Returns how many rows each table has. Raises UserError."""
+    if _identity(source) == _identity(target):
         raise UserError("both are the same database")
     # SQLite would create a missing file.
     if (file := sqlite_file(source.store.url)) and not file.is_file():
@@ -87,6 +83,11 @@ def copy(source: HostDatabases, target: HostDatabases, *, dry_run: bool = False)
         if full:
             raise UserError(f"{target.name} has data already (in {full[0]}); copy to an empty database")
         return {table.name: _copy(reading[engine], table, *targets[table.name]) for engine, table in source.tables()}
+
+
+def _identity(databases: HostDatabases) -> str:
+    file = sqlite_file(databases.store.url)
+    return databases.name if file is None else str(file.resolve())
 
 
 def _copy(reading: sa.Connection, table: sa.Table, writing: sa.Connection, target: sa.Table) -> int:

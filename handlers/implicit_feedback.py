@@ -1,4 +1,4 @@
-"""Stores feedback by actions (C7): people close an issue, or tick a box in the digest.
+"""Stores the feedback that people give by actions (C7): they close an issue, or tick a box in the digest.
 
 GitHub sends no events for reactions, so `handlers/scheduled/repository_tasks.py` polls them. `handlers/commands/`
 stores the verdicts of commands.
@@ -23,7 +23,7 @@ def closed(context: IssueContext, event: IssueEvent) -> None:
     """Somebody closed an issue: store a signal if a person closed it as a duplicate of a candidate.
 
     Closing an issue for another reason does not mean that the issue is no duplicate, and a bot's closing means nothing.
-    For the command `of` the bot closes the issue and stores a verdict; a person's later closing replaces the verdict.
+    For `of`, the bot closes the issue and stores a verdict, which ends if a person closes the issue otherwise.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:
@@ -54,7 +54,7 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
     if other and (had_candidates or _was_candidate_on(context, other)):
         login = event.sender.login
         is_author = same_login(login, event.author.login)
-        # Only the author and people with triage access can close an issue. Who is both counts as the latter.
+        # Only the author and people with triage access can close an issue. An author with triage access is TRIAGE.
         role = Role.AUTHOR if is_author and not context.github.permission(context.repo, login).triage else Role.TRIAGE
         signal = FeedbackSignal(number, FeedbackKind.CLOSED, login, other, True, role, context.services.now())
         store.signals.put(repo_id, signal)

@@ -100,7 +100,7 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
         take_over(summary, installation, services)
     gained = {installation for _, installation in changed}
     for listing in listed:
-        # Before the backfills, which a suspension would stop. A row may still hold a former installation's suspension.
+        # Do this before the backfills: a row may still hold a former installation's suspension, which would stop them.
         # Write only differences: GitHub's list may be older than an event that was handled meanwhile.
         before = {repository.suspended for repository in stored if repository.installation == listing.id}
         if listing.id in gained or before - {listing.suspended}:
@@ -109,7 +109,7 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
             services.indexing.begin(summary, listing.id, services.arrived or services.now())
     erased = 0
     for repository in missing:
-        # One at a time, so that what GitHub confirmed is erased even if its rate limit ends this turn.
+        # Ask about one at a time: if GitHub's rate limit ends this turn, the confirmed losses are erased already.
         if app.is_installed_on(repository.ref, repository.id):
             logger.warning("repository %d is ours but on no list of GitHub's", repository.id)
         else:

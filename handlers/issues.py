@@ -131,7 +131,7 @@ def _index(context: IssueContext) -> None:
 
 # The most later issues to compare with, at some milliseconds each. Only a very late delivery meets more.
 _MOST_LATER = 20
-# As a share of the threshold. `_similar` needs this margin, because in `_repeats` other candidates compete.
+# The lowest probability for `_similar`, as a share of the threshold. `_repeats`, with other candidates, can find more.
 _SIMILAR_SHARE = 0.1
 
 
@@ -152,7 +152,7 @@ def _queue_overtaken(context: IssueContext) -> None:
     # Ask about running jobs first: a look that ends before the next line has stored its answer by then.
     running = services.inbox.running([event.partition for event in events.values()]) if events else set()
     shown = services.store.comments.shown(repo_id, events)
-    # Leave out issues that nobody has looked at yet: their looks will find this issue.
+    # Keep an issue whose answer lacks this issue, or whose look runs now. Looks that begin later will find this issue.
     missed = {
         later
         for later, event in events.items()

@@ -1,6 +1,6 @@
 """Recovers commands and the bot's own comments from GitHub's threads into a store that lacks them (X3).
 
-Workflow runs call this, and the App's first backfill of a repository. A workflow loses its store with the cache, and a
+Workflow runs and the App's first backfill of a repository call this. A workflow loses its store with the cache, and a
 repository that moves between workflow and App begins with an empty store. A command counts if the bot has replied to it
 and its author still has the necessary access. The store marks it as carried out, so that no late delivery repeats it.
 """
@@ -90,7 +90,7 @@ class _ThreadRecovery:
 
     @cached_property
     def _own(self) -> dict[int, Comment]:
-        """The bot's comments, by the id of the comment that each answers."""
+        """The bot's comments, by the id of the comment that each answers; the oldest if several answer one."""
         keyed = ((answered_comment_id(comment.body), comment) for comment in reversed(self._thread.comments))
         return {key: comment for key, comment in keyed if key is not None and self._is_ours(comment.author)}
 

@@ -76,7 +76,7 @@ def add_label(context: IssueContext, name: str) -> None:
     try:
         context.github.add_labels(context.repo, context.number, [name])
     except (GitHubError, RateLimited):
-        # GitHub has certainly not added it. (After `Overtaken`, the record may be the other worker's.)
+        # GitHub has certainly not added it. After `Overtaken` the record stays: it may be the other worker's.
         labelled.clear(*issue)
         raise
 

@@ -1,7 +1,7 @@
-"""Checks every answer and every webhook with githubkit's models, which are generated from GitHub's own description.
+"""Checks every answer, webhook and request with githubkit's models, generated from GitHub's own description.
 
-A wrong body is a bug of the simulator, not of its user. So it raises an exception, and is not sent as an error of
-GitHub's.
+A wrong answer or webhook is a bug of the simulator, so it raises ContractViolation. A wrong request is a bug of the
+client, so the simulator refuses it, with the errors that `problems` lists.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who receives an event; deliveries in the background, by default in order; the log of deliveries."""
+"""Decides who receives an event, delivers in the background, by default in order, and logs the deliveries."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ class Webhooks:
         if event.name == "issues" and event.parts["issue"].is_pull_request:
             return
         for installation in self._concerned(event):
-            app, works = installation.app, installation.suspended_at is None
-            if app.hook.url and (event.name in events.ALWAYS or (works and event.name in installation.events)):
+            app, active = installation.app, installation.suspended_at is None
+            if app.hook.url and (event.name in events.ALWAYS or (active and event.name in installation.events)):
                 body = events.payload(self._world, event, installation)
                 repository = event.repository.id if event.repository else None
                 self._add(app, event.name, event.action, body, installation.id, repository)
@@ -86,10 +86,10 @@ class Webhooks:
         self._enqueue(repeated)
 
     def recent(self, app: App) -> list[Delivery]:
-        """The finished attempts of the last three days, newest first."""
+        """The App's finished attempts of the last `retention`, newest first."""
         since = self._world.clock.now() - self.retention
-        over = (entry for entry in reversed(self.log) if entry.status != "pending")
-        return [entry for entry in over if entry.app is app and entry.delivered_at >= since]
+        finished = (entry for entry in reversed(self.log) if entry.status != "pending")
+        return [entry for entry in finished if entry.app is app and entry.delivered_at >= since]
 
     def join(self, timeout: float = 60.0) -> None:
         """Wait until everything queued has been sent and answered; TimeoutError otherwise."""

@@ -16,9 +16,10 @@ class HandledCommands(TableGateway):
     """The `heeded` table. `said_at` is GitHub's time of the text; `text_hash` covers that time and the commands."""
 
     def begin(self, repo_id: int, number: int, comment_id: int, *, said_at: str, text_hash: str, delivery: str) -> bool:
-        """Whether this delivery must carry out the commands: they are new, or this delivery has begun but not ended.
+        """Record the commands in a comment, and return whether this delivery must carry them out.
 
-        Only the newest text counts. GitHub's times are whole seconds, so all texts of the latest second are newest.
+        It must if the commands are new, or if it has begun but not ended them. Only the newest text counts. GitHub's
+        times are whole seconds, so all texts of the latest second count as newest.
         """
         where, newest = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
         last = sa.select(sa.func.max(newest.c.said_at)).where(_of_comment(newest, repo_id, number, comment_id))
@@ -93,7 +94,7 @@ class Usage(TableGateway):
         login, longest = name_key(login), max(limit.seconds for limit in limits)
         with write(self._engine) as connection:
             installation = connection.execute(_INSTALLATION, {"repo_id": repo_id}).scalar()
-            # Otherwise two uses at once could both pass as the last one.
+            # Without the lock, two simultaneous uses could both pass as the last one that the limit allows.
             lock(connection, f"usage/{installation or repo_id}")
             # A row far ahead of this clock was written before somebody set the clock back.
             span = {"oldest": now - longest, "latest": now + longest}
@@ -104,7 +105,7 @@ class Usage(TableGateway):
             new = [use for use in uses if use not in known]
             for limit in limits:
                 counted = [row for row in past if abs(now - row.at) < limit.seconds]
-                # A login with a space is no person's, and has a limit of its own.
+                # A login with a space is not a person's: it counts something else, with a limit of its own.
                 spent = sum(" " not in row.login if limit.together else row.login == login for row in counted)
                 if new and spent + len(new) > limit.most:
                     return limit

@@ -1,7 +1,7 @@
 """Records the bot's own comments, so that a retry, crash or redelivery never posts a comment twice (C2).
 
 A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the commands in the comment
-`command_id`. The caller (`bot.conversation.comments`) claims the comment, then writes on GitHub, then settles the claim
+`command_id`. The caller (`bot.conversation.comments`) claims the comment, writes on GitHub, and then settles the claim
 with the comment, or with none if it had nothing to say. After a `DOUBTFUL` claim, the caller first looks on GitHub for
 the comment of an earlier attempt.
 """
@@ -181,7 +181,7 @@ class Comments(TableGateway):
         shown: Sequence[int] = (),
         now: float,
     ) -> None:
-        """Record that the bot answered a text by writing nothing; with `text_hash` None, that it answered no text yet.
+        """Record that the bot answered a text by writing nothing, or no text yet if `text_hash` is None.
 
         An existing comment stays posted; without `shown`, its candidates stay too. A claim stays: the claimed comment
         may exist by now, so the next caller must look on GitHub first. Has no effect on a deleted comment.
@@ -222,7 +222,7 @@ class Comments(TableGateway):
         """Record that a maintainer deleted a comment; False if the comment is not the bot's.
 
         `command_id` is the command that the comment answered, if the comment's marker names it. With `command_id`, the
-        deletion is recorded even if the comment's id is not stored, as after a lost answer of GitHub's or a lost store.
+        deletion is recorded even if the comment's id is not stored, because GitHub's answer or the store got lost.
         """
         of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}

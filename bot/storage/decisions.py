@@ -16,7 +16,7 @@ from bot.storage.engine import TableGateway, lock, with_key, write
 from bot.storage.schema import decisions, judge_calls, judgements, labelled
 
 KEPT_DAYS = 400
-"""Days after which a decision is erased: a year of feedback, and a month more for the decisions before it."""
+"""Days after which a decision is erased: a year of feedback, plus a month, since decisions precede their feedback."""
 
 KEPT_MOST = 10_000
 """How many of a repository's decisions are kept; at about 1.5 kB of evidence each, they take 21 MB in SQLite."""
@@ -26,7 +26,6 @@ KEPT_OF_ISSUE = 100
 
 # How many issue numbers go into one statement.
 _AT_ONCE = 500
-
 
 # SQLite allows OFFSET only after LIMIT.
 _NO_LIMIT = 2**62
@@ -64,7 +63,7 @@ class Decisions(TableGateway):
         return self._read(decisions.c.repo_id == repo_id, decisions.c.at >= since, decisions.c.at < until)
 
     def latest(self, repo_id: int, most: int = 100, before: float | None = None) -> list[Decision]:
-        """The `most` latest decisions, before a time if it is given, newest first."""
+        """The latest decisions, at most `most`, newest first; with `before` only those before that time."""
         query = sa.select(decisions).where(decisions.c.repo_id == repo_id)
         if before is not None:
             query = query.where(decisions.c.at < before)
@@ -91,10 +90,10 @@ class Decisions(TableGateway):
     def prune(self, now: float) -> int:
         """Erase decisions older than KEPT_DAYS, and all but each repository's latest KEPT_MOST; returns how many."""
         old = decisions.c.at < now - KEPT_DAYS * 86_400.0
-        counts = sa.select(decisions.c.repo_id).group_by(decisions.c.repo_id).having(sa.func.count() > KEPT_MOST)
+        too_many = sa.select(decisions.c.repo_id).group_by(decisions.c.repo_id).having(sa.func.count() > KEPT_MOST)
         with write(self._engine) as connection:
             erased = connection.execute(sa.delete(decisions).where(old)).rowcount
-            for repo_id in connection.execute(counts).scalars().all():
+            for repo_id in connection.execute(too_many).scalars().all():
                 erased += connection.execute(_FORGET_OF_REPOSITORY, {"repo_id": repo_id}).rowcount
         return erased
 
@@ -112,10 +111,10 @@ DAY, HOUR = 86_400.0, 3_600.0
 
 
 class LabelledIssues(TableGateway):
-    """The `labelled` table: where in the history of an issue's label `duplicate` the bot added the label."""
+    """The `labelled` table: how many changes of an issue's label `duplicate` came before the bot added the label."""
 
     def set(self, repo_id: int, number: int, changes_before: int) -> None:
-        """Record that the bot adds the label after `changes_before` other changes of it."""
+        """Record that the bot adds the label after `changes_before` earlier changes of it."""
         self._change(self._upsert(labelled, {"repo_id": repo_id, "number": number}, {"place": changes_before}))
 
     def clear(self, repo_id: int, number: int) -> None:
@@ -148,7 +147,7 @@ class StoredJudgement:
 
 
 class Judgements(TableGateway):
-    """The judge's verdicts, and the calls to it. Budgets cover the last 24 hours, and for authors an hour."""
+    """The judge's verdicts, and the calls to it. Limits cover the last 24 hours, for authors the last hour."""
 
     def get(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         """The stored verdicts, by the key of the pair."""
@@ -172,10 +171,10 @@ class Judgements(TableGateway):
                 connection.execute(self._upsert(judgements, {"repo_id": repo_id, "key": key}, values))
 
     def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
-        """Count a call in advance, and return its id; None if a limit forbids the call."""
+        """Count a call of at most `tokens` before it is made. Returns its id; None if a limit forbids the call."""
         login, table = name_key(author), judge_calls
         with write(self._engine) as connection:
-            # Otherwise two calls at once could both pass as the last one.
+            # Without the lock, two simultaneous calls could both pass as the last one that a limit allows.
             lock(connection, "judge")
 
             def spent(seconds: float, *among: sa.ColumnElement[bool]) -> JudgeUsage:
@@ -191,17 +190,9 @@ class Judgements(TableGateway):
                 or author_hour.calls >= limits.calls_author
             ):
                 return None
-            row = sa.insert(table).values(
-                repo_id=repo_id,
-                number=number,
-                login=login,
-                at=now,
-                tokens_in=tokens,
-                tokens_out=0,
-                cost=0.0,
-                seconds=0.0,
-            )
-            return int(connection.execute(row.returning(table.c.id)).scalar_one())
+            estimates = {"tokens_in": tokens, "tokens_out": 0, "cost": 0.0, "seconds": 0.0}
+            insert = sa.insert(table).values(repo_id=repo_id, number=number, login=login, at=now, **estimates)
+            return int(connection.execute(insert.returning(table.c.id)).scalar_one())
 
     def end(self, call: int, tokens_in: int, tokens_out: int, cost: float, seconds: float) -> None:
         """Replace the estimates of a call by its real tokens, cost and duration."""
@@ -234,7 +225,7 @@ def _judged_pair(row: sa.Row[tuple[object, ...]]) -> JudgedPair:
 
 
 def _sum(connection: sa.Connection, *among: sa.ColumnElement[bool]) -> JudgeUsage:
-    table = judge_calls.c
-    sums = (sa.func.sum(table.tokens_in), sa.func.sum(table.tokens_out), sa.func.sum(table.cost))
-    calls, into, out, cost = connection.execute(sa.select(sa.func.count(), *sums).where(*among)).one()
-    return JudgeUsage(int(calls), int(into or 0), int(out or 0), float(cost or 0.0))
+    columns = judge_calls.c
+    sums = (sa.func.sum(columns.tokens_in), sa.func.sum(columns.tokens_out), sa.func.sum(columns.cost))
+    calls, tokens_in, tokens_out, cost = connection.execute(sa.select(sa.func.count(), *sums).where(*among)).one()
+    return JudgeUsage(int(calls), int(tokens_in or 0), int(tokens_out or 0), float(cost or 0.0))

@@ -43,7 +43,7 @@ def make_engine(
     """
     if url.startswith("sqlite"):
         return sqlite_engine(url, patience, synchronous, pool_size)
-    bound = int(patience * 1000)
+    patience_ms = int(patience * 1000)
     engine = sa.create_engine(
         url,
         # Parameters may be people's words, which must not appear in an error's message.
@@ -55,9 +55,9 @@ def make_engine(
         connect_args={
             "connect_timeout": connect_timeout,
             # A server that has vanished from the network sends no refusal.
-            "tcp_user_timeout": bound,
+            "tcp_user_timeout": patience_ms,
             # The second option ends the transaction of a suspended process.
-            "options": f"-c lock_timeout={bound} -c idle_in_transaction_session_timeout=60000",
+            "options": f"-c lock_timeout={patience_ms} -c idle_in_transaction_session_timeout=60000",
         },
     )
     sa.event.listen(engine, "handle_error", _mark_as_lost)
@@ -65,7 +65,7 @@ def make_engine(
 
 
 def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
-    """Treat a failed connect as a lost connection. So too a read-only connection, which would stay read-only."""
+    """Treat a failed connect, or a connection that is read-only and would stay so, as a lost connection."""
     if context.connection is None or getattr(context.original_exception, "sqlstate", "") == _READ_ONLY:
         context.is_disconnect = True
 
@@ -84,7 +84,7 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
 
 
 def lock(connection: sa.Connection, name: str | int) -> None:
-    """On PostgreSQL, let no other transaction pass this lock until this one ends. SQLite has one writer anyway."""
+    """On PostgreSQL, wait for the lock `name`, and hold it until the transaction ends. SQLite has only one writer."""
     if connection.dialect.name == "postgresql":
         number = sa.func.hashtextextended(name, 0) if isinstance(name, str) else name
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(number)))
@@ -98,9 +98,9 @@ def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:
 
 
 def with_key(table: sa.Table, *columns: str) -> sa.ColumnElement[bool]:
-    """The condition that columns have the values that an execution passes under their names.
+    """The condition that each column equals the parameter of its name, which each execution passes.
 
-    A frequent statement is built once with it: building takes three times as long as SQLite needs to answer.
+    So a frequent statement is built only once: building takes three times as long as SQLite needs to answer.
     """
     return sa.and_(*(table.c[name] == sa.bindparam(name) for name in columns))
 

@@ -9,8 +9,8 @@ import sqlite3
 
 import sqlalchemy as sa
 
-# SQLite's result codes (https://www.sqlite.org/rescode.html), without their extension in the higher bits.
-_SQLITE = {
+# By SQLite's result codes (https://www.sqlite.org/rescode.html), without their extension in the higher bits.
+_SQLITE_REASONS = {
     5: "another process keeps it locked",
     6: "another process keeps it locked",
     8: "it is read-only",
@@ -21,13 +21,13 @@ _SQLITE = {
     26: "the file is not an SQLite database",
 }
 # Codes of failures that pass by themselves; 7 is out of memory. Wrong SQL has the code 1.
-_SQLITE_PASSES = {5, 6, 7, 8, 10, 13, 14}
+_SQLITE_PASSING = {5, 6, 7, 8, 10, 13, 14}
 
 # PostgreSQL's code for a lock that was not free in time.
 _LOCK_TIMEOUT = "55P03"
 
-# PostgreSQL's codes ("PostgreSQL Error Codes" in its manual).
-_POSTGRES = {
+# By PostgreSQL's codes ("PostgreSQL Error Codes" in its manual).
+_POSTGRES_REASONS = {
     "25006": "it is read-only",
     "42501": "this role lacks a right",
     "53100": "the server's disk is full",
@@ -40,12 +40,12 @@ _POSTGRES = {
     "XX002": "the server's files are damaged; restore a backup",
 }
 
-# PostgreSQL's codes for failures that pass: after a failover, on a nearly full disk, or at the end of a hosting plan's
-# quota. SQLAlchemy marks a lost connection by `connection_invalidated`.
-_POSTGRES_PASSES = {"25006", "42501"}
+# PostgreSQL's codes for failures that pass. After a failover, on a nearly full disk, or at the end of a plan's quota,
+# hosts make a database read-only for a time, or take rights away.
+_POSTGRES_PASSING = {"25006", "42501"}
 
-# The driver's texts for a failed connect, which has no code. (A server may use another language.)
-_UNCONNECTED = (
+# By the driver's texts for a failed connect, which has no code. A server may use another language.
+_CONNECT_REASONS = (
     ("Connection refused", "nothing listens there"),
     ("No such file or directory", "nothing listens there"),
     ("failed to resolve host", "no host of this name is known"),
@@ -62,7 +62,7 @@ _UNCONNECTED = (
 
 
 def why(problem: BaseException) -> str:
-    """The reason of a failure, for people, without addresses and files; the error's type if it is unknown. Pure."""
+    """The reason of a failure, in words for people, without addresses and files; else its type and code. Pure."""
     if isinstance(problem, sa.exc.TimeoutError):
         return "all its connections are busy"
     cause = getattr(problem, "orig", None) or problem
@@ -71,12 +71,12 @@ def why(problem: BaseException) -> str:
         return cause.strerror or kind
     if isinstance(cause, sqlite3.Error):
         code = getattr(cause, "sqlite_errorname", "")
-        known = _SQLITE.get(_code(cause))
+        known = _SQLITE_REASONS.get(_code(cause))
     else:
         code = getattr(cause, "sqlstate", None) or ""
-        known = _POSTGRES.get(code)
+        known = _POSTGRES_REASONS.get(code)
         if not code and cause is not problem:
-            known = next((reason for words, reason in _UNCONNECTED if words in str(cause)), None)
+            known = next((reason for words, reason in _CONNECT_REASONS if words in str(cause)), None)
     return known or (f"{kind}, {code}" if code else kind)
 
 
@@ -89,8 +89,8 @@ def passes(error: BaseException) -> bool:
         return False
     cause = error.orig
     if isinstance(cause, sqlite3.Error):
-        return _code(cause) in _SQLITE_PASSES
-    if error.connection_invalidated or getattr(cause, "sqlstate", None) in _POSTGRES_PASSES:
+        return _code(cause) in _SQLITE_PASSING
+    if error.connection_invalidated or getattr(cause, "sqlstate", None) in _POSTGRES_PASSING:
         return True
     return isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError)
 
@@ -103,5 +103,5 @@ def is_locked(error: BaseException | None) -> bool:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """The low eight bits of the result code, its main part; 0 for the driver's own errors (closed connection)."""
+    """The result code's main part, its low eight bits; 0 for the driver's own errors, as on a closed connection."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -67,7 +67,11 @@ class Verdicts(TableGateway):
         details: Mapping[str, Any] | None = None,
         issue: str = "",
     ) -> None:
-        """Store a verdict. Has no effect if a redelivery repeats a command whose verdict still holds."""
+        """Store a verdict on issue `number` and issue `other`. `command_id` is the comment with the command.
+
+        If the second issue is another repository's, `issue` names it (`owner/repo#number`), and `other` is 0. Has no
+        effect if a redelivery repeats a command whose verdict still holds.
+        """
         undone = {"undone_at": None, "undone_by": None}
         values = {"actor": actor, "at": now, **undone, "details": json.dumps(dict(details or {}))}
         pair = {"number": number, "other": other, "issue": issue}
@@ -80,14 +84,14 @@ class Verdicts(TableGateway):
         self._change(sa.delete(verdicts).where(verdicts.c.id == verdict_id))
 
     def rejected(self, repo_id: int, number: int) -> set[int]:
-        """The issues that a command on either issue has declared to be no duplicates of this one."""
+        """The issues that are no duplicates of this one, by a `not` on this issue or on the other."""
         either = sa.or_(verdicts.c.number == number, verdicts.c.other == number)
         pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.NOT), either)
         # `other` is 0 for an issue of another repository.
         return {issue for pair in self._all(pairs) for issue in pair} - {number, 0}
 
     def rejected_elsewhere(self, repo_id: int, number: int) -> set[str]:
-        """The issues of other repositories that a command on this issue has declared to be no duplicates."""
+        """The issues of other repositories that are no duplicates of this one, by a `not` on this issue."""
         return {row.issue for row in self._all(_REJECTED_ELSEWHERE, repo_id=repo_id, number=number)}
 
     def of_pair(self, repo_id: int, number: int, other: int, issue: str = "") -> list[UserVerdict]:
@@ -121,7 +125,7 @@ class Verdicts(TableGateway):
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.command_id == command_id)
 
     def undone_by(self, repo_id: int, command_id: int) -> list[UserVerdict]:
-        """The verdicts that the `undo` in this comment took back: a retry of the `undo` must not take back another."""
+        """The verdicts that the `undo` in this comment took back. A retry of the `undo` must not take back another."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
 
     def since(self, repo_id: int, since: float) -> list[UserVerdict]:
@@ -133,14 +137,14 @@ class Verdicts(TableGateway):
 
     def undo(self, verdict_id: int, command_id: int, now: float) -> None:
         """Take a verdict back for the `undo` in comment `command_id`, unless another `undo` has done so before."""
-        holds = sa.update(verdicts).where(verdicts.c.id == verdict_id, verdicts.c.undone_by.is_(None))
-        self._change(holds.values(undone_at=now, undone_by=command_id))
+        update = sa.update(verdicts).where(verdicts.c.id == verdict_id, verdicts.c.undone_by.is_(None))
+        self._change(update.values(undone_at=now, undone_by=command_id))
 
     def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
         """End an issue's `of` verdicts, except one for `but`: people reopened the issue or closed it in another way."""
         where = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
-        query = sa.update(verdicts).where(*where, verdicts.c.undone_at.is_(None)).values(undone_at=now)
-        self._change(query if but is None else query.where(verdicts.c.other != but))
+        update = sa.update(verdicts).where(*where, verdicts.c.undone_at.is_(None)).values(undone_at=now)
+        self._change(update if but is None else update.where(verdicts.c.other != but))
 
 
 def _holding(repo_id: int, kind: UserVerdictKind) -> tuple[sa.ColumnElement[bool], ...]:
@@ -185,7 +189,7 @@ class Signals(TableGateway):
         return self._read(_SIGNALS.where(signals.c.at >= since), repo_id)
 
     def deciding(self, repo_id: int) -> list[FeedbackSignal]:
-        """The signals from maintainers and authors, about a pair or about a comment of the bot's (a reaction)."""
+        """The maintainers' and authors' signals about pairs of issues, and their reactions to the bot's comments."""
         return self._read(_DECIDING, repo_id)
 
     def prune(self, before: float) -> int:
@@ -275,7 +279,7 @@ class Calibrations(TableGateway):
         wrong: float,
         now: float,
     ) -> bool:
-        """Store a threshold, unless somebody has reset the calibration since `before`. Returns whether it moved."""
+        """Store a threshold, unless the calibration was reset after `before` was read. Returns whether it moved."""
         moved = threshold != (before.threshold if before else None)
         values = {
             "bar": threshold,
@@ -285,8 +289,8 @@ class Calibrations(TableGateway):
         if before is None:
             new = self._insert(calibrations).values(repo_id=repo_id, since=0.0, **values).on_conflict_do_nothing()
             return self._write(new) and moved
-        same = sa.update(calibrations).where(calibrations.c.repo_id == repo_id, calibrations.c.since == before.since)
-        return bool(self._change(same.values(**values))) and moved
+        update = sa.update(calibrations).where(calibrations.c.repo_id == repo_id, calibrations.c.since == before.since)
+        return bool(self._change(update.values(**values))) and moved
 
     def reset(self, repo_id: int, now: float) -> None:
         """Go back to the settings' threshold. Feedback before `now` no longer counts."""

@@ -2,8 +2,8 @@
 
 While a host upgrades, processes of two releases run side by side on the newer schema. So a step only ever adds: tables,
 indexes, columns that may be NULL or have a server default. A later release drops what the previous release stopped
-using (docs/operations.md). Steps 0003 and 0005 drop what no release has had. The process that upgrades holds a lock,
-which both databases free when the process dies.
+using (docs/operations.md). Steps 0003 and 0005 drop tables that no release has had. The process that upgrades holds a
+lock, which both databases free when the process dies.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _LOCK = 7_205_759_403
 def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
     """Make all tables, or apply the missing steps, in one transaction, one process at a time.
 
-    A process that finds the lock taken waits without end if `wait` is set, else for the engine's patience, and then
-    raises the database's error.
+    A process that finds the lock taken waits for the engine's patience, and then raises the database's error. With
+    `wait` it waits without end.
     """
     pause = waiting("the store")
     while _reached(engine) < newest():

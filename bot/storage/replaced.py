@@ -1,4 +1,4 @@
-"""Notices that somebody has replaced a SQLite file, by restoring a backup beside a running bot, against the manual.
+"""Notices that somebody has replaced a SQLite file, against the manual: by restoring a backup while the bot runs.
 
 Writes to a replaced file are lost, so connections stop using the old file. They use the new file only when it
 has stopped changing, because it may be an unfinished copy. A worker has indexes of the old database in memory, and the
@@ -56,7 +56,7 @@ class DatabaseFile:
         self._since = 0.0
 
     def opened(self) -> int | None:
-        """Note a new connection; returns the inode of its file."""
+        """Note a new connection, and return the inode of its file."""
         found = self._look()
         if self._ours is None and found is not None:
             self._ours = found[0]
@@ -95,8 +95,8 @@ class SqliteDatabases:
 
     def __init__(self, urls: Sequence[str]) -> None:
         files = [str(file) for url in urls if (file := sqlite_file(url)) is not None]
-        self._begun = {file: found[0] for file in files if (found := _stat(file)) is not None}
-        self._before = {file: _stat(file) for file in self._begun}
+        self._inodes = {file: found[0] for file in files if (found := _stat(file)) is not None}
+        self._before = {file: _stat(file) for file in self._inodes}
         self._lost = False
 
     def replaced(self) -> bool:
@@ -104,7 +104,7 @@ class SqliteDatabases:
 
         A file that still changes may be an unfinished copy.
         """
-        found = {file: _stat(file) for file in self._begun}
+        found = {file: _stat(file) for file in self._inodes}
         unchanged, self._before = found == self._before, found
-        self._lost |= any(state is None or state[0] != self._begun[file] for file, state in found.items())
+        self._lost |= any(state is None or state[0] != self._inodes[file] for file, state in found.items())
         return self._lost and unchanged and None not in found.values()

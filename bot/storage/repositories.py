@@ -1,4 +1,4 @@
-"""The App's repositories by GitHub's id: the bot's own issues in them, cached files and backfills."""
+"""Stores the App's repositories by GitHub's id, each with the bot's own issues, cached files and a backfill."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Repositories(TableGateway):
     """The `repositories` table. `Store.forget` erases a repository, since other tables have rows of it too."""
 
     def upsert(self, repository: Repository, installation: int | None, now: float) -> None:
-        """Store a repository as in a webhook; an unknown installation (None) leaves the stored one as it is."""
+        """Store a repository as in a webhook. If `installation` is None (unknown), the stored one stays."""
         ref, state = repository.ref, {"private": repository.private, "archived": repository.archived}
         values: dict[str, Any] = {"owner": ref.owner, "name": ref.name, "lookup": ref.key, **state, "updated_at": now}
         new = {"repo_id": repository.id, "installation": installation, "suspended": False}
@@ -192,7 +192,7 @@ class Backfills(TableGateway):
         return progress is not None and progress.done
 
     def set(self, repo_id: int, progress: Progress) -> None:
-        """Store the progress. Store the issues first: after a crash in between, the backfill reads them again."""
+        """Store the progress. Call this after storing the issues: after a crash in between, they are read again."""
         self._change(self._put(repo_id, progress))
 
     def replace(self, repo_id: int, before: Progress | None, after: Progress) -> bool:

@@ -83,8 +83,8 @@ comments = _table(
     *times("updated_at"),
 )
 
-# A redelivered command adds no second verdict. If the second issue is another repository's, `issue` is
-# OWNER/REPO#NUMBER in lower case, and `other` is 0.
+# People's verdicts by command; the unique constraint keeps a redelivered command from adding a second one. If the
+# second issue is another repository's, `issue` is OWNER/REPO#NUMBER in lower case, and `other` is 0.
 verdicts = _table(
     "verdicts",
     *_row_id(),
@@ -161,10 +161,10 @@ decisions = _table(
     sa.Index("ix_decisions_number", "repo_id", "number"),
 )
 
-# The issues to which the bot has added the label `duplicate`; `place` counts the label's earlier changes on the issue.
+# The issues to which the bot added the label `duplicate`; `place` counts the earlier changes of the label on the issue.
 labelled = _table("labelled", *keys("repo_id", "number"), *numbers("place"))
 
-# People's feedback on decisions without commands (`FeedbackSignal`): one of each kind from each person about a pair.
+# People's feedback by other means than commands (`FeedbackSignal`): one of each kind from each person about a pair.
 signals = _table(
     "signals",
     *keys("repo_id", "number"),
@@ -178,7 +178,7 @@ signals = _table(
 # The bot's comments whose reactions the bot reads (`WatchedComment`).
 watched = _table("watched", *keys("repo_id", "number"), *numbers("comment_id"), *strings("node_id", "fold"))
 
-# A repository's threshold, calibrated from the feedback after `since`, as `bar` (null: the settings' threshold holds).
+# `bar` is a repository's threshold, calibrated from the feedback after `since`; if null, the settings' threshold holds.
 calibrations = _table(
     "calibrations",
     *keys("repo_id"),
@@ -221,8 +221,8 @@ def lock_index(connection: sa.Connection, repo_id: int) -> None:
     lock(connection, f"index/{repo_id}")
 
 
-def _index_table(name: str, *columns: Any, narrow: bool = False) -> sa.Table:
-    table = sa.Table(name, metadata, *columns, info=INDEX, sqlite_with_rowid=not narrow)
+def _index_table(name: str, *parts: Any, narrow: bool = False) -> sa.Table:
+    table = sa.Table(name, metadata, *parts, info=INDEX, sqlite_with_rowid=not narrow)
     # For a repository that came after the last ANALYZE, PostgreSQL's planner expects a single row, and reads all of the
     # repository's rows for each key. Without statistics the planner expects many rows of each repository.
     no_statistics = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")  # type: ignore[no-untyped-call]
@@ -292,7 +292,7 @@ index_vocabulary = _index_table(
     narrow=True,
 )
 
-# The posting list of a term in a field (`list` is both in one number): its length, and its last few postings (`tail`).
+# The posting list of a term in a field: `list` is both in one number, `issues` its length, `tail` its last postings.
 index_lists = _index_table(
     "index_lists", *keys("repo_id", "list"), *numbers("issues"), *columns(sa.LargeBinary(), "tail"), narrow=True
 )

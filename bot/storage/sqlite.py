@@ -19,7 +19,7 @@ from bot.platform.private_files import close_to_others, for_a_database, make_fil
 from bot.storage.failures import is_locked
 from bot.storage.replaced import DatabaseFile
 
-# Seconds between two tries to take SQLite's write lock: a short wait for the first tenth of a second, a long one later.
+# Seconds between two tries to take SQLite's write lock: a short wait for the first `_SOON` seconds, a long one later.
 _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
 
 # How many times to try to empty the log: even a busy process has moments without readers.
@@ -31,7 +31,7 @@ _SLOT, _PATIENCE = "doppel_write_slot", "doppel_patience"
 # The key of the file's inode in a connection's pool record.
 _FILE = "doppel_file"
 
-# Bytes that must be free on the disk, or a delivery may not fit.
+# If fewer bytes than this are free on the disk, a delivery may not fit.
 _ROOM = 1 << 20
 
 
@@ -197,7 +197,7 @@ _DELAY = 0.002
 
 
 class SharedCommit(Generic[T]):
-    """Group commit: one thread commits for all threads that come while it waits for the disk.
+    """Group commit: one thread commits the items of all threads that come while it waits for the disk.
 
     Gawlick and Kinkade, "Varieties of Concurrency Control in IMS/VS Fast Path", 1985.
     """
@@ -211,7 +211,10 @@ class SharedCommit(Generic[T]):
         self._writing = False
 
     def write(self, item: T) -> bool:
-        """Commit an item and return its answer. Raises TimeoutError, the commit's error, or RuntimeError."""
+        """Commit an item and return its answer.
+
+        Raises TimeoutError if no commit begins in time, RuntimeError if no thread can start, or the commit's own error.
+        """
         answer = Future[bool]()
         with self._changing:
             if not self._writing:

@@ -30,7 +30,6 @@ from bot.storage.sqlite import empty_log
 # Connections besides one for each thread: for background work and tasks, and for threads that need a second one.
 _SPARE = 4
 
-
 _OWN_ISSUES = sa.union(
     *(
         sa.select(table.c.number).where(with_key(table, "repo_id"), table.c.number.is_not(None))
@@ -64,7 +63,7 @@ class Store:
         self.judgements = Judgements(engine)
 
     def own_issues(self, repo_id: int) -> set[int]:
-        """The numbers of the bot's own issues in a repository. (Their marker does not suffice: people can edit it.)"""
+        """The numbers of the bot's own issues in a repository. Their marker proves nothing: people can edit it."""
         with self.engine.connect() as connection:
             return set(connection.execute(_OWN_ISSUES, {"repo_id": repo_id}).scalars())
 

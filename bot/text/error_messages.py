@@ -1,6 +1,6 @@
-"""Finds error messages and codes (names from code, paths, versions, error codes) in an issue's text.
+"""Finds error messages and codes in an issue's text. Codes are names from code, paths, versions and error codes.
 
-The index compares issues by them, and comments quote them as reasons. The text may be hostile, so each step takes
+The index compares issues by both, and comments quote both as reasons. The text may be hostile, so each step takes
 linear time, and the results are bounded.
 """
 
@@ -72,7 +72,7 @@ def _error_lines(text: str) -> Iterator[str]:
         bare = _MARKUP.sub("", line).strip()
         if not _FRAME.match(bare):
             messages = _quoted_messages(line) or [bare]
-            yield from (text for text in messages if _SHORTEST <= len(text) <= _LONGEST and _names_an_error(text))
+            yield from (one for one in messages if _SHORTEST <= len(one) <= _LONGEST and _names_an_error(one))
 
 
 def _quoted_messages(line: str) -> list[str]:
@@ -94,8 +94,8 @@ def searchable_phrase(line: str) -> str:
 
     "" if the run has fewer than three words.
     """
-    runs = (split_words(run) for run in _without_values(line[:_LONGEST], "\n").replace(":", "\n").splitlines())
-    longest = max(runs, key=len, default=[])
+    parts = _without_values(line[:_LONGEST], "\n").replace(":", "\n").splitlines()
+    longest = max(map(split_words, parts), key=len, default=[])
     return " ".join(longest[:_LONGEST_PHRASE]) if len(longest) >= 3 else ""
 
 
@@ -106,16 +106,17 @@ def in_common(mine: str, theirs: str) -> str:
     """
     # Error messages are never longer. The cut bounds the comparison, which takes more than quadratic time.
     mine, theirs = mine[:_LONGEST], theirs[:_LONGEST]
-    ours = mine.replace("`", "").split()
-    others = [word.casefold() for word in theirs.replace("`", "").split()]
+    my_words, their_words = mine.replace("`", "").split(), theirs.replace("`", "").split()
     kept: list[str] = []
     end = 0
-    matcher = SequenceMatcher(None, [word.casefold() for word in ours], others, autojunk=False)
-    for start, _, count in matcher.get_matching_blocks():
-        if kept and count and start > end:
+    mine_folded, theirs_folded = [word.casefold() for word in my_words], [word.casefold() for word in their_words]
+    matcher = SequenceMatcher(None, mine_folded, theirs_folded, autojunk=False)
+    # The last matching block is always empty.
+    for start, _, count in matcher.get_matching_blocks()[:-1]:
+        if kept and start > end:
             kept.append("…")
-        kept += ours[start : start + count]
-        end = start + count if count else end
+        end = start + count
+        kept += my_words[start:end]
     shared = " ".join(kept)
     return shared if len(split_words(shared)) >= 3 else ""
 
@@ -151,7 +152,7 @@ def codes(text: str) -> Counter[str]:
 
 
 def message_terms(text: str) -> Counter[str]:
-    """Counts the error messages of a text, whole and in runs of three words: similar messages share some runs."""
+    """Counts the error messages of a text and their runs of three words: similar messages share some runs."""
     return Counter(chain.from_iterable(dict.fromkeys((message, *runs(message))) for message in error_messages(text)))
 
 

@@ -1,4 +1,4 @@
-"""Finds the thing that a GitHub address points at (H3), and the issues that a text names (its author knows those).
+"""Finds the thing that a GitHub address points at (H3), and the issues that a text names.
 
 Addresses of pages, raw files, the API and redirecting hosts are understood. A text names an issue by `#12`,
 `owner/repo#12` or an address, but not inside code or HTML comments.
@@ -79,11 +79,11 @@ def thing_at(url: str, enterprise: str = "") -> Thing | None:
         return _raw(path)
     if host == _API or (enterprise and host == f"api.{enterprise}"):
         return _api(path[1:], ref) if path[:1] == ["repos"] else None
-    if host in _PAGES or not enterprise:
-        return _page(path) if host in _PAGES else None
-    if host == f"raw.{enterprise}":
+    if host in _PAGES:
+        return _page(path)
+    if enterprise and host == f"raw.{enterprise}":
         return _raw(path)
-    if host != enterprise:
+    if not enterprise or host != enterprise:
         return None
     # An Enterprise Server without subdomains serves the API and raw files under paths of its main host.
     if path[:3] == ["api", "v3", "repos"]:
@@ -110,25 +110,27 @@ def _is_on_github(url: str) -> bool:
 
 def _page(path: list[str]) -> Thing | None:
     repo = _repo_key(path)
-    if repo is None or len(path) == 2:
-        return None if repo is None else Thing(repo, "repository")
+    if repo is None:
+        return None
+    if len(path) == 2:
+        return Thing(repo, "repository")
     where, rest = path[2], path[3:]
     thread = _thread(repo, rest) if where in _THREADS else None
     if thread is not None:
         return thread
     if where in ("blob", "raw", "blame") and len(rest) > 1:
         return _file(repo, rest)
-    return (
-        Thing(repo, "folder", _branch_and_path(rest))
-        if where == "tree" and rest
-        else Thing(repo, "page", "/".join(path[2:]))
-    )
+    if where == "tree" and rest:
+        return Thing(repo, "folder", _branch_and_path(rest))
+    return Thing(repo, "page", "/".join(path[2:]))
 
 
 def _api(path: list[str], ref: str) -> Thing | None:
     repo = _repo_key(path)
-    if repo is None or len(path) == 2:
-        return None if repo is None else Thing(repo, "repository")
+    if repo is None:
+        return None
+    if len(path) == 2:
+        return Thing(repo, "repository")
     if path[2] in _THREADS:
         return _thread(repo, path[3:])
     return _file(repo, [ref, *path[3:]]) if path[2] == "contents" and path[3:] else None
@@ -211,12 +213,12 @@ def named_by(issue: Issue) -> frozenset[str]:
 
 @cache
 def _markdown() -> MarkdownIt:
-    # The parser leaves out what follows a deeper nesting; the preset allows 20, which is ten lists.
+    # The parser drops the text after a deeper nesting. By default the limit is 20, which ten nested lists reach.
     return MarkdownIt("zero", {"maxNesting": 100}).enable(["backticks", "code", "fence", "heading", "hr", "list"])
 
 
 def _blocks(text: str) -> list[Token]:
-    """The parsed blocks of a text's first lines. Ten thousand blocks, which a hostile text may have, take a second."""
+    """The parsed blocks of a text's first lines: a hostile text may have ten thousand blocks, which take a second."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n", LINES_MAX)
     return _markdown().parse("\n".join(lines[:LINES_MAX]))
 

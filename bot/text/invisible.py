@@ -66,7 +66,7 @@ def _changes_look(char: str, before: str, after: str) -> bool:
 
 def _is_emoji(char: str) -> bool:
     """Whether the character is an emoji or a similar symbol. The exact set changes with each version of Unicode."""
-    if char in "‼⁉〰ℹ":
+    if not char or char in "‼⁉〰ℹ":
         return char != ""
     category = unicodedata.category(char)
     return category == "So" or (category in ("Sm", "Sk") and char >= "\u2190")
@@ -120,7 +120,7 @@ def _next_begin(html: str, at: int) -> int:
 
 
 def pieces(html: str) -> Iterator[re.Match[str] | None]:
-    """Yield a match for each tag (its group `name` is set) and each comment. None stands for a last one without end."""
+    """Yield a match for each tag (its group `name` is set) and each comment. None stands for an unfinished last one."""
     at = 0
     while (begin := _next_begin(html, at)) < len(html):
         whole = _TAG_OR_COMMENT.match(html, begin)
@@ -131,7 +131,7 @@ def pieces(html: str) -> Iterator[re.Match[str] | None]:
 
 
 def without_comments(html: str) -> str:
-    """`html` without comments. The result ends at an unfinished tag or comment: browsers show nothing after that."""
+    """`html` as browsers read it, without comments. An unfinished tag or comment ends the result."""
     kept: list[str] = []
     at = 0
     for piece in pieces(html):

@@ -21,7 +21,7 @@ _PARTS = re.compile(r"\s*[:/]\s*")
 def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str] | None:
     """One label of each of two issues, if their labels name different surfaces, such as `cli` and `vscode`; else None.
 
-    Two issues that share a surface are not apart: both may report the same thing.
+    Only surfaces of one kind are compared. If two issues share one of them, both may report the same thing.
     """
     here, there = _surfaces(mine), _surfaces(theirs)
     for kind in sorted(here.keys() & there.keys()):

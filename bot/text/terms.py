@@ -129,21 +129,21 @@ def without_comments(body: str) -> str:
     there, it is text, as in "the parser fails at `<!--`".
     """
     kept = []
-    kept_to = looked_to = paragraph = 0
+    kept_to = looked_to = paragraph_end = 0
     while (start := body.find("<!--", looked_to)) >= 0:
         is_block = _BLOCK_BEGINS.search(body[max(start - 4, 0) : start]) is not None
-        if start >= paragraph:
-            end = _PARAGRAPH_ENDS.search(body, start)
-            paragraph = end.start() if end else len(body)
-        end_at = body.find("-->", start + 4, len(body) if is_block else paragraph)
-        if end_at < 0 and not is_block:
+        if start >= paragraph_end:
+            found = _PARAGRAPH_ENDS.search(body, start)
+            paragraph_end = found.start() if found else len(body)
+        end_mark = body.find("-->", start + 4, len(body) if is_block else paragraph_end)
+        if end_mark < 0 and not is_block:
             # No other comment in this paragraph can end either. Skipping the paragraph keeps the time linear.
-            looked_to = paragraph
+            looked_to = paragraph_end
             continue
         kept.append(body[kept_to:start])
-        if end_at < 0:
+        if end_mark < 0:
             return " ".join(kept)
-        kept_to = looked_to = end_at + 3
+        kept_to = looked_to = end_mark + 3
     return " ".join([*kept, body[kept_to:]])
 
 

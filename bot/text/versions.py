@@ -7,17 +7,17 @@ from collections.abc import Iterable
 
 from bot.domain.entities import Closer, Release
 
-# A number with one to three dots that stands alone, such as `1.8` or `v2.0.3`. In a tag, it may stand in a name.
+# A number with one to three dots that stands alone, such as `1.8` or `v2.0.3`. In a tag, it may be part of a name.
 _VERSION = re.compile(r"(?<![\w.])[vV]?([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})(?![\w]|\.[0-9])")
 _IN_TAG = re.compile(r"[0-9]{1,5}(?:\.[0-9]{1,5}){1,3}")
 
 
 def fixed_in(text: str, closer: Closer, releases: Iterable[Release]) -> str:
-    """The release that fixed a closed issue, if `text` names a release, and only earlier ones; else empty.
+    """The release that fixed a closed issue, if `text` names earlier releases and no other; else empty.
 
     The fix is in the issue's milestone, or else in the first release after a pull request or commit closed the issue.
-    A number with dots in `text` counts only if the repository has released that version: it could be the version of
-    anything.
+    A number with dots in `text` counts only if the repository has released that version. Otherwise it could be the
+    version of anything.
     """
     released = {number: one for one in releases if (number := _version_of(one.tag))}
     reported = [number for found in _VERSION.finditer(text) if (number := _version_of(found[1])) in released]

@@ -32,7 +32,7 @@ def close_as_duplicate(request: CommandRequest, command: Command) -> CommandResu
     issue, replies = request.issue, request.replies
     chain = _chain(request.context, named)
     root = chain[-1] if chain[-1].state == "open" else named
-    if any(link.number == issue.number for link in chain):
+    if any(one.number == issue.number for one in chain):
         return request.refuse(request.say.of_circle(issue=request.context.links.issue(named.number)))
     if (root.created_at, root.number) > (issue.created_at, issue.number):
         newer = request.say.of_newer(issue=request.context.links.issue(root.number))
@@ -116,7 +116,7 @@ def closed_in_favour_of(request: CommandRequest) -> int | None:
 
 
 def _verdicts_by_comment(request: CommandRequest) -> list[UserVerdict]:
-    """The `of` verdicts that this comment has stored: in an earlier attempt, or before the comment was edited."""
+    """The `of` verdicts stored for this comment: by an earlier attempt, or before the comment was edited."""
     store = request.context.services.store.verdicts
     verdicts = store.by_command(request.context.repository.id, request.command_id)
     return [verdict for verdict in verdicts if verdict.kind is UserVerdictKind.OF and verdict.undone_at is None]

@@ -73,9 +73,7 @@ def _shown_elsewhere(request: CommandRequest, command: Command) -> int | Command
 
 def _was_shown(context: IssueContext, issue: str) -> bool:
     """Whether a comment here has shown the issue. In `mode: shadow` there were no comments."""
-    shown = (
-        item for decision in context.decisions() if decision.outcome.seen for item in decision.evidence if item.shown
-    )
+    shown = [item for past in context.decisions() if past.outcome.seen for item in past.evidence if item.shown]
     return any(name_key(f"{item.repo}#{item.number}") == issue for item in shown)
 
 
@@ -107,7 +105,7 @@ def _queue_other(request: CommandRequest, other: int) -> None:
 
 
 def undo(request: CommandRequest, command: Command) -> CommandResult:
-    """`undo`: take back one's own last `not` or `of` on this issue; people with triage access take back anybody's.
+    """`undo`: take back the person's own last `not` or `of` on this issue; with triage access, anybody's last.
 
     Only decisions in the same comment or in earlier comments count, because people read from top to bottom: editing an
     old comment into an `undo` never affects the comments below. One comment takes back one decision, however often the
@@ -130,7 +128,7 @@ def undo(request: CommandRequest, command: Command) -> CommandResult:
 
 
 def _undo_not(request: CommandRequest, verdict: UserVerdict, *, everybodys: bool) -> CommandResult:
-    """Take back one's own verdict on a pair; with triage access, everybody's verdicts up to this comment."""
+    """Take back the person's own verdict on a pair; with `everybodys`, all verdicts on it up to this comment."""
     context, store = request.context, request.context.services.store.verdicts
     repo_id, other = context.repository.id, verdict.other if verdict.number == context.number else verdict.number
     pair = store.of_pair(repo_id, context.number, other, verdict.issue)
@@ -167,7 +165,7 @@ def _restore(request: CommandRequest, verdict: UserVerdict) -> bool:
 
 
 def _close_as_before(request: CommandRequest, verdict: UserVerdict) -> bool:
-    """Close the issue for the reason it had before `of`. False if it was open, or if its original is gone."""
+    """Close the issue for the reason it had before `of`. Returns False if it was open, or if its original is gone."""
     github, repo, number = request.context.github, request.context.repo, request.context.number
     was, original = verdict.details["was"], verdict.details.get("original")
     other_repo = verdict.details.get("original_repo")

@@ -73,6 +73,7 @@ class CommandRequest:
 
 
 def issue_named(request: CommandRequest, command: Command) -> Issue | CommandResult:
+    """The issue that a command names, or a refusal if it is missing, a pull request or the command's own issue."""
     other = _find_named(request, command)
     if isinstance(other, CommandResult) or not other.is_pull_request:
         return other
@@ -92,7 +93,7 @@ def number_named(request: CommandRequest, command: Command) -> int | CommandResu
 
 
 def comment_links_to(request: CommandRequest, link: str) -> bool:
-    """Whether the advisory comment now contains this link: comments outlive the decisions in the store."""
+    """Whether the advisory comment on GitHub contains this link. The comment can be older than all stored decisions."""
     context = request.context
     stored = context.stored_comment()
     if stored is None or stored.comment_id is None:

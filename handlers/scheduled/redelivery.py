@@ -43,7 +43,7 @@ class FailedDelivery:
     """A failed delivery. `attempt` is its last attempt, `failed_at` the time of the first (seconds since 1970).
 
     `status_code` is 0 if nobody answered. `asked` counts the requests for another attempt, the last at `asked_at`, and
-    `redeliveries` those that GitHub lists. GitHub no longer has a delivery that is `gone`.
+    `redeliveries` counts the further attempts that GitHub lists. If `gone`, GitHub cannot send the delivery again.
     """
 
     guid: str
@@ -113,7 +113,7 @@ class FailedDeliveries:
             logger.info("asked GitHub for %s once more", counted(asked, "delivery", "deliveries"))
 
     def _note(self, attempt: DeliveryAttempt) -> None:
-        """Note an attempt; GitHub lists an attempt after those before it, but may list it twice."""
+        """Note an attempt. A delivery's attempts come in order, but one may come again, because turns overlap."""
         guid, at, known = attempt.guid, attempt.delivered_at.timestamp(), self.failed.get(attempt.guid)
         if attempt.taken:
             self.failed.pop(guid, None)

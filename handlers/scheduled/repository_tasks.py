@@ -33,10 +33,8 @@ logger = logging.getLogger(__name__)
 
 def workable(store: Store) -> list[tuple[StoredRepository, int]]:
     """The repositories in which the App can work (not suspended, not archived), each with its installation."""
-    active = [
-        repository for repository in store.repositories.list() if not (repository.suspended or repository.archived)
-    ]
-    return [(repository, repository.installation) for repository in active if repository.installation is not None]
+    active = [known for known in store.repositories.list() if not (known.suspended or known.archived)]
+    return [(known, known.installation) for known in active if known.installation is not None]
 
 
 def in_each(
@@ -149,9 +147,9 @@ def update_digest(services: Services, known: StoredRepository, installation: int
         ill,
     )
 
-    def body(present: str) -> str:
+    def body(old: str) -> str:
         # Store boxes that were ticked meanwhile, because the new text overwrites them.
-        store_checkboxes(store, services.index, known.id, present, boxes.SOMEBODY, now)
+        store_checkboxes(store, services.index, known.id, old, boxes.SOMEBODY, now)
         return render_digest(view, boxes.stored_checkboxes(store.signals.since(known.id, now - WINDOW)))
 
     wanted = IssueDraft(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)

@@ -99,7 +99,7 @@ class ManifestCode:
 
 @dataclass(slots=True, eq=False)
 class SignInCode:
-    """The code that a person who signs in takes to an App; it can be exchanged once, within ten minutes."""
+    """The code that a person brings to an App when signing in; it can be exchanged once, within ten minutes."""
 
     code: str
     app: App
@@ -109,6 +109,6 @@ class SignInCode:
 
 
 def grants(held: Mapping[str, str], permission: str, level: str) -> bool:
-    """Whether the permissions held include this one, at that level or above."""
+    """Whether the permissions in `held` include `permission` at `level` (`read`, `write` or `admin`) or above."""
     have = held.get(permission)
     return have is not None and _LEVELS.index(have) >= _LEVELS.index(level)

@@ -1,4 +1,4 @@
-"""Database ids and node ids that look and behave like GitHub's: unique, and never equal to a number by accident."""
+"""Database ids and node ids that look like GitHub's. Each is unique, and never equals an issue's number by accident."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import base64
 import struct
 from itertools import count
 
-# Each kind has its own range of ids. So a test that passes a number instead of an id, or an id of the wrong kind, finds
-# nothing.
+# The first id of each kind. Each kind has its own range of ids, so a test that passes an issue's number instead of an
+# id, or an id of the wrong kind, finds nothing.
 _FIRST = {
     "app": 1_100_001,
     "account": 61_000_003,

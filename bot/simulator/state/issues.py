@@ -1,4 +1,4 @@
-"""Issues (and, minimally, pull requests), comments, reactions and what happened to them."""
+"""Issues with their comments, reactions and history. Pull requests exist only as the issues API shows them."""
 
 from __future__ import annotations
 
@@ -111,6 +111,6 @@ class Issue:
 
 @dataclass(slots=True, eq=False)
 class Tombstone:
-    """The remains of an issue that was deleted (`moved_to` is None) or transferred."""
+    """A mark in the place of an issue that was transferred to `moved_to`, or deleted if that is None."""
 
     moved_to: Issue | None = None

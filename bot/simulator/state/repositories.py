@@ -14,11 +14,10 @@ Role = Literal["none", "read", "triage", "write", "maintain", "admin"]
 # roles before it.
 ROLES: tuple[Role, ...] = ("none", "read", "triage", "write", "maintain", "admin")
 
-
 # GitHub refuses longer label names with 422.
 LABEL_MAX = 50
 
-# How a repository answers requests for similar issues: ranked, or without ranking, with bare issues or a refusal.
+# How a repository answers a request for similar issues: with a ranking, with bare issues, or with an error's status.
 Similarity = Literal["ranked", "bare", 403, 404, 410]
 SIMILARITIES: tuple[Similarity, ...] = ("ranked", "bare", 403, 404, 410)
 
@@ -42,7 +41,7 @@ class Label:
 
 @dataclass(slots=True, eq=False)
 class Repository:
-    """A repository. Its former names are in `World.names`, and redirect."""
+    """A repository. `World.names` also has its former names, which redirect to it."""
 
     id: int
     node_id: str

@@ -1,4 +1,4 @@
-"""The whole state and the look-ups in it. What changes it lives in `bot.simulator.operations`.
+"""The simulator's whole state, and the look-ups in it. `bot.simulator.operations` changes the state.
 
 One lock guards everything: every thread that reads or writes must hold `world.lock`. Operations marked `locked` take
 the lock themselves.
@@ -164,7 +164,7 @@ class World:
 
 
 def locked(operation: Callable[Concatenate[World, P], R]) -> Callable[Concatenate[World, P], R]:
-    """Hold the world's lock during the call."""
+    """Make an operation hold the world's lock during each call."""
 
     @functools.wraps(operation)
     def call(world: World, /, *args: P.args, **kwargs: P.kwargs) -> R:
