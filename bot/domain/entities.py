@@ -12,7 +12,7 @@ from bot.domain.errors import InvalidArgument
 OWNER = "[A-Za-z0-9][A-Za-z0-9_-]{0,38}"
 """A regular expression for logins. Logins of managed users end in `_` and the short code of their enterprise."""
 
-PLACE = rf"{OWNER}/(?!\.{{1,2}}(?![A-Za-z0-9._-]))[A-Za-z0-9._-]{{1,100}}"
+OWNER_REPO = rf"{OWNER}/(?!\.{{1,2}}(?![A-Za-z0-9._-]))[A-Za-z0-9._-]{{1,100}}"
 """A regular expression for `owner/repo`. It excludes the names `.` and `..`, which would change an API address."""
 
 
@@ -51,7 +51,7 @@ class RepoRef:
     @classmethod
     def parse(cls, text: str) -> RepoRef:
         """Read `OWNER/REPO`; raises InvalidArgument for anything else."""
-        if not re.fullmatch(PLACE, text):
+        if not re.fullmatch(OWNER_REPO, text):
             raise InvalidArgument("repository", f"{text!r} is not of the form OWNER/REPO")
         owner, name = text.split("/")
         return cls(owner, name)
@@ -61,7 +61,7 @@ class RepoRef:
         """Join an owner and a name. Raises InvalidArgument, which names the wrong argument (F1)."""
         if not (isinstance(owner, str) and re.fullmatch(OWNER, owner)):
             raise InvalidArgument("owner", f"{owner!r} is not the name of an account, OWNER in OWNER/REPO")
-        if not (isinstance(repo, str) and re.fullmatch(PLACE, f"{owner}/{repo}")):
+        if not (isinstance(repo, str) and re.fullmatch(OWNER_REPO, f"{owner}/{repo}")):
             raise InvalidArgument("repo", f"{repo!r} is not the name of a repository, REPO in OWNER/REPO")
         return cls(owner, repo)
 

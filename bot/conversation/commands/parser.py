@@ -27,7 +27,7 @@ from bot.conversation.commands.table import (
     ParsedLine,
 )
 from bot.conversation.commands.visible_lines import MARKS, command_lines
-from bot.domain.entities import NUMBER_MAX, PLACE, RepoRef, name_key
+from bot.domain.entities import NUMBER_MAX, OWNER_REPO, RepoRef, name_key
 from bot.platform.addresses import GITHUB_HOSTS, ISSUE, host_of
 from bot.text.titles import plain
 
@@ -35,7 +35,7 @@ LIMIT_MAX = 10
 
 # `#12` or `12`, and `owner/repo#12`.
 _NUMBER = re.compile(r"#?([0-9]{1,12})")
-_WITH_REPOSITORY = re.compile(rf"({PLACE})#([0-9]{{1,12}})")
+_WITH_REPOSITORY = re.compile(rf"({OWNER_REPO})#([0-9]{{1,12}})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from bot.conversation.config.yaml_tree import Quote, Wording, YamlNode, nearest, printable, scalar
 from bot.conversation.messages.catalogue import Message, Messages, declared, english
 from bot.conversation.messages.template import GAPS_MAX, TEMPLATE_MAX, MalformedTemplate, Template, forbidden_part
-from bot.domain.entities import PLACE
+from bot.domain.entities import OWNER_REPO
 from bot.domain.likelihood import HIGHEST
 
 SWITCH = [
@@ -75,7 +75,7 @@ def _in_percent(node: YamlNode) -> str:
 
 
 def _repository(text: str) -> str:
-    if not re.fullmatch(PLACE, text):
+    if not re.fullmatch(OWNER_REPO, text):
         raise ValueError
     return text
 
@@ -117,7 +117,7 @@ RepositoryName = Annotated[
     str,
     AfterValidator(_repository),
     Accepts(lambda say, _: say.a_repository()),
-    WithJsonSchema({"type": "string", "pattern": f"^{PLACE}$"}),
+    WithJsonSchema({"type": "string", "pattern": f"^{OWNER_REPO}$"}),
 ]
 AsTuple = Strict(False)
 Unique = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
