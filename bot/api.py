@@ -104,12 +104,12 @@ def find_duplicates(
 ) -> Report:
     """Read issue `number` of `owner/repo` and look for other issues that report the same thing (F2).
 
-    GitHub is read as the App if one is set up, else with `GITHUB_TOKEN`. A hit that only a search returned needs a
-    title similarity of at least `threshold`, in [0, 1]. `state` ("open", "closed" or "all") overrides `include_closed`.
-    `sources` limits the report to the candidates that these sources found.
+    Reads GitHub as the App if one is set up, else with `GITHUB_TOKEN`. Drops issues whose titles are less similar than
+    `threshold`, in [0, 1], but shows the original of an issue that stays. `max_candidates` is 1 or more. `state`,
+    "open", "closed" or "all", overrides `include_closed`. `sources` limits the report to candidates of these sources.
 
     Raises SettingsError without credentials, InvalidArgument naming the argument, NotFound if the issue does not exist,
-    GitHubError if it cannot be read. The report names each source that failed.
+    GitHubError if the issue cannot be read. The report names each source that failed.
     """
     from bot.app.wiring.clients import build_github, reader
     from bot.domain.entities import RepoRef

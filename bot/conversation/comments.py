@@ -6,8 +6,8 @@ without an answer may have succeeded. So the next attempt waits until GitHub mus
 looks for the marker, in comments by the bot only.
 
 A machine can freeze after it has claimed the row, and send its request after the claim has expired. So a comment counts
-as written only if the row is unchanged afterwards. Otherwise this attempt deletes its comment, or leaves that to a
-later one.
+as written only if the row is unchanged afterwards. Otherwise this attempt deletes its comment, or leaves the comment to
+a later attempt.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class CommentSlot:
     """The place of one comment: an issue, and the id of the comment whose commands it answers (or ADVISORY).
 
     `is_marked` recognises the body of a comment that belongs here. `since`, if known, limits the search on GitHub to
-    later comments: an issue can have 2,500.
+    later comments: an issue can have 2,500 comments.
     """
 
     repo_id: int
@@ -65,8 +65,8 @@ class CommentDraft:
 
 
 LEASE = 35.0
-"""Seconds that a claim is valid. A request may wait twenty seconds for its turn (the patience of `bot.github`), and
-GitHub ends it after ten more. After that, an unanswered write has happened or never will."""
+"""A claim holds for this many seconds. A request may wait twenty seconds for its turn (the patience of `bot.github`),
+and GitHub ends it after ten more. After that, an unanswered write has happened or never will."""
 
 # The shortest wait in seconds while another attempt handles the comment.
 _LEAST_WAIT = 1.0
@@ -86,7 +86,7 @@ class CommentRow:
         return self._store.get(*self._where)
 
     def claim(self) -> tuple[ClaimOutcome, float]:
-        """Claim the comment; returns the outcome, never `BUSY`, and the claim's time. Raises Retryable if busy."""
+        """Claim the comment; returns the outcome and the claim's time. Raises Retryable instead of returning `BUSY`."""
         since = self._now()
         claim = self._store.claim(*self._where, now=since, lease=self._lease)
         if claim is ClaimOutcome.BUSY:
@@ -104,7 +104,7 @@ class CommentRow:
 
     @contextmanager
     def claimed(self, since: float) -> Iterator[None]:
-        """Release the claim of `since` if GitHub certainly wrote nothing; keep it if GitHub may have written."""
+        """If a request in the block fails, release the claim of `since`, or keep it if GitHub may have written."""
         try:
             yield
         except (GitHubError, RateLimited, Overtaken):
@@ -228,13 +228,14 @@ class CommentWriter:
         return search and self._find(github, slot) is not None
 
     def remove(self, github: RepoClient, slot: CommentSlot, text_hash: str, *, search: bool = False) -> None:
-        """Answer a text with silence, and delete the comment that answered the former text.
+        """Answer a text with silence, and delete the comment that answered the issue's previous text.
 
         `search` as for `write`. Raises Retryable while another attempt handles the same comment.
         """
         row = self._row(slot)
         stored = row.stored()
-        if search if stored is None else stored.state is CommentState.INTENDED:
+        doubtful = search if stored is None else stored.state is CommentState.INTENDED
+        if doubtful:
             self._remove_doubtful(github, row, text_hash)
             return
         if stored is not None and stored.state is CommentState.POSTED and stored.comment_id is not None:
@@ -281,7 +282,7 @@ class CommentWriter:
             # The other attempt is still running, or chose silence before this comment existed.
             raise row.mark_body_unknown()
         try:
-            # Even without the lease: no other attempt knows of this comment.
+            # Delete it even without the lease: no other attempt knows of this comment.
             with working_under_lease(lambda: True):
                 _delete(github, row.slot, comment_id)
         except DoppelError:

@@ -37,7 +37,7 @@ _REPLIES = re.compile(rf"{re.escape(_REPLY)} ([0-9]{{1,18}}) -->")
 
 
 def fingerprint(body: str) -> str:
-    """The fingerprint in the marker of a comment or issue, which ignores the time; empty without a marker."""
+    """The fingerprint in the marker of a comment or issue; empty without a marker. It leaves out the time."""
     found = _FINGERPRINT.match(body)
     return found[1] if found else ""
 
@@ -68,7 +68,7 @@ the text was written, if any."""
 
 
 def of_app(app_id: int | None) -> IsOurs:
-    """The App's own texts. A person acting through the App carries its id too, so the author must also be a bot."""
+    """Texts by this App or by a workflow. People who act through the App carry its id too, so only bots count."""
     return lambda author, app: author.is_bot and (app == app_id or same_login(author.login, ACTIONS))
 
 

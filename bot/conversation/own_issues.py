@@ -46,10 +46,10 @@ def is_kind(issue: Issue, kind: OwnIssueKind) -> bool:
 
 
 def write_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: float, *, reopen: bool = True) -> int:
-    """Open or edit the issue; returns its number.
+    """Open or edit the issue; returns its number. `now` is in seconds since 1970.
 
-    Reopen a closed issue, or leave it alone without `reopen`; replace a deleted issue by a new one. Raises GitHub's
-    errors, and Retryable while an earlier attempt may still succeed.
+    Reopens a closed issue, or leaves it alone without `reopen`. Opens a new issue in place of a deleted one. Raises
+    GitHub's errors, and Retryable while an earlier attempt may still succeed.
     """
     repo_id, repo = draft.repo_id, draft.repo
     stored = store.get(repo_id)

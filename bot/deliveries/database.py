@@ -34,7 +34,7 @@ _LOCK = 7_205_759_405
 
 
 class QueueUnavailable(Retryable):
-    """The queue's database did not answer in time; nothing has been accepted."""
+    """The queue's database failed, or did not answer in time; nothing has been accepted."""
 
 
 metadata = sa.MetaData()
@@ -67,7 +67,7 @@ jobs = sa.Table(
 
 
 def state(*names: str) -> sa.ColumnElement[bool]:
-    """A condition for jobs in these states, spelled as in the partial indexes, or SQLite would not use the indexes."""
+    """A condition for jobs in these states, spelled as in the partial indexes, since SQLite uses those only then."""
     listed: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{name}'") for name in names]
     return jobs.c.state == listed[0] if len(listed) == 1 else jobs.c.state.in_(listed)
 
@@ -186,7 +186,7 @@ def carry_over(connection: sa.Connection) -> None:
     latest = dict[str, tuple[int, Any]]()
     for row in rows:
         delivery, _, number = row.workflow_uuid.partition("~")
-        latest[delivery] = max(latest.get(delivery, (0, row)), (int(number or 1), row), key=lambda run: run[0])
+        latest[delivery] = max(latest.get(delivery, (0, row)), (int(number or 1), row), key=lambda pair: pair[0])
     if latest:
         connection.execute(sa.insert(jobs), [_job(delivery, row) for delivery, (_, row) in latest.items()])
     if schema:
@@ -201,10 +201,10 @@ def _job(delivery: str, row: Any) -> dict[str, Any]:
     """The row for `jobs` from a workflow's row; `done` if the workflow's input cannot be read."""
     try:
         _, _, failures, _, partition, text = json.loads(row.arguments)["positionalArgs"]
-        state = "waiting" if row.status in _WAITING else "dead" if row.status in _DEAD else "done"
+        job_state = "waiting" if row.status in _WAITING else "dead" if row.status in _DEAD else "done"
         event = from_json(text)
     except (ValueError, LookupError, TypeError, AttributeError):
-        failures, partition, text, event, state = 0, delivery, "", None, "done"
+        failures, partition, text, event, job_state = 0, delivery, "", None, "done"
     try:
         reason = str(json.loads(row.reason)["message"]) if row.reason else DIED
     except (ValueError, LookupError, TypeError):
@@ -215,11 +215,11 @@ def _job(delivery: str, row: Any) -> dict[str, Any]:
         "installation": (event and event.installation) or 0,
         "repository": 0 if event is None or isinstance(event, InstallationEvent) else event.repository.id,
         "partition": partition,
-        "payload": "" if state == "done" else text,
-        "state": state,
-        "attempts": failures + (state == "dead"),
+        "payload": "" if job_state == "done" else text,
+        "state": job_state,
+        "attempts": failures + (job_state == "dead"),
         "run_after": (row.delay_until_epoch_ms or row.created_at) / 1000,
         "arrived_at": row.created_at / 1000,
-        "last_error": reason if state == "dead" else "",
-        "done_at": None if state == "waiting" else (row.completed_at or row.created_at) / 1000,
+        "last_error": reason if job_state == "dead" else "",
+        "done_at": None if job_state == "waiting" else (row.completed_at or row.created_at) / 1000,
     }

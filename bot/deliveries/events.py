@@ -162,8 +162,8 @@ class _Step:
 class IndexEvent(_Step):
     """The next step of a backfill, or of a round that asks GitHub which indexed issues still exist.
 
-    That round has looked up all issues up to number `checked`, which is None in a backfill. `completed` marks the work
-    that follows the first backfill once.
+    That round has looked up all issues up to number `checked`, which is None in a backfill. If `completed` is set, the
+    event stands for the work that follows the first backfill.
     """
 
     checked: int | None = None
@@ -224,7 +224,7 @@ _CLASSES: dict[str, type[Event]] = {
     "scan": ScanEvent,
     "evaluation": EvaluationEvent,
 }
-_NAMES = {kind: name for name, kind in _CLASSES.items()}
+_NAMES = {event_class: name for name, event_class in _CLASSES.items()}
 
 
 def to_json(event: Event) -> str:

@@ -38,8 +38,8 @@ KEEP_DEAD = 30 * 86_400
 # How many rows one cleaning transaction deletes, and the pause in seconds after each transaction.
 _BATCH, _PAUSE = 500, 0.05
 
-# Ten waits of 10 s, 30 s, 90 s, … 6 h, 21 hours together, so that a night's outage loses nothing. (Exponential, as
-# GitHub's "Best practices for using the REST API" asks.) A fault of ours seldom mends itself, so it gets three tries.
+# Ten waits of 10 s, 30 s, 90 s, … 6 h take 21 hours together, so a night's outage loses nothing. They grow as GitHub's
+# "Best practices for using the REST API" ask. A fault of ours seldom mends itself, so it gets three tries.
 MOST_TRIES, MOST_TRIES_OF_A_FAULT = 11, 3
 _FIRST_WAIT, _GROWTH, _LONGEST_WAIT = 10.0, 3.0, 6 * 3600.0
 
@@ -200,7 +200,7 @@ class Queue:
     """The queue on one database. Thread safe. Each operation raises SQLAlchemy's errors."""
 
     def __init__(self, engine: sa.Engine, now: str | None = None, worker: str = "") -> None:
-        """`now` is the time in seconds since 1970 in SQL; by default the database's clock. `worker` claims jobs."""
+        """`now` is SQL for the time in seconds since 1970, by default the database's. `worker` is a worker's name."""
         self.engine, self._worker = engine, worker
         self._clock = now or str(database_time(engine))
         self._texts: dict[str, sa.TextClause] = {}
@@ -270,7 +270,7 @@ class Queue:
         """Take back jobs whose leases have expired. Returns their ids, with True for each that is now a dead letter."""
         with write(self.engine) as connection:
             self._run(connection, EXPIRE_WORKERS)
-            return {id: state == "dead" for id, state in self._run(connection, EXPIRE)}
+            return {id: new_state == "dead" for id, new_state in self._run(connection, EXPIRE)}
 
     def finish(self, claim: ClaimedJob) -> bool:
         """Mark the job as done and erase its payload. Returns whether the claim still held."""
@@ -283,9 +283,9 @@ class Queue:
         return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)
 
     def postpone(self, repository: int, wait: float) -> int:
-        """Let a repository's opened issues wait, for they would meet the limit that one has met. Returns how many.
+        """Let a repository's opened issues wait: they would meet the limit that one of them has met. Returns how many.
 
-        Other jobs, such as commands, are fewer and need less, so each tries by itself.
+        Other jobs, such as commands, are fewer and send fewer requests, so each tries by itself.
         """
         return self._change(POSTPONE, repository=repository, wait=wait)
 
@@ -377,7 +377,7 @@ class Schedule:
         c, now = jobs.c, self._queue.now
         with write(self._queue.engine) as connection:
             for task in self.tasks.values():
-                early = sa.true() if starting and task.at_start else c.run_after > now + task.every + _SLACK
+                too_late = sa.true() if starting and task.at_start else c.run_after > now + task.every + _SLACK
                 given_up = sa.and_(state("dead"), c.done_at < now - task.every)
-                due = sa.update(jobs).where(c.id == task.id, sa.or_(sa.and_(state("waiting"), early), given_up))
-                connection.execute(due.values(state="waiting", run_after=now, done_at=None))
+                update = sa.update(jobs).where(c.id == task.id, sa.or_(sa.and_(state("waiting"), too_late), given_up))
+                connection.execute(update.values(state="waiting", run_after=now, done_at=None))

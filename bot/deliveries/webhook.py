@@ -61,7 +61,7 @@ def read(headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Acc
     """Check and parse one request. `secrets` are the current webhook secret and, during a rotation, the previous one.
 
     Never raises. Refuses a request with 413 if it is too large, 401 if it is not signed with one of the secrets, 415 if
-    it is neither JSON nor a form, and 400 if GitHub would not send it for another reason.
+    it is neither JSON nor a form, and 400 for anything else that GitHub would not send.
     """
     named = {name.lower(): value for name, value in headers.items()}
     if len(body) > LARGEST_PAYLOAD:

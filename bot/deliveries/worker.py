@@ -1,8 +1,9 @@
 """The worker: claims jobs from the queue and runs each in a thread of its own.
 
-One thread claims jobs whenever a slot is free. Another is the heartbeat: it renews the leases of running jobs and takes
-back the jobs of dead workers. A handler may run twice for one delivery (after a kill, or when the machine was
-suspended), so its work must be repeatable, and `bot.github` checks the lease before each write (`bot.platform.lease`).
+One thread claims jobs whenever a slot is free. A second one waits for news of the queue. A third is the heartbeat: it
+renews the leases of running jobs and takes back the jobs of dead workers. A handler may run twice for one delivery,
+after a kill or while the machine is suspended. So its work must be repeatable, and `bot.github` checks the lease before
+each write (`bot.platform.lease`).
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ log = logging.getLogger(__name__)
 RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
 # A delivery, or a job of another queue, counts as hung after this long. Replaying a repository's past takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
-# How long a limit of GitHub's holds up its repository's opened issues at most, and any of its jobs in this worker.
+# After a limit of GitHub's, a repository's opened issues wait for LONGEST_POSTPONED at most. This worker claims none of
+# the repository's deliveries for _LIMIT_PAUSE.
 LONGEST_POSTPONED, _LIMIT_PAUSE = 300.0, 2.0
 # The wait before asking an absent database again, and before offering a task to another version's workers.
 RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
@@ -171,13 +173,15 @@ class Worker:
         if not suspects_running and any(self._claim_from(queue, suspects=True) for queue in sorted(suspects & free)):
             return True
         # The last slot for deliveries is not for the installation with the most running jobs.
-        largest = max(busy, key=busy.__getitem__, default=NO_INSTALLATION)
-        left = self._most - busy[largest]
+        busiest = max(busy, key=busy.__getitem__, default=NO_INSTALLATION)
+        left = self._most - busy[busiest]
         claimed = False
         for queue in due & free:
             most, without = self._free[queue], NO_INSTALLATION
-            if queue == QUEUE:
-                most, without = (min(most, left), NO_INSTALLATION) if left > 0 else (1, largest)
+            if queue == QUEUE and left > 0:
+                most = min(most, left)
+            elif queue == QUEUE:
+                most, without = 1, busiest
             claimed |= self._claim_from(queue, most, without=without)
         return claimed
 
@@ -201,9 +205,10 @@ class Worker:
 
     def _run(self, job: _RunningJob) -> None:
         job.thread = threading.get_ident()
+        run = self._run_task if job.claim.queue == SCHEDULE else self._deliver
         try:
             with working_under_lease(partial(self._holds_lease, job)):
-                self._run_task(job) if job.claim.queue == SCHEDULE else self._deliver(job)
+                run(job)
         finally:
             self._remove(job)
             self._wake.set()
@@ -240,7 +245,7 @@ class Worker:
             level, outcome, message = logging.ERROR, "dead", f"given up after {counted(failures, 'attempt')}"
             if wait is not None and isinstance(error, RateLimited):
                 self._limited[claim.repository] = time.monotonic() + _LIMIT_PAUSE
-                # Not for as long as this job, whose waits grow with its failures.
+                # They do not wait for as long as this job, whose waits grow with its failures.
                 postponed = min(decide(error, 1, 0.0) or wait, LONGEST_POSTPONED)
                 self._until_answered(partial(self._queue.postpone, claim.repository, postponed))
             if wait is not None:
@@ -249,8 +254,8 @@ class Worker:
             level, outcome, message = logging.WARNING, "overtaken", "was taken over by another worker"
         JOBS.labels(outcome).inc()
         if level > logging.DEBUG:
-            why = f"\n{stack(error)}" if error and outcome in ("dead", "failed") else ""
-            log.log(level, "delivery %s %s%s", claim.id, message, why)
+            trace = f"\n{stack(error)}" if error and outcome in ("dead", "failed") else ""
+            log.log(level, "delivery %s %s%s", claim.id, message, trace)
         return outcome
 
     def _run_task(self, job: _RunningJob) -> None:

@@ -1,4 +1,4 @@
-"""What the bot decided each time that it searched for earlier reports of an issue, and on what evidence. Pure.
+"""The bot's decisions, one for each search for earlier reports of an issue, and the evidence behind them. Pure.
 
 The handlers make decisions; the store keeps them as JSON. A decision holds no text of an issue: reasons are codes, and
 callers that show a title read the title from the index.
@@ -22,7 +22,7 @@ REFUSED = "GitHub refused"
 
 
 class DecisionOutcome(StrEnum):
-    """What happened to the comment.
+    """The consequence of a decision for the comment.
 
     `EDITED`: the comment has a new text. `UNCHANGED`: the comment keeps its text. `SHADOW`: outside `mode: shadow`, the
     bot would have posted a comment. `SILENT`: the bot had nothing to say. `LEFT_ALONE`: the bot skipped the issue.
@@ -88,11 +88,11 @@ def load(text: str) -> tuple[Evidence, ...]:
 
 
 ALSO_MOST = 10
-"""Of a candidate's group of duplicates, at most this many further members are stored."""
+"""The store keeps at most this many further members of a candidate's group of duplicates."""
 
 
 def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]:
-    """The evidence to store: a report's best candidates, rounded. Those that the comment lists (`shown`) are marked."""
+    """The evidence to store: a report's best candidates, with rounded numbers. Marks those that the comment lists."""
     shown_keys = {_key(candidate) for candidate in shown}
     return tuple(
         replace(

@@ -12,9 +12,8 @@ from bot.domain.errors import InvalidArgument
 OWNER = "[A-Za-z0-9][A-Za-z0-9_-]{0,38}"
 """A regular expression for logins. Logins of managed users end in `_` and the short code of their enterprise."""
 
-PLACE = rf"{OWNER}/(?!\.{{1,2}}(?![A-Za-z0-9._-]))[A-Za-z0-9._-]{{1,100}}"
+OWNER_REPO = rf"{OWNER}/(?!\.{{1,2}}(?![A-Za-z0-9._-]))[A-Za-z0-9._-]{{1,100}}"
 """A regular expression for `owner/repo`. It excludes the names `.` and `..`, which would change an API address."""
-
 
 BODY_MAX = 65_536
 """GitHub's limit for the text of an issue or a comment, in characters."""
@@ -51,7 +50,7 @@ class RepoRef:
     @classmethod
     def parse(cls, text: str) -> RepoRef:
         """Read `OWNER/REPO`; raises InvalidArgument for anything else."""
-        if not re.fullmatch(PLACE, text):
+        if not re.fullmatch(OWNER_REPO, text):
             raise InvalidArgument("repository", f"{text!r} is not of the form OWNER/REPO")
         owner, name = text.split("/")
         return cls(owner, name)
@@ -61,7 +60,7 @@ class RepoRef:
         """Join an owner and a name. Raises InvalidArgument, which names the wrong argument (F1)."""
         if not (isinstance(owner, str) and re.fullmatch(OWNER, owner)):
             raise InvalidArgument("owner", f"{owner!r} is not the name of an account, OWNER in OWNER/REPO")
-        if not (isinstance(repo, str) and re.fullmatch(PLACE, f"{owner}/{repo}")):
+        if not (isinstance(repo, str) and re.fullmatch(OWNER_REPO, f"{owner}/{repo}")):
             raise InvalidArgument("repo", f"{repo!r} is not the name of a repository, REPO in OWNER/REPO")
         return cls(owner, repo)
 
@@ -115,9 +114,9 @@ class Issue:
     """An issue, or a pull request or discussion in the shape of an issue. All three share one sequence of numbers.
 
     `id` is the database id, which `duplicate_issue_id` expects. `state_reason` is GitHub's word (`completed`,
-    `not_planned`, `duplicate`, `reopened`), `merged` for a merged pull request, or None. `parent` is the issue of which
-    this issue is a sub-issue. `association` is the author's relation to the repository. `type` is the name of the issue
-    type.
+    `not_planned`, `duplicate`, `reopened`), `merged` for a merged pull request, or None. `parent` is the issue that
+    has this issue as a sub-issue. `association` is the author's relation to the repository. `type` is the name of the
+    issue type.
     """
 
     repo: RepoRef
@@ -152,7 +151,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Closer:
-    """The pull request (its number is `pull`) or else the commit (its hash is `commit`) that closed an issue.
+    """The pull request with number `pull`, or else the commit with hash `commit`, that closed an issue.
 
     `milestone` belongs to the issue or to the pull request. `release` is the release that may contain the fix.
     """
@@ -188,7 +187,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """A person's access to a repository: the booleans of the collaborator permission endpoint (C5)."""
+    """A person's access, by the booleans of the collaborator permission endpoint. Its word never says triage (C5)."""
 
     pull: bool = False
     triage: bool = False

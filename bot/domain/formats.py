@@ -1,4 +1,4 @@
-"""Formats numbers and times for logs, terminals and JSON, and reads times. Pure.
+"""Formats numbers and times for logs, terminals and JSON, reads times, and splits sequences into batches. Pure.
 
 Texts on GitHub are in six languages; `bot.conversation.messages` formats those.
 """

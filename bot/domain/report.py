@@ -14,9 +14,9 @@ from bot.domain.judge_protocol import JUDGE, JudgeVerdict
 
 
 class ReasonCode(StrEnum):
-    """The kinds of reasons for a candidate: first what two issues have in common, strongest first.
+    """The kinds of reasons for a candidate.
 
-    Then come GitHub's opinion, and a difference (`SURFACE`).
+    The first six name something that two issues share, strongest first. `SURFACE` names a difference.
     """
 
     COPY = "all of the text"
@@ -56,7 +56,6 @@ class Reason:
 
 
 ItemKind = Literal["issue", "pull request", "discussion"]
-
 
 INDEX = ("full-text", "vectors")
 """The sources in a repository's own index. The first source always answers."""
@@ -150,7 +149,7 @@ MENTION_FROM = 0.05
 class Evidence:
     """One of the best candidates, shown or not, with its probability in [0, 1]: the evidence of a decision.
 
-    `rank` is the candidate's place among all candidates, from 1. `sources` maps each source to the candidate's rank
+    `rank` counts all candidates from the best, which has 1. `sources` maps each source to the candidate's rank
     there, or to None if that source found only a duplicate of the candidate. `shown` says whether the comment lists the
     candidate, or would. `titles` are two scores of the titles, by letters and by words. `reasons` are codes. `repo` is
     OWNER/REPO of another repository. `verdict` is the verdict of the judge `judged_by`; `unjudged` is the probability

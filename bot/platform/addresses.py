@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from bot.domain.entities import NUMBER_MAX, PLACE, IssueRef, RepoRef
+from bot.domain.entities import NUMBER_MAX, OWNER_REPO, IssueRef, RepoRef
 
 SERVER_PATH = "/api/v3"
 ENTERPRISE_HOSTS = ".ghe.com"
@@ -27,7 +27,7 @@ ISSUE = re.compile(
 # A host's name or IPv6 address, perhaps with a port (`[::1]:3000`), in characters that are safe in headers and pages.
 _SITE = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 
-_REPOSITORY = re.compile(rf"https?://([^/\s]{{1,100}})/({PLACE})/?")
+_REPOSITORY = re.compile(rf"https?://([^/\s]{{1,100}})/({OWNER_REPO})/?")
 
 
 def is_web(text: str) -> bool:

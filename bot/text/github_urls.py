@@ -16,7 +16,7 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from bot.domain.entities import BODY_MAX, PLACE, Issue, RepoRef, name_key
+from bot.domain.entities import BODY_MAX, OWNER_REPO, Issue, RepoRef, name_key
 from bot.text.terms import without_comments
 
 _PAGES = ("github.com", "redirect.github.com")
@@ -183,7 +183,7 @@ _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,300}")
 # reference, `_#12_`.
 _REFERENCE = re.compile(
     r"(?:(?<![\w/#&.-])|(?<=(?<!\w)_)|(?<=(?<!\w)__))"
-    rf"(?:(?P<repo>{PLACE})#|#|[Gg][Hh]-)"
+    rf"(?:(?P<repo>{OWNER_REPO})#|#|[Gg][Hh]-)"
     r"(?P<number>[1-9][0-9]{0,9})(?!_*[^\W_])"
 )
 

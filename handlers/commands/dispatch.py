@@ -27,7 +27,7 @@ from bot.conversation.commands.table import (
     ParsedLine,
     Requirement,
 )
-from bot.conversation.commands.visible_lines import is_written
+from bot.conversation.commands.visible_lines import predates_edit
 from bot.conversation.comments import CommentDraft, CommentSlot, hash_texts
 from bot.conversation.marker import is_reply_to
 from bot.conversation.render.replies import render_reply
@@ -126,7 +126,7 @@ def _new_commands(event: CommentEvent, services: Services) -> tuple[tuple[Parsed
 
     known = {command.line for command in before if was_carried_out(command)}
     if event.by_another:
-        known |= {command.line for command in now if is_written(command.line, event.previous, event.body)}
+        known |= {command.line for command in now if predates_edit(command.line, event.previous, event.body)}
     new = {command.line: command for command in now if command.line not in known}
     return tuple(new.values()), any(command.line in known for command in now)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.conversation.commands.parser import parse
-from bot.conversation.commands.visible_lines import BRACKETS_MAX, LINES_MAX, is_written
+from bot.conversation.commands.visible_lines import BRACKETS_MAX, LINES_MAX, predates_edit
 from bot.domain.entities import BODY_MAX, RepoRef
 from tests.effort import costs_at_most
 
@@ -55,14 +55,14 @@ def test_c4_no_edit_of_a_comment_takes_long(piece: str) -> None:
     line = f"/duplicates search {piece * (BODY_MAX // 2 // len(piece))}"
     for before in (piece * (BODY_MAX // len(piece)), "/duplicates search a " * (BODY_MAX // 21)):
         with costs_at_most(8):
-            is_written(line, before, line)
+            predates_edit(line, before, line)
 
 
 def test_c4_a_long_command_that_an_edit_leaves_as_it_was_is_known() -> None:
     for words in ("word " * 300, "w" * 1_000):
         line = f"/duplicates search {words}"
-        assert is_written(line, f"Look:\n`{line}`", f"Look:\n{line}")
-        assert not is_written(line, "Look:", f"Look:\n{line}")
+        assert predates_edit(line, f"Look:\n`{line}`", f"Look:\n{line}")
+        assert not predates_edit(line, "Look:", f"Look:\n{line}")
     # However long the address, another command beside it is told from it.
     line = f"/duplicates of https://github.com/acme/app/issues/1?{'w' * 1_000}"
-    assert is_written(line, f"`{line}`", f"{line}\n/duplicates of #2")
+    assert predates_edit(line, f"`{line}`", f"{line}\n/duplicates of #2")

@@ -1,4 +1,4 @@
-"""Installs the program for a workflow into the runner's cache; `key` returns the key of the cache.
+"""Installs the program for a workflow. With the argument `key`, prints the key under which the cache keeps the program.
 
 action.yml runs this file first, in a Python without any packages. The cache keeps the code compiled, because compiling
 it in each run would take longer than everything else.
@@ -30,7 +30,7 @@ def requirements(environ: Mapping[str, str]) -> list[Path]:
 
 
 def key(environ: Mapping[str, str]) -> str:
-    """A cache key that changes with the code, the versions of packages, and Python."""
+    """A cache key that changes if the code, the versions of the packages, or Python changes."""
     digest = hashlib.sha256(f"{sys.version} {sys.base_prefix} {len(requirements(environ))}".encode())
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):
@@ -41,13 +41,13 @@ def key(environ: Mapping[str, str]) -> str:
 
 
 def install(program: Path, environ: Mapping[str, str]) -> None:
-    """Make a virtual environment with the packages and the code. Raises CalledProcessError if pip fails."""
+    """Make the virtual environment `program`, with packages and code. Raises CalledProcessError if pip fails."""
     shutil.rmtree(program, ignore_errors=True)
     venv.create(program, symlinks=True)
     python = program / "bin" / "python"
     pip = (sys.executable, "-I", "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input")
-    files = [option for path in requirements(environ) for option in ("--requirement", str(path))]
-    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-compile", *files], check=True)
+    options = [option for path in requirements(environ) for option in ("--requirement", str(path))]
+    subprocess.run([*pip, "install", "--quiet", "--no-deps", "--no-compile", *options], check=True)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     site_packages = program / "lib" / version / "site-packages"
     for package in PACKAGES:

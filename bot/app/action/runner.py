@@ -1,4 +1,4 @@
-"""Reads what GitHub's runner gives to a step, and formats the run's report: the job's summary and the outputs.
+"""Reads the environment that GitHub's runner gives to a step, and formats the job's summary and the step's outputs.
 
 Strangers write the titles: the summary escapes them, and the outputs contain none.
 https://docs.github.com/actions/reference/workflows-and-actions/variables
@@ -26,10 +26,10 @@ from bot.domain.report import Evidence
 from bot.storage.repositories import Progress
 
 UPKEEP, EVALUATE, SCAN = TASKS = ("upkeep", "evaluate", "scan")
-"""The tasks of runs that no issue event started. A person starts the last two by hand."""
+"""The tasks of runs that no issue event started. The last two run only if a person starts them by hand."""
 
 OLDEST = 86_400.0
-"""An event of more than this many seconds ago is ignored: somebody has repeated an old run."""
+"""An event older than this many seconds is ignored: somebody has repeated an old run."""
 
 # Besides DOPPEL_*, only these variables of the job's environment become settings.
 _OWN_VARIABLES = ("GITHUB_TOKEN", "GITHUB_API_URL")
@@ -37,9 +37,9 @@ _OWN_VARIABLES = ("GITHUB_TOKEN", "GITHUB_API_URL")
 
 @dataclass(frozen=True, slots=True)
 class WorkflowJob:
-    """One step of a workflow. `run` is the run's id, which a repeated run keeps; `home` is a folder for this job only.
+    """A workflow's job, as the runner describes it to the bot's step. `home` is a folder for this job only.
 
-    `summary` and `output` are the files that the runner reads after the step, None without a runner.
+    `run` is the run's id, which a repeated run keeps. The runner reads the files `summary` and `output` after the step.
     """
 
     event: str
@@ -53,7 +53,7 @@ class WorkflowJob:
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> WorkflowJob:
-        """Read the environment. Raises SettingsError naming every missing variable, and InvalidArgument."""
+        """Read the environment. Raises SettingsError naming every missing variable, or InvalidArgument."""
         needed = ("GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY", "GITHUB_TOKEN", "RUNNER_TEMP")
         if missing := [name for name in needed if not environ.get(name)]:
             raise SettingsError(
@@ -126,7 +126,7 @@ class RunSummary:
     """The result of a run. `pages` is the address of GitHub's web pages.
 
     `number` is the issue's number or 0, `decision` the decision about the issue, `titles` the candidates' titles by
-    number. `lines` are further sentences in Markdown. `problems`, in plain text, are for somebody to fix.
+    number. `lines` are further sentences in Markdown. `problems` are in plain text; a maintainer should fix them.
     """
 
     repo: RepoRef

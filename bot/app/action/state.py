@@ -1,8 +1,8 @@
 """The state between two runs: the store's SQLite file, in a folder that the runner's cache keeps.
 
-The runner compresses the saved folder, and checks the folder when it restores it. But a saved folder can be missing,
-belong to another branch, or come from a killed runner. So the bot can do without: a new state replaces a broken one,
-and `handlers/recovery.py` reads people's decisions again from their threads.
+The runner compresses the folder on saving, and verifies the folder on restoring. But the saved folder can be missing,
+belong to another branch, or come from a killed runner. So the bot can do without its old state: it makes a new one, and
+`handlers/recovery.py` reads people's decisions again from their threads.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from bot.storage import Store
 from bot.storage.schema import index_vocabulary
 
 SMALL = 4_000_000
-"""A state smaller than this many bytes is saved after every run. All caches of a repository share 10 GB, so a larger
-state is saved only if it holds something that GitHub does not know."""
+"""A state smaller than this many bytes is saved after every run. All caches of a repository share 10 GB, so for a
+larger state `Workflow.close` decides whether the run's changes are worth saving."""
 
 
 class Restored(Enum):
-    """What the cache held."""
+    """The condition of the state that the cache held."""
 
     WHOLE = "whole"
     NOTHING = "nothing"
@@ -38,10 +38,10 @@ def check(database: Path) -> Restored:
         with closing(sqlite3.connect(database)) as connection:
             connection.execute("SELECT count(*) FROM store_version").fetchone()
             # "ok", or the first fault.
-            ((fault,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
+            ((result,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
     except sqlite3.DatabaseError as failure:
-        fault = str(failure)
-    if fault == "ok":
+        result = str(failure)
+    if result == "ok":
         return Restored.WHOLE
     database.unlink()
     return Restored.DAMAGED
@@ -50,8 +50,8 @@ def check(database: Path) -> Restored:
 def shrink(database: Path) -> int:
     """Shrink the database for the cache, and return its size in bytes. The store must be closed."""
     with closing(sqlite3.connect(database)) as connection:
-        # The index on the vocabulary's terms is a sixth of the file. With 17,000 issues, creating it would take 0.4 s;
-        # without it, a change of an issue takes 0.06 s longer.
+        # The index on the vocabulary's terms is a sixth of the file. With 17,000 issues, each run would need 0.4 s to
+        # create it again; without it, each changed issue takes 0.06 s longer.
         for index in index_vocabulary.indexes:
             connection.execute(f"DROP INDEX IF EXISTS {index.name}")
         connection.execute("VACUUM")
@@ -66,12 +66,13 @@ _FEEDBACK = (
     "SELECT * FROM labelled",
     "SELECT repo_id, number, command_id, state FROM comments WHERE state IN ('posted', 'deleted')",
     "SELECT id FROM decisions WHERE outcome IN ('posted', 'edited', 'shadow')",
-    # The judge's budgets, and by the same call its answers, which would cost again.
+    # The judge's budgets depend on its calls. Each call also stored answers, which would cost again.
     "SELECT count(*), max(id) FROM judge_calls",
 )
 
 
 def feedback_hash(store: Store) -> int:
-    """A hash of all that GitHub's issues cannot tell again; only comparable within one process."""
+    """A hash of feedback, comments, decisions and the judge's calls. Comparable only within one process."""
     with store.engine.connect() as connection:
-        return hash(tuple(tuple(map(tuple, connection.exec_driver_sql(query).all())) for query in _FEEDBACK))
+        results = [connection.exec_driver_sql(query).all() for query in _FEEDBACK]
+    return hash(tuple(tuple(map(tuple, rows)) for rows in results))

@@ -18,7 +18,7 @@ from bot.deliveries.events import CommentEvent, Event, IndexEvent, IssueEvent, f
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import DoppelError, GitHubError, Retryable
 from bot.github.token import INSTALLATION, TokenGitHub
-from bot.platform import settings as host
+from bot.platform import settings as host_settings
 from bot.platform.addresses import pages_of
 from bot.search.indexer import Indexer
 from bot.search.issue_forms import IssueForms
@@ -34,7 +34,7 @@ from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 
-READING = 900.0
+READING_SECONDS = 900.0
 """For this many seconds a run may fill the index. GitHub charges for a private repository's minutes."""
 
 TRIES, LONGEST_WAIT = 3, 60.0
@@ -53,7 +53,7 @@ _LAG = 30.0
 class Workflow:
     """One run. `lines` and `problems` are as in `RunSummary`; `failed` says whether something could not be done.
 
-    `began` is a time of `time.monotonic`, and `feedback_before` the `feedback_hash` then.
+    `began` is the run's start by `time.monotonic`, and `feedback_before` the `feedback_hash` at the start.
     """
 
     job: WorkflowJob
@@ -127,7 +127,7 @@ class Workflow:
         return needed
 
     def _register(self, repository: Repository) -> None:
-        """Store the repository, and what people decided since the state was last saved (if it never was: ever)."""
+        """Store the repository, and people's decisions since the state was saved; all of them without a saved state."""
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
         client = self.github.in_repository(INSTALLATION, repository.id)
@@ -138,7 +138,7 @@ class Workflow:
 
     def _handle_pending(self) -> None:
         while (step := self.pending.take(background=False)) is not None:
-            # A run does not wait longer; a later event of the issue does this work.
+            # Work that was put off comes too late for this run; a later event of the issue does it.
             if step.delay < _LATER:
                 self._handle_with_retries(step.event)
 
@@ -149,7 +149,7 @@ class Workflow:
     def _read_on(self, limit: int | None = None) -> None:
         """Fill or update the index while the run has time, for at most `limit` steps."""
         while limit != 0 and (step := self.pending.take(background=True)) is not None:
-            if step.delay > _SHORT or time.monotonic() - self.began > READING:
+            if step.delay > _SHORT or time.monotonic() - self.began > READING_SECONDS:
                 return
             time.sleep(step.delay)
             if step.event.name == "index":
@@ -205,8 +205,8 @@ class Workflow:
         )
 
     def _note_settings_problems(self, repository: Repository) -> None:
-        client = self.github.in_repository
-        loaded = self.services.repository_settings.read(lambda repo_id: client(INSTALLATION, repo_id), repository)
+        client_of = self.github.in_repository
+        loaded = self.services.repository_settings.read(lambda repo_id: client_of(INSTALLATION, repo_id), repository)
         if loaded.problems and not loaded.private:
             wrong = "; ".join(map(str, loaded.problems))
             self.problems.append(f"{loaded.source}: {wrong}. What is right in it counts.")
@@ -221,7 +221,7 @@ class Workflow:
 @contextmanager
 def workflow(job: WorkflowJob) -> Iterator[Workflow]:
     """The bot of one run, with the state from the cache. Raises SettingsError for wrong settings."""
-    settings = host.load({**job.settings, "DATABASE_URL": f"sqlite:///{job.state}"}, job.home / "none.env")
+    settings = host_settings.load({**job.settings, "DATABASE_URL": f"sqlite:///{job.state}"}, job.home / "none.env")
     # Nothing here needs to survive a power failure: whatever is lost is read again.
     settings = settings.model_copy(update={"sqlite_synchronous": "OFF"})
     began, restored = time.monotonic(), state.check(job.state)

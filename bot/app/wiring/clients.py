@@ -42,7 +42,7 @@ def build_github(settings: Settings) -> GitHub:
 
 
 def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
-    """A client that reads `repo` as the App, else with `GITHUB_TOKEN`. Raises SettingsError and NotFound."""
+    """A client of `repo` as the App, else with GITHUB_TOKEN. Raises NotFound, or SettingsError if neither is set."""
     if settings.app_id and settings.private_key:
         return github.installation(github.app().installation_of(repo))
     if settings.github_token:
@@ -59,7 +59,7 @@ def embedder(settings: Settings) -> Embedder | None:
 
 
 def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
-    """The judge's client; None, and none of its code imported, if no judge is configured (J1). Raises SettingsError."""
+    """The judge's client. Without a judge, returns None and imports none of its code (J1). Raises SettingsError."""
     if not settings.judge_url and not settings.judge_model:
         return None
     if not settings.judge_url or not settings.judge_model:
@@ -67,8 +67,7 @@ def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
         raise SettingsError(f"DOPPEL_JUDGE_{missing}: not set, though DOPPEL_JUDGE_{present} is; the judge needs both.")
     from bot.search.judge.providers import endpoint
 
-    where = (settings.judge_api, settings.judge_url, settings.judge_model, settings.judge_key)
-    return endpoint(*where, retries=retries)
+    return endpoint(settings.judge_api, settings.judge_url, settings.judge_model, settings.judge_key, retries=retries)
 
 
 def build_judge(

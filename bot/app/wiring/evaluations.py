@@ -19,11 +19,11 @@ from bot.quality.evaluation.runs import EvaluationRuns
 from bot.quality.feedback import UNDECIDED, Decided, decisions_on_pairs
 
 SAMPLE = 1_500
-"""The dashboard's evaluation asks about at most this many arrivals: enough for each figure on the page. All issues
-still arrive, which is most of the work (docs/research/accuracy.md)."""
+"""The dashboard's evaluation asks about at most this many arrivals: enough for each figure on the page. Indexing takes
+longer than asking, and all issues must be indexed (docs/research/accuracy.md)."""
 
 _NICE = 10
-# Exit codes of `bot.app.cli`, which this module cannot import; the last two mean SIGTERM.
+# Exit codes of `bot.app.cli`, which this module cannot import. Both codes in `_TERMINATED` mean SIGTERM.
 _USAGE, _UNREACHABLE, _TERMINATED = 2, 3, (143, -15)
 
 
@@ -62,7 +62,7 @@ def known_decisions(settings: Settings, repo_id: int) -> Decided:
 
 @contextmanager
 def history_erased_if_ended(settings: Settings, repo: RepoRef) -> Iterator[None]:
-    """Erase the repository's history if this host's access ends while the history is read, which can take hours (C6a).
+    """Erase the repository's history if this host's access ends while the caller reads it, which can take hours (C6a).
 
     If the store never knew the repository, its history belongs to the person who reads it, and stays.
     """

@@ -40,19 +40,18 @@ from handlers.repositories import erased_if_ended
 if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
-
 FIRST_STEP = 1
-"""Step 0 would give way to an earlier run or a stopped command, which seems to be still reading."""
+"""The first step of a chain here. Step 0 would do nothing soon after an earlier run or command that did not finish."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedEvent:
     event: Event
-    delay: float
+    delay: float  # in seconds
 
 
 class MemoryQueue:
-    """Events in order of arrival, without repeats, and indexing steps apart; a `handlers.services.Queue`."""
+    """A `handlers.services.Queue`: events in order of arrival, without repeats. Indexing steps wait separately."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -69,7 +68,7 @@ class MemoryQueue:
         return True
 
     def running(self, partitions: Collection[str]) -> set[str]:
-        """All of the partitions: a job of any may be running in another run of the workflow."""
+        """All of the `partitions`: another run of the workflow may be running a job of any of them."""
         return set(partitions)
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
@@ -104,7 +103,7 @@ def build_index(settings: Settings, store: Store) -> Index:
 
 
 def build_backlog_matcher(settings: Settings, weights: str = "", store: Store | None = None) -> BacklogMatcher:
-    """The matcher of a backlog scan; without `store`, as in a child process, it opens one."""
+    """The matcher of a backlog scan. `weights` replace the shipped model's; without `store`, opens the host's store."""
     model = Model.parse(weights) if weights else shipped_model()
     return BacklogMatcher(build_index(settings, store or open_store(settings)), model)
 
@@ -115,8 +114,8 @@ def known_repository(
 ) -> Iterator[KnownRepository]:
     """The repository of `target`, with a finder for that issue; `client` must be able to read the repository.
 
-    `issues` is the repository's number of issues, for a host that has not counted them. No database is created, and
-    only the answers of a `judge` are stored. Raises UserError if the judge cannot be asked.
+    `issues` is the repository's number of issues, for a host that has not counted them. Creates no database, and stores
+    nothing but the judge's answers. With `judge`, raises UserError if the judge cannot be asked.
     """
     # Look up GitHub's id: the name may have belonged to another repository when the index was filled.
     summary = client.repository(target.repo)
@@ -199,7 +198,7 @@ def fill_index(
         indexing = Indexer(build_index(settings, store), store, steps, now)
         with erased_if_ended(summary.id, store):
             IssueForms(store, now).refresh(client, summary)
-            # The queue drops a known chain, so this name must be new: an erased repository can be read again.
+            # The host's queue drops steps of a known chain, and an erased repository can be read again: use a new name.
             first = IndexEvent(None, summary, f"by-hand-{now().timestamp():.3f}", FIRST_STEP)
             steps.put(first.delivery_id, first)
             while (following := steps.take(background=True)) is not None:

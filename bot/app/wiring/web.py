@@ -60,15 +60,15 @@ def build_dashboard(settings: Settings) -> Dashboard:
     @cache
     def data() -> DashboardData:
         store = open_store(settings)
-        read = RepositorySettings(store, now, settings.mode)
+        repository_settings = RepositorySettings(store, now, settings.mode)
 
         def settings_of(repository: StoredRepository) -> LoadedSettings:
             client = partial(github.in_repository, repository.installation or 0)
             with erased_if_ended(repository.id, store):
-                return read.read(client, repository.summary)
+                return repository_settings.read(client, repository.summary)
 
         def mode_of(repository: StoredRepository) -> str:
-            return read.last_read(repository.id).mode
+            return repository_settings.last_read(repository.id).mode
 
         def groups_of(repository: StoredRepository) -> ScanResult | None:
             if not store.backfills.complete(repository.id):

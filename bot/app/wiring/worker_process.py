@@ -116,9 +116,9 @@ OVERDUE = 70
 def run_worker(settings: Settings, handle: Callable[[Job], None], tasks: Sequence[ScheduledTask] = ()) -> None:
     """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
 
-    Call this in the main thread. If jobs are unfinished, the process exits hard, because Python would wait for their
-    threads forever, and the next worker takes these jobs over. The process also exits hard if a job is overdue, or if
-    stopping takes too long.
+    Call this in the main thread. The process exits hard if jobs are unfinished, because Python would wait forever for
+    the thread pools of their searches; the next worker takes these jobs over. The process also exits hard if a job is
+    overdue, or if stopping takes too long.
     """
     stop, code = threading.Event(), 0
 
@@ -132,7 +132,7 @@ def run_worker(settings: Settings, handle: Callable[[Job], None], tasks: Sequenc
     worker = Worker(settings, handle, tasks, on_overdue=on_overdue)
     worker.start()
     log.info("worker ready: %d at a time", settings.worker_threads)
-    # The system may deliver the signal to another thread, but Python runs its handler here, and only after a wake-up.
+    # The system may deliver the signal to another thread, but Python runs the handler here, once this thread wakes up.
     while not stop.wait(STOP_CHECK_SECONDS):
         pass
     log.info("worker stopping")

@@ -27,7 +27,7 @@ from bot.conversation.commands.table import (
     ParsedLine,
 )
 from bot.conversation.commands.visible_lines import MARKS, command_lines
-from bot.domain.entities import NUMBER_MAX, PLACE, RepoRef, name_key
+from bot.domain.entities import NUMBER_MAX, OWNER_REPO, RepoRef, name_key
 from bot.platform.addresses import GITHUB_HOSTS, ISSUE, host_of
 from bot.text.titles import plain
 
@@ -35,7 +35,7 @@ LIMIT_MAX = 10
 
 # `#12` or `12`, and `owner/repo#12`.
 _NUMBER = re.compile(r"#?([0-9]{1,12})")
-_WITH_REPOSITORY = re.compile(rf"({PLACE})#([0-9]{{1,12}})")
+_WITH_REPOSITORY = re.compile(rf"({OWNER_REPO})#([0-9]{{1,12}})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class CommentRepository:
 
 
 def read_option(word: str, options: CommandOptions) -> CommandOptions | CommandProblem | None:
-    """`options` with the option `word` added; None if `word` is not an option."""
+    """`options` with the option `word` added, or OPTION_VALUE if its value is wrong; None if `word` is no option."""
     word = plain(word).lower()
     if word in ("open", "closed", "all"):
         return replace(options, state=word)  # type: ignore[arg-type]
@@ -112,8 +112,8 @@ WORDS_MAX = 200
 def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS, app: str = "") -> tuple[ParsedLine, ...]:
     """Read the commands of a comment in `repo`; a repeated line counts once.
 
-    `hosts` are the host names of its GitHub (`bot.platform.addresses.hosts_of`); `app` is the App's name, or empty if
-    comments cannot mention the App. After `COMMANDS_MAX` commands an `InvalidCommand` with TOO_MANY ends the list.
+    `hosts` are the host names of the repository's GitHub (`bot.platform.addresses.hosts_of`). `app` is the App's name,
+    empty if comments cannot mention the App. An `InvalidCommand` with TOO_MANY follows `COMMANDS_MAX` commands.
     """
     here = CommentRepository(repo, hosts)
     found: list[ParsedLine] = []
@@ -140,16 +140,17 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
     # Other bots may use `/dup`: it counts only alone or before a known word.
     if word.lower() == SHORT_COMMAND and (spec or not rest or read_option(rest[0], CommandOptions())):
         word = COMMAND
-    if plain(word).lower().rstrip(MARKS) == COMMAND != word.lower():
-        return _with_punctuation(line, word, rest, here)
     if word.lower() != COMMAND:
+        if plain(word).lower().rstrip(MARKS) == COMMAND:
+            return _with_punctuation(line, word, rest, here)
         return _other_word(line, word, spec, rest, here)
     if spec is None or spec.takes is Arguments.OPTIONS:
         return _recheck(line, rest, here)
     if spec.takes is Arguments.NUMBER:
         return _with_number(line, spec, rest[1:], here)
     if spec.takes is Arguments.WORDS:
-        return _search(line, spec, line.split(None, 3 if line.startswith("@") else 2)[-1] if rest[1:] else "")
+        words_before = 3 if line.startswith("@") else 2
+        return _search(line, spec, line.split(None, words_before)[-1] if rest[1:] else "")
     if rest[1:]:
         return InvalidCommand(line, spec.name, CommandProblem.TOO_MUCH, _shorten(rest[1]))
     return Command(spec.name, line)
@@ -193,7 +194,7 @@ def _recheck(line: str, words: Sequence[str], here: CommentRepository) -> Parsed
 
 
 def _likely_meant(word: str, words: Sequence[str], here: CommentRepository) -> str:
-    """The command that the author of an unknown word probably meant; empty if no command is similar."""
+    """The command that the author of an unknown word probably meant; empty if none is similar. `word` is `words[0]`."""
     if isinstance(here.number(word), int):
         return _suggested_syntax(COMMANDS_BY_NAME[CommandName.EXPLAIN], ["", word], here)
     word = word[:40].lower().rstrip(".,;:!")
@@ -209,7 +210,7 @@ def _likely_meant(word: str, words: Sequence[str], here: CommentRepository) -> s
 
 
 def _suggested_syntax(spec: CommandSpec, words: Sequence[str], here: CommentRepository) -> str:
-    """The command's syntax with the number from the comment, and no other text of the comment."""
+    """The command's syntax with the issue number in `words[1]`, if any, and no other text of the comment."""
     number = here.number(words[1]) if spec.takes is Arguments.NUMBER and len(words) > 1 else None
     return spec.syntax.replace("#N", f"#{number}") if isinstance(number, int) else spec.syntax
 

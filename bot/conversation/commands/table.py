@@ -85,7 +85,7 @@ COMMANDS_BY_NAME: dict[CommandName, CommandSpec] = {spec.name: spec for spec in 
 
 
 def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
-    """Whether a person meets a requirement. GitHub's `permission` never says triage or maintain; its booleans do."""
+    """Whether a person meets a requirement. Push, maintain and admin access include triage access."""
     triage = permission.triage or permission.push or permission.maintain or permission.admin
     return {
         Requirement.ANYONE: True,
@@ -136,7 +136,7 @@ class MisspeltCommand:
 
 
 class CommandProblem(StrEnum):
-    """What is wrong with a known command."""
+    """The mistakes that a known command can have."""
 
     NUMBER_MISSING = "number missing"
     NUMBER_UNREADABLE = "number unreadable"

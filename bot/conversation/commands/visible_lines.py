@@ -30,14 +30,14 @@ BRACKETS_MAX = 4_000
 MARKS = ".,;:!。、"
 """Punctuation that may follow a word. Full-width marks are converted to ASCII first."""
 
-# A slash and a word that begins with "du", such as `/duplicate` or `/dupes`; and `/duplicates:`, with any mark.
+# A slash and a word that begins with "du", such as `/duplicate` or `/dupes`; or `/duplicates` and one of the MARKS.
 _START = re.compile(rf"/(?:du[a-z]{{1,12}}|duplicates[{MARKS}．，；：！])(?!\S)", re.IGNORECASE)
 # Invisible characters that keyboards and editors insert by themselves. Not the zero-width space, which people write on
 # purpose, to disarm a command.
-_INVISIBLE_MARKS = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-_WITHOUT_MARKS = dict.fromkeys(map(ord, _INVISIBLE_MARKS))
-# These characters before a command. Within a line they stay, since they may separate two marks of Markdown.
-_LEADING = re.compile(rf"^( {{0,3}})[{_INVISIBLE_MARKS}]+(?=[/／])", re.MULTILINE)
+_INVISIBLE = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+_WITHOUT_INVISIBLE = dict.fromkeys(map(ord, _INVISIBLE))
+# Invisible characters before a command. Within a line they stay, since they may separate two marks of Markdown.
+_LEADING = re.compile(rf"^( {{0,3}})[{_INVISIBLE}]+(?=[/／])", re.MULTILINE)
 # The command's word in full-width signs. Only this word becomes ASCII: Markdown gives full-width signs no meaning, and
 # search words stay as written.
 _FULL_WIDTH = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
@@ -61,14 +61,14 @@ _FORMULA = re.compile(r"(?<!\S)\$(?:\$|(?=\S))"), re.compile(r"(?:\$|(?<=\S))\$(
 
 
 def command_lines(body: str, app: str = "") -> list[str]:
-    """The trimmed lines that begin with a command's word after at most three spaces.
+    """The trimmed lines of a comment that begin with a command's word after at most three spaces.
 
-    After the App's name `app`, if not empty, `duplicates` is a command's word too.
+    If `app`, the App's name, is not empty, a mention of it with `duplicates` or `dup` begins a command too.
     """
     body = body[:BODY_MAX].replace("\r\n", "\n").replace("\r", "\n")
     body = _LEADING.sub(r"\1", body)
     body = _FULL_WIDTH.sub(lambda word: plain(word[0]), body)
-    text = body.translate(_WITHOUT_MARKS).lower()
+    text = body.translate(_WITHOUT_INVISIBLE).lower()
     if (
         not ("/du" in text or (app and f"@{app.lower()}" in text))
         or body.count("\n") >= LINES_MAX
@@ -82,7 +82,7 @@ def command_lines(body: str, app: str = "") -> list[str]:
     for token in _markdown().parse(body.translate(_SPACES), env):
         quotes += (token.type == "blockquote_open") - (token.type == "blockquote_close")
         if token.type == "inline" and token.map:
-            lines = _Paragraph(token.content, source[slice(*token.map)])
+            paragraph = _Paragraph(token.content, source[slice(*token.map)])
             for child in token.children or ():
                 if child.type == "html_inline":
                     hidden = hidden_by(child.content, hidden)
@@ -90,7 +90,7 @@ def command_lines(body: str, app: str = "") -> list[str]:
                     child.type == "slash"
                     and not quotes
                     and not hidden
-                    and (line := lines.command(child.meta["at"], app))
+                    and (line := paragraph.command(child.meta["at"], app))
                 ):
                     found.append(line)
         elif token.type == "html_block":
@@ -100,14 +100,15 @@ def command_lines(body: str, app: str = "") -> list[str]:
     return [] if _TOO_DEEP in env else found
 
 
-def is_written(line: str, before: str, now: str) -> bool:
-    """Whether a comment had a command's line at least as often `before` its edit as `now`.
+def predates_edit(line: str, before: str, now: str) -> bool:
+    """Whether a comment had a command's line `before` its edit, and had it at least as often as `now`.
 
     Lines count anywhere: in code, in quotes, in HTML comments, or with HTML comments inside. Of a very long line only
     the beginning counts.
     """
     prefix = _normalized(line)[:_COMPARED_MAX]
-    return any(0 < count(prefix, before) >= count(prefix, now) for count in (_count, _count_past_comments))
+    counters = (_count, _count_past_comments)
+    return any((earlier := count(prefix, before)) > 0 and earlier >= count(prefix, now) for count in counters)
 
 
 def _count(line: str, text: str) -> int:
@@ -116,13 +117,13 @@ def _count(line: str, text: str) -> int:
 
 def _count_past_comments(line: str, text: str) -> int:
     # Full-width signs do not form HTML comments, so convert the text to ASCII only outside HTML comments.
-    text = " ".join(text[:BODY_MAX].translate(_WITHOUT_MARKS).split())
+    text = " ".join(text[:BODY_MAX].translate(_WITHOUT_INVISIBLE).split())
     word = line.partition(" ")[0]
     return sum(_is_seen_at(line, text, found.start()) for found in re.finditer(re.escape(word), plain(text)))
 
 
 def _is_seen_at(line: str, text: str, at: int) -> bool:
-    """Whether the visible text from `at` begins with the line. Yes, after more than `_COMMENTS_MAX` HTML comments."""
+    """Whether the visible text from `at` begins with the line. More than `_COMMENTS_MAX` HTML comments count as yes."""
     seen = ""
     for comments, (begin, end) in enumerate(_visible_pieces(text, at, len(text))):
         if comments > _COMMENTS_MAX:
@@ -140,7 +141,7 @@ def _prefix_pattern(line: str) -> re.Pattern[str]:
 
 
 def _normalized(text: str) -> str:
-    return " ".join(plain(text[:BODY_MAX].translate(_WITHOUT_MARKS)).split())
+    return " ".join(plain(text[:BODY_MAX].translate(_WITHOUT_INVISIBLE)).split())
 
 
 def _visible_pieces(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
@@ -164,20 +165,20 @@ class _Paragraph:
         self._formula = (begin[0].start(), end[-1].start()) if begin and end else (0, 0)
 
     def command(self, at: int, app: str) -> str:
-        """The line at this place without its HTML comments; empty if the line is not a command."""
+        """The line at position `at` of the content, without HTML comments; empty if the line is not a command."""
         row = self._content.count("\n", 0, at)
         line = self._source[row]
         start = _INDENT.match(line)
         if (
             start is None
             or self._formula[0] < at < self._formula[1]
-            or not _begins(line.translate(_WITHOUT_MARKS), start.end(), app)
+            or not _begins(line.translate(_WITHOUT_INVISIBLE), start.end(), app)
         ):
             return ""
         # An HTML comment that ends in a later line hides the rest of this line.
         text = "\n".join(self._source[row:]) if "<!--" in line else line
         seen = (
-            text[begin:end].translate(_WITHOUT_MARKS).strip()
+            text[begin:end].translate(_WITHOUT_INVISIBLE).strip()
             for begin, end in _visible_pieces(text, start.end(), len(line))
         )
         return " ".join(seen).strip()

@@ -1,4 +1,4 @@
-"""The types of the settings in `schema.py`, with the accepted values in words, and corrections of wrong values."""
+"""The types of the settings in `schema.py`. They describe the accepted values in words, and correct wrong values."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from bot.conversation.config.yaml_tree import Quote, Wording, YamlNode, nearest, printable, scalar
 from bot.conversation.messages.catalogue import Message, Messages, declared, english
 from bot.conversation.messages.template import GAPS_MAX, TEMPLATE_MAX, MalformedTemplate, Template, forbidden_part
-from bot.domain.entities import PLACE
+from bot.domain.entities import OWNER_REPO
 from bot.domain.likelihood import HIGHEST
 
 SWITCH = [
@@ -46,7 +46,7 @@ class ItemName:
 
 @dataclass(frozen=True)
 class Accepts:
-    """The values that a setting accepts, in words, if its type does not say enough; and how to correct a wrong one."""
+    """Words for a setting's accepted values, if its type does not say enough. `suggest` corrects a wrong value."""
 
     wording: Wording
     suggest: Callable[[YamlNode], str] = lambda node: ""
@@ -68,20 +68,20 @@ def normalize_off(value: Any) -> Any:
     return "off" if value is False or value in ("Off", "OFF") else value
 
 
-def _in_percent(node: YamlNode) -> str:
+def _from_percent(node: YamlNode) -> str:
     # Somebody who writes 30 means 30 %.
     is_percentage = type(node.value) in (int, float) and 1 <= node.value <= 100 * HIGHEST
     return f"{node.value / 100:g}" if is_percentage else ""
 
 
 def _repository(text: str) -> str:
-    if not re.fullmatch(PLACE, text):
+    if not re.fullmatch(OWNER_REPO, text):
         raise ValueError
     return text
 
 
 Switch = Annotated[bool, BeforeValidator(_switch), WithJsonSchema({"anyOf": SWITCH})]
-Probability = Accepts(lambda say, _: say.wants_number(least="0", most=f"{HIGHEST:g}"), _in_percent)
+Probability = Accepts(lambda say, _: say.wants_number(least="0", most=f"{HIGHEST:g}"), _from_percent)
 MAXIMUM_FOR_EDITORS = Field(json_schema_extra={"maximum": HIGHEST})
 """Editors warn of a threshold that no issue can reach. The parser accepts it: its author may want silence."""
 Login = Annotated[
@@ -117,7 +117,7 @@ RepositoryName = Annotated[
     str,
     AfterValidator(_repository),
     Accepts(lambda say, _: say.a_repository()),
-    WithJsonSchema({"type": "string", "pattern": f"^{PLACE}$"}),
+    WithJsonSchema({"type": "string", "pattern": f"^{OWNER_REPO}$"}),
 ]
 AsTuple = Strict(False)
 Unique = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
@@ -143,7 +143,7 @@ def accepted_values(field: FieldInfo, say: Messages, code: Quote) -> str:
 
 
 def accepted_keys(keys: Iterable[str], say: Messages, code: Quote) -> str:
-    """In words: a mapping with these keys."""
+    """Words for a mapping with these keys."""
     return say.wants_mapping(keys=say.comma().join(map(code, keys)))
 
 
@@ -157,8 +157,8 @@ def likely_meant(field: FieldInfo, node: YamlNode) -> str:
     if kind is str and node.text and not isinstance(node.value, str):
         # YAML reads a label called 1.0 as a number.
         return f'"{node.text[:40]}"'
-    is_list = get_origin(kind) is tuple and node.text == printable(node.text) and not re.search(r'["\\]', node.text)
-    items = [_as_item(get_args(kind)[0], piece.strip()) for piece in node.text.split(",")] if is_list else []
+    may_be_list = get_origin(kind) is tuple and node.text == printable(node.text) and not re.search(r'["\\]', node.text)
+    items = [_as_item(get_args(kind)[0], piece.strip()) for piece in node.text.split(",")] if may_be_list else []
     return f"[{', '.join(items)}]" if items and all(items) else ""
 
 
@@ -205,7 +205,8 @@ def _check_templates(templates: Any) -> Any:
 
 
 def _unknown_text(name: str) -> _Problem:
-    return lambda say, quote: say.unknown_text(name=say.quoted(value=quote(printable(name)))), nearest(name, declared())
+    hint = nearest(name, declared())
+    return (lambda say, quote: say.unknown_text(name=say.quoted(value=quote(printable(name))))), hint
 
 
 def _template_problem(text: Message, template: str) -> _Problem | None:
@@ -216,17 +217,18 @@ def _template_problem(text: Message, template: str) -> _Problem | None:
         variables = Template.parse(template).variables
     except MalformedTemplate as malformed:
         piece = printable(str(malformed))
-        return lambda say, quote: say.template_malformed(piece=say.quoted(value=quote(piece))), ""
+        return (lambda say, quote: say.template_malformed(piece=say.quoted(value=quote(piece)))), ""
     known = english().variables(text.name)
     if unknown := next((name for name in variables if name not in known), ""):
         name = printable(unknown)
-        return lambda say, quote: say.unknown_variable(
-            name=quote(text.name), variable=say.quoted(value=quote(name))
-        ), nearest(unknown, known)
+        return (
+            lambda say, quote: say.unknown_variable(name=quote(text.name), variable=say.quoted(value=quote(name))),
+            nearest(unknown, known),
+        )
     if len(variables) > GAPS_MAX:
-        return lambda say, _: say.template_variables(most=GAPS_MAX), ""
+        return (lambda say, _: say.template_variables(most=GAPS_MAX)), ""
     if forbidden := printable(forbidden_part(template)):
-        return lambda say, quote: say.template_forbidden(piece=say.quoted(value=quote(forbidden))), ""
+        return (lambda say, quote: say.template_forbidden(piece=say.quoted(value=quote(forbidden)))), ""
     return None
 
 

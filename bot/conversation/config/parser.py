@@ -38,8 +38,8 @@ def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
             return RepoConfig.model_validate(tree.plain())
         except ValidationError as invalid:
             errors = invalid.errors(include_url=False)
-            # Remove from the end, so that earlier list indexes stay valid. But first remove unknown keys, with all
-            # errors below them.
+            # Remove from the end, so that earlier list indexes stay valid. But first remove unknown keys, and with them
+            # all values below them.
             errors.sort(key=lambda error: "[key]" in error["loc"])
             problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in reversed(errors)))
 
@@ -77,7 +77,7 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
 
 
 def _field_of(field: FieldInfo, step: int | str) -> FieldInfo:
-    """The field that the model has for a key of a mapping, or for an item of a list."""
+    """The field one `step` below: of a model's key, of a list's items, or of a mapping's values."""
     kind: Any = field.annotation
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return kind.model_fields[str(step)]

@@ -42,7 +42,7 @@ _TITLE_MAX = 1_000
 
 
 def glob_matches(glob: str, title: str) -> bool:
-    """Whether the glob matches the whole title; `[` stands for itself. `fnmatch` does not backtrack over stars."""
+    """Whether a glob matches the whole title, ignoring case; `[` is literal. `fnmatch` never backtracks over stars."""
     return fnmatchcase(title[:_TITLE_MAX].lower().strip(), glob.lower().strip().replace("[", "[[]"))
 
 
@@ -260,7 +260,7 @@ class RepoConfig(_Section):
         return "en" if self.language == "auto" else self.language
 
     def why_ignored(self, issue: Issue) -> str | None:
-        """Which setting makes the bot skip this issue, and what matched, for logs; None if no setting does."""
+        """For logs, the setting that makes the bot skip this issue, and the match; None if no setting does."""
         if issue.author.is_bot and not self.bots:
             return "a bot opened it"
         if _has(self.ignore.authors, issue.author.login):
@@ -283,5 +283,5 @@ class RepoConfig(_Section):
 
 
 def _has(names: tuple[str, ...], name: str) -> bool:
-    """GitHub ignores the case of logins and labels."""
+    """Whether `name` is among `names`. Ignores case, as GitHub does for logins and labels."""
     return name.casefold() in (known.casefold() for known in names)

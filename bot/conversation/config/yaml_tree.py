@@ -1,7 +1,7 @@
 """Reads a stranger's YAML into a tree with positions, and describes errors with hints.
 
-The reader uses ruamel's events rather than its loaders. It constructs no objects, refuses tags and aliases (a few can
-stand for gigabytes), limits the depth, notices duplicate keys, and keeps the keys before a syntax error.
+The reader uses ruamel's events rather than its loaders. It constructs no objects, limits the depth, notices duplicate
+keys, and keeps the keys before a syntax error. It refuses tags and aliases, as a few aliases can stand for gigabytes.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 SIZE_MAX = 64 * 1024
-"""Characters in a settings file. The worst file of this size takes the parser two or three seconds."""
+"""The most characters in a settings file. The worst file of this size takes the parser two or three seconds."""
 
 _DEPTH_MAX = 8
 # `12`, `-0.5`, `.5` or `1e3`; `0x1F` stays a text.
@@ -81,7 +81,7 @@ _LITERALS: dict[str, bool | None] = {"true": True, "false": False, "null": None,
 
 @dataclass(slots=True)
 class YamlNode:
-    """A scalar, list or mapping with its position. `text` is the scalar as written; `keys` are the mapping's keys."""
+    """A scalar, list or mapping with its position. `text` is the scalar as written, `keys` has the mapping's keys."""
 
     line: int
     column: int

@@ -1,4 +1,4 @@
-"""The bot's messages: `purposes.toml` names each and says what it is for, and a file for each language has its text.
+"""The bot's messages. `purposes.toml` has the name and purpose of each message; a file for each language has the texts.
 
 The gaps of the English text are a message's variables. Callers call a message like a method, with the variables as
 keywords: `say.results(count=2)`. Tests compare the files with each other and with the calls.
@@ -23,7 +23,7 @@ Forms = Mapping[str, Template]
 
 
 class Messages:
-    """All messages in one language, perhaps with a repository's templates; `plain` has none of these. Immutable."""
+    """All messages in one language, perhaps with a repository's templates; `plain` has no templates. Immutable."""
 
     def __init__(self, locale: Locale, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
         self.locale = locale
@@ -58,7 +58,7 @@ class Messages:
 
 
 class Message(NamedTuple):
-    """A message's name and purpose; `section` is the part of the bot's texts to which it belongs."""
+    """A message's name and purpose, and the section of `purposes.toml` that has it."""
 
     name: str
     purpose: str
@@ -98,7 +98,7 @@ def _read(name: str) -> dict[str, Any]:
 
 
 def english() -> Messages:
-    """The English messages, which are the default, and the messages of the command line."""
+    """The English messages: the default, and the messages of the command line."""
     return messages("en")
 
 

@@ -37,7 +37,7 @@ _CJK_MIN = 4
 _KANA_MIN = 0.08
 
 # Words that occur in nearly every text of a language and rarely in other languages, without words that English has too
-# ("die", "in", "no", "on"). Without the languages that the bot does not speak, it would take Portuguese for Spanish.
+# ("die", "in", "no", "on"). With only the languages that the bot speaks, it would take Portuguese for Spanish.
 _FUNCTION_WORDS = {
     "en": "the and is are it to of this that with when not for be was have has does doesn't there but you my can if i "
     "from which should would",
@@ -66,7 +66,8 @@ _WORDS_MIN, _SHARE_MIN, _LEAD_OVER_ENGLISH, _LEAD_OVER_OTHERS = 3, 0.15, 2.0, 1.
 
 def language_of(title: str, body: str) -> str:
     """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`. Code does not count."""
-    text = _CODE.sub(" ", without_noise(_BOILERPLATE.sub("", _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX]))))
+    unfenced = _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX])
+    text = _CODE.sub(" ", without_noise(_BOILERPLATE.sub("", unfenced)))
     # Separate the scripts first: Chinese and Japanese have no spaces, so a name from code would drop a whole sentence.
     prose = " ".join(run for run in separate_scripts(text).split() if not _NOT_PROSE.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]

@@ -27,10 +27,10 @@ class Locale:
 
     def percent(self, share: float) -> str:
         """A share in percent. Only exactly 0 and 1 become 0% and 100%: other shares are rounded to 1% to 99%."""
-        rounded = round(share * 100)
-        if rounded == 100 and share < 1:
-            rounded = 99
-        return str(format_percent((rounded if rounded or share <= 0 else 1) / 100, locale=self.language))
+        percent = round(share * 100)
+        if 0 < share < 1:
+            percent = min(max(percent, 1), 99)
+        return str(format_percent(percent / 100, locale=self.language))
 
     def day(self, day: date) -> str:
         return str(format_date(day, self.days, locale=self.language))

@@ -48,10 +48,10 @@ class Template:
                 if name:
                     parts.append((before, name))
                     before = ""
+        except MalformedTemplate:
+            raise
         except ValueError as problem:
-            raise (
-                problem if isinstance(problem, MalformedTemplate) else MalformedTemplate("{" if "{" in text else "}")
-            ) from problem
+            raise MalformedTemplate("{" if "{" in text else "}") from problem
         return cls((*parts, (before, "")))
 
     @property
@@ -62,7 +62,7 @@ class Template:
         return "".join(literal + (values[name] if name else "") for literal, name in self.parts)
 
     def harmless(self, *, between: bool = False) -> Template:
-        """Make a stranger's template harmless, whatever the gaps hold; with `between`, whatever is adjacent, too."""
+        """Make a stranger's template harmless, whatever the gaps hold; with `between`, also beside any other text."""
         pieces = [_harmless(literal) for literal, _ in self.parts]
         if between:
             pieces[0] = _ZERO_WIDTH_SPACE + pieces[0]

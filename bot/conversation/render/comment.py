@@ -35,7 +35,7 @@ ALSO_MAX = 10
 def candidate_lines(
     candidate: Candidate, links: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
 ) -> list[str]:
-    """The lines of a list item in Markdown (C3); a table would scroll sideways on a phone. `likely` is the setting."""
+    """A list item's lines in Markdown (C3), since a table would scroll sideways on a phone. `likely` is the setting."""
     judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
     state = [*judged, closed_words(candidate, links, say, closer)]
     if closer and closer.release:
@@ -48,11 +48,8 @@ def candidate_lines(
     if candidate.named:
         state.append(say.named())
     also = [also_words(candidate, links, say)] if candidate.also else []
-    facts = (
-        " · ".join(state),
-        *reason_words(replace(candidate, reasons=tuple(strongest(candidate.reasons))), say),
-        *also,
-    )
+    briefly = replace(candidate, reasons=tuple(strongest(candidate.reasons)))
+    facts = (" · ".join(state), *reason_words(briefly, say), *also)
     return [f"{links.candidate(candidate)} {escape(candidate.title)}", *map(sentence, facts)]
 
 
@@ -111,9 +108,9 @@ def explain(
 ) -> str:
     """The reasons why `candidate` may be the same as the report's issue, and the searches that found the candidate.
 
-    The report may lack the candidate: if it has no sources, the text says that no search found it. The text also lists
-    the `duplicates` of the candidate that a search found, likeliest first: the comment may show the candidate because
-    of a duplicate.
+    The report may lack the candidate. If the candidate has no sources, the text says that no search found it. The text
+    also lists the candidate's `duplicates` that a search found, likeliest first: the comment may show the candidate
+    because of a duplicate.
     """
     state = closed_words(candidate, links, say)
     facts = [
@@ -153,8 +150,8 @@ class CommentView:
 
     - `checked_at` is in the host's time zone.
     - `had_candidates`: the existing comment shows candidates.
-    - `asked`: a command asked, with `words` and `options`. Only then the comment lists `settings_problems` (C6), or
-      their number if `settings_private`.
+    - `asked`: a command asked, with `words` and `options`. Only such a comment lists `settings_problems` (C6), or gives
+      their number if `settings_private` is set.
     - `labels`: the bot sets the label by itself.
     - `threshold` is the lowest probability of an unasked comment; `moved` has the threshold and its default if feedback
       has moved the threshold; `likely` is the setting.
@@ -197,13 +194,14 @@ def _body(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> st
     if shown:
         decide = say.people_decide_still() if view.labels else say.people_decide()
         blocks += [_list(shown, links, view), *_unasked(view), decide]
+    first = next((candidate for candidate in shown if candidate.own), shown[0] if shown else None)
     inside = [
         queries_block(report, say),
         found_by_block(shown, say),
         problems_block(report.problems, say),
         settings_block(say.settings_problems(), view.settings_problems, view.settings_private, say),
         *([say.bar_moved(bar=view.moved[0], usual=view.moved[1])] if view.moved else []),
-        correction_block(next((candidate for candidate in shown if candidate.own), next(iter(shown), None)), say),
+        correction_block(first, say),
     ]
     checked = say.checked(time=view.checked_at)
     # The fingerprint excludes the time, so that an unchanged comment is not edited.

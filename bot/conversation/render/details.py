@@ -106,10 +106,7 @@ def _problem(problem: SourceProblem, say: Messages) -> str:
 
 
 def settings_block(heading: str, problems: Sequence[ConfigError], private: bool, say: Messages) -> str:
-    """The errors in the settings file, by line and column (C6), if there are any.
-
-    If readers of the comment may not see the file (`private`), only their number.
-    """
+    """The settings file's errors by line and column (C6), or just their number if the file is `private`."""
     if not problems:
         return ""
     if private:

@@ -25,8 +25,8 @@ TEXT_MAX = 200
 
 # How many characters of a text are read; a hostile text may have millions.
 _READ_MAX = 20_000
-# How many times the limit of a text its Markdown may have: a `$` becomes 14 characters, so a few hostile titles could
-# fill a comment.
+# The most characters of a text's Markdown, as a multiple of the text's limit. A `$` becomes 14 characters, so a few
+# hostile titles could otherwise fill a comment.
 _GROWTH_MAX = 5
 # The most combining marks on a letter. More form a tower that covers the lines above.
 _MARKS_MAX = 3
@@ -157,8 +157,7 @@ class RepoLinks:
 
     def candidate(self, candidate: Candidate) -> str:
         """Like `issue`, for a candidate of any kind, perhaps of another repository."""
-        repo = candidate.repo
-        return self._link(repo, repo or self.repo, _PATHS[candidate.kind], candidate.number)
+        return self._link(candidate.repo, candidate.repo or self.repo, _PATHS[candidate.kind], candidate.number)
 
     def closer(self, closer: Closer) -> str:
         """Like `issue`, for the pull request or the commit that closed an issue."""
@@ -168,7 +167,7 @@ class RepoLinks:
         address = f"https://redirect.github.com/{quote(self.repo, safe='/')}/commit/{quote(closer.commit)}"
         return short_hash if self.enterprise else f"[{short_hash}]({address})"
 
-    def _link(self, shown: str, repo: str, path: str, number: int) -> str:
+    def _link(self, shown_repo: str, repo: str, path: str, number: int) -> str:
         if self.enterprise:
-            return code(f"{shown}#{number}")
-        return f"[{escape(shown)}#{number}](https://redirect.github.com/{quote(repo, safe='/')}/{path}/{number})"
+            return code(f"{shown_repo}#{number}")
+        return f"[{escape(shown_repo)}#{number}](https://redirect.github.com/{quote(repo, safe='/')}/{path}/{number})"

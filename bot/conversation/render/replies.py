@@ -26,10 +26,11 @@ _MOST = {
 
 
 def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
-    """The reply to a comment. It quotes each command if the comment has several; `partial`: it has more than these."""
+    """The reply to a comment, from each command's line and answer. `partial`: the comment has further commands."""
     if len(answers) == 1 and not partial:
         text = answers[0][1]
     else:
+        # Quote each command, to show which answer belongs to it.
         text = "\n\n".join(f"{code(line, 100)}\n\n{answer}" for line, answer in answers)
     body = f"{reply_marker(comment_id)}\n{break_phrase(text)}\n"
     # Cut between lines: no sentence or title has more than one line.
@@ -62,20 +63,18 @@ class Replies:
         return self.say.forbidden(command=code(spec.syntax), who=who_words(spec.who, self.say))
 
     def rate_limited(self, most: int, seconds: float) -> str:
-        """The person sent more than `most` commands within `seconds`, and has to wait as long."""
+        """The person sent more than `most` commands within `seconds`, and must wait for up to `seconds`."""
         return self.say.rate_limited(most=most, wait=duration(seconds, self.say))
 
     def noted_different(self, number: int, already: bool = False, repo: str = "") -> str:
-        """The answer to `not`; `repo` is OWNER/REPO of another repository."""
+        """The answer to `not`. `already`: the pair was rejected before. `repo` is OWNER/REPO of another repository."""
         issue = self.links.issue(number, repo)
         if already:
             return self.say.not_already(issue=issue)
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
-        """The answer to `of #asked`. `root` is the open issue that ends the chain of duplicates, or a `closed` issue if
-        the chain ends in no open one.
-        """
+        """The answer to `of #asked`. `root` ends a chain of duplicates; `closed`: the chain has no open end."""
         if closed:
             return self.say.of_done_closed(issue=self.links.issue(root))
         if asked == root:
@@ -99,9 +98,7 @@ class Replies:
         return self.say.undo_of(issue=issue) if reopened else self.say.undo_of_closed(issue=issue)
 
     def scan_begun(self, count: int, seconds: float, title: str, known: int | None) -> str:
-        """The answer to `scan`, which reads `count` issues in about `seconds`. `known` is the issue of an earlier scan;
-        otherwise a new issue will have the `title`.
-        """
+        """The answer to `scan`, which takes `seconds`. `known` is an earlier scan's issue, `title` a new issue's."""
         wait = duration(seconds, self.say)
         if known is None:
             return self.say.scan_begun(count=count, wait=wait, title=escape(title))
