@@ -261,11 +261,13 @@ def test_no_test_goes_by_how_fast_the_machine_is() -> None:
     assert {name for name, path in files.items() if clock.search(path.read_text(encoding="utf-8"))} <= mine
 
 
-def test_nothing_private_of_a_dependency_is_imported() -> None:
-    """It can be gone with any release, and nobody tells. Of attributes ruff tells (SLF001)."""
+def test_nothing_private_of_a_dependency_is_used() -> None:
+    """It can be gone with any release, and nobody tells. Ruff (SLF001) tells of attributes written with a dot."""
     private = re.compile(r"(^|\.)_(?!_)")
+    by_name = re.compile(r"\b(?:get|set|has|del)attr\([^()]*,\s*[\"']_(?!_)")
     found = {
         module: [name for name in imports(module) if private.search(name) and not within(name, "bot", "handlers")]
-        for module in MODULES
+        + by_name.findall(path.read_text(encoding="utf-8"))
+        for module, path in MODULES.items()
     }
     assert {module: names for module, names in found.items() if names} == {}
