@@ -69,17 +69,17 @@ def test_an_address_where_nobody_answers_is_said(payload: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "url", "names"),
+    ("event", "url"),
     [
-        ("ping", "nowhere", "--url: "),
-        ("ping", f"http://{'a' * 64}.example/", "--url: "),
-        ("ping", "http://ann:\N{SNOWMAN}@127.0.0.1:1/", "--url: "),
-        ("\N{SNOWMAN}", URL, "EVENT: "),
+        ("ping", "nowhere"),
+        ("ping", f"http://{'a' * 64}.example/"),
+        ("ping", "http://ann:\N{SNOWMAN}@127.0.0.1:1/"),
+        ("\N{SNOWMAN}", URL),
     ],
 )
-def test_what_cannot_be_sent_is_the_callers_to_mend(payload: Path, event: str, url: str, names: str) -> None:
+def test_what_cannot_be_sent_is_the_callers_to_mend(payload: Path, event: str, url: str) -> None:
     result = CliRunner().invoke(receive, [event, str(payload), "--url", url])
-    assert isinstance(result.exception, UserError) and str(result.exception).startswith(names)
+    assert isinstance(result.exception, UserError) and str(result.exception).startswith("EVENT or --url: ")
 
 
 @pytest.mark.parametrize("given", ["d-1", "one\ntwo", "chore:reconcile:7"])

@@ -21,13 +21,10 @@ def check_config(file: Path, as_json: bool) -> None:
     """Check FILE, a repository's settings in .github/doppel.yml (- for standard input).
 
     Notes are no problems: they point out settings whose meaning has changed, or that may surprise. The JSON also has
-    the settings in force. Exit code 0 means that all is well, 1 that there are problems, 2 that the file cannot be
-    read.
+    the settings in force. Exit code 1: there are problems. 2: the file cannot be read.
     """
     try:
         config, problems = parse_config(read_bytes(file).decode())
-    except OSError as error:
-        raise UserError(f"{file} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UserError(f"{file} is not UTF-8: byte {error.start + 1} belongs to no character") from error
     notes = _notes(config)
@@ -46,36 +43,28 @@ def check_config(file: Path, as_json: bool) -> None:
 
 
 def _notes(config: RepoConfig) -> list[str]:
-    """Notes on settings that may surprise, such as a threshold that may have been chosen on an older scale (P5).
-
-    On the older scale, a value was the chance that somebody marks two issues as duplicates. Few are marked, so people
-    lowered the threshold: a value below today's default may date from that time.
-    """
-    notes = []
+    """Notes on settings that may surprise, such as a threshold that may have been chosen on an older scale (P5)."""
+    notes: list[str] = []
     threshold = config.min_confidence
     if threshold is not None and 0 < threshold < MIN_CONFIDENCE:
+        # Few files need these imports, which take half a second.
+        import numpy as np
+
+        from bot.search.matching.weights import shipped_model
+
+        (rescaled,) = shipped_model().readings(np.array([np.log(threshold / (1 - threshold))]), None)
         notes.append(
             f"min_confidence: {threshold:g} is below the default, {MIN_CONFIDENCE:g}. It is how likely a reader calls "
             "two issues the same report. It used to be the chance that somebody marks them as duplicates: "
-            f"{threshold:g} meant then what {_rescaled(threshold):.2f} means now. If it was chosen for that, leave it "
+            f"{threshold:g} meant then what {rescaled:.2f} means now. If it was chosen for that, leave it "
             "out, or let `doppel evaluate` recommend another."
         )
-    if not config.judge.enabled:
-        on = [name for name in ("related", "critic") if getattr(config.judge, name)]
-        notes += [f"judge: {name} is on, and the judge is off; without enabled: on nothing is judged." for name in on]
-    if config.judge.enabled and config.judge.floor < JUDGE_FLOOR:
+    judge = config.judge
+    on = [name for name in ("related", "critic") if getattr(judge, name) and not judge.enabled]
+    notes += [f"judge: {name} is on, and the judge is off; without enabled: on nothing is judged." for name in on]
+    if judge.enabled and judge.floor < JUDGE_FLOOR:
         notes.append(
-            f"judge: floor: {config.judge.floor:g} is below the default, {JUDGE_FLOOR:g}: the host's judge is asked "
+            f"judge: floor: {judge.floor:g} is below the default, {JUDGE_FLOOR:g}: the host's judge is asked "
             "about more issues than the usual three of ten, at the host's cost."
         )
     return notes
-
-
-def _rescaled(former: float) -> float:
-    """Convert a chance of being marked to the probability that a reader calls two issues the same."""
-    # Few files need numpy, which takes half a second to import.
-    import numpy as np
-
-    from bot.search.matching.weights import shipped_model
-
-    return float(shipped_model().readings(np.array([np.log(former / (1 - former))]), None)[0])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import shell_complete
 
 
 @click.command()
@@ -17,7 +19,4 @@ def completion(ctx: click.Context, shell: str) -> None:
     zsh:  eval "$(doppel completion zsh)"
     fish: doppel completion fish | source
     """
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise click.UsageError(f"no completion is known for {shell}")
-    click.echo(kind(ctx.find_root().command, {}, "doppel", "_DOPPEL_COMPLETE").source())
+    sys.exit(shell_complete(ctx.find_root().command, {}, "doppel", "_DOPPEL_COMPLETE", f"{shell}_source"))

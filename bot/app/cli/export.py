@@ -65,13 +65,11 @@ def _json_pieces(settings: Settings, store: Store, target: NamedRepository) -> I
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def forget(repository: str, yes: bool, as_json: bool) -> None:
-    """Erase everything that is stored about a repository. GitHub's id may replace OWNER/REPO.
+    """Erase everything that is stored about a repository: store, queue, and the history that `doppel evaluate` read.
 
-    The store, the queue, and the history that `doppel evaluate` has read are erased.
-
-    This command does not ask GitHub, and the bot's comments stay there. A job that is working on the repository right
-    now loses its content within the hour. While the App is installed, the next event makes the repository known again:
-    remove the repository from the installation first. Exit code 1: not confirmed, nothing was erased.
+    GitHub's id may replace OWNER/REPO. GitHub is not asked, and the bot's comments stay there. A job that is working on
+    the repository right now loses its content within the hour. While the App is installed, the next event makes the
+    repository known again: remove the repository from the installation first.
     """
     from bot.deliveries.inbox import Inbox
     from bot.quality.evaluation.history import erase_history

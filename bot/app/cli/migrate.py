@@ -53,8 +53,7 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
         echo_json({"from": here.name, "to": there.name, "dry_run": dry_run, "tables": tables, "rows": rows})
         return
     click.echo(f"{here.name} → {there.name}")
-    for name, count in (*tables.items(), ("rows in all", rows)):
-        if count or name not in tables:
-            click.echo(f"  {name:<20}{count:>12,}")
+    for name, count in {**tables, "rows in all": rows}.items():
+        click.echo(f"  {name:<20}{count:>12,}")
     done = "Every row was copied. Set DATABASE_URL to the new database; the index is read again from GitHub."
     click.echo("Nothing was changed." if dry_run else done)

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import os
 import secrets
-import signal
 import time
+from contextlib import suppress
 
 import click
 
-from bot.app.cli.shared.console import EndedBySignal, cleanup_on_signal
+from bot.app.cli.shared.console import cleanup_on_signal
 from bot.app.cli.shared.parameters import PORT, web_address
 from bot.domain.errors import SettingsError, Unavailable
-from bot.platform import local
 from bot.platform import settings as host_settings
 from bot.platform.counts import count_together
-from bot.platform.local import is_well
+from bot.platform.local import check_address, is_well
 from bot.platform.logs import as_log_line, configure_logging
 from bot.platform.processes import GUNICORN, PROXY, WORKER, Supervisor
 from bot.platform.settings import Settings
 
 READY_WITHIN_SECONDS = 180.0
-LOOK_EVERY_SECONDS = 0.5
 _HOST = "The address to listen on; 127.0.0.1 admits only this machine [default: DOPPEL_HOST]."
 _HOOK = "Tell GitHub to deliver to this address; automatic for a local simulator."
 
@@ -41,14 +39,10 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     if not settings.new:
         settings.require_app()
     configure_logging(settings.log_level, settings.log_format)
-    local.check_address(settings.host, settings.port)
-    try:
-        with cleanup_on_signal():
-            _serve(settings, webhook_url)
-    except KeyboardInterrupt as end:
-        # The signal came before the supervisor ran, which handles signals itself: exit with 0 as well.
-        if isinstance(end, EndedBySignal) and end.number == signal.SIGHUP:
-            raise
+    check_address(settings.host, settings.port)
+    # A signal that comes before the supervisor runs, which handles signals itself, leads to exit code 0 as well.
+    with suppress(KeyboardInterrupt), cleanup_on_signal():
+        _serve(settings, webhook_url)
 
 
 def _serve(settings: Settings, webhook_url: str | None) -> None:
@@ -90,7 +84,7 @@ def _set_up(supervisor: Supervisor, settings: Settings, token: str) -> bool:
     _say("No GitHub App is set up yet. To create one, open", settings)
     _say(f"  {settings.local_url}/setup?token={token}", settings)
     _say("or the same under the address by which you reach this machine.", settings)
-    if not supervisor.run(until=lambda: not host_settings.load().new, every=LOOK_EVERY_SECONDS):
+    if not supervisor.run(until=lambda: not host_settings.load().new, every=0.5):
         return False
     supervisor.reload("web")
     _say("The GitHub App is set up.", settings)

@@ -7,20 +7,18 @@ import signal
 import sys
 import threading
 import uuid
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 import requests
 
 from bot.app.cli.shared.console import echo_json, read_bytes, refuse_overwriting
-from bot.app.cli.shared.parameters import OUT, READ_FILE, READ_FILE_OR_STDIN, json_option, web_address
+from bot.app.cli.shared.parameters import READ_FILE, READ_FILE_OR_STDIN, WrittenFile, json_option, web_address
 from bot.deliveries.webhook import sign
 from bot.domain.entities import RepoRef
 from bot.domain.errors import SettingsError, Unavailable, UserError
 from bot.domain.formats import counted
 from bot.platform import settings as host
-from bot.platform.local import is_here
 from bot.platform.private_files import replace_file
 from bot.simulator import Simulator
 from bot.simulator import serve as serve_simulator
@@ -43,7 +41,7 @@ _GUID = "The delivery id, a GUID; repeat an id for a redelivery [default: a new 
 @click.option("--repo", default="acme/app", show_default=True, metavar="OWNER/NAME", help="The repository to create.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help=_PORT)
 @click.option("--webhook-url", metavar="URL", callback=web_address, help=_HOOK)
-@click.option("--write-env", type=OUT, help=_ENV)
+@click.option("--write-env", type=WrittenFile(), help=_ENV)
 @click.option("--user-limits", type=click.Choice(["on", "off"]), default="on", show_default=True, help=_LIMITS)
 def simulator(
     issues: Path | None, repo: str, port: int, webhook_url: str | None, write_env: Path | None, user_limits: str
@@ -61,10 +59,8 @@ def simulator(
     sim.limits.exempt_users = user_limits == "off"
     made = sim.add_repository(str(ref))
     sim.install(str(ref))
-    tokens: dict[str, str] = {}
     for role in ROLES:
         sim.set_permission(made, f"sim-{role}", role)
-        tokens[role] = sim.user_token(f"sim-{role}")
     try:
         count = sim.load_issues(issues, made) if issues else 0
     except (ValueError, OSError) as problem:
@@ -72,14 +68,13 @@ def simulator(
 
     def announce(url: str) -> None:
         if write_env is not None:
-            write_environment(write_env, url, sim.app.id, sim.app.private_key, sim.app.hook.secret, tokens)
+            _write_environment(write_env, url, sim)
 
     sim.flush_index()
     try:
         server = serve_simulator(sim, port=port, announce=announce)
     except OSError as problem:
-        write = f", or write {write_env}" if write_env else ""
-        raise UserError(f"Cannot listen on port {port}{write}: {problem.strerror}") from problem
+        raise UserError(f"Cannot listen on port {port}: {problem.strerror}") from problem
     done = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: done.set())
@@ -88,19 +83,17 @@ def simulator(
     server.stop()
 
 
-def write_environment(
-    path: Path, url: str, app_id: int, private_key: str, webhook_secret: str, tokens: Mapping[str, str]
-) -> None:
+def _write_environment(path: Path, url: str, sim: Simulator) -> None:
     """Write a client's settings, for a shell to source, and beside them the private key, each file atomically."""
     key = path.absolute().with_name(f"{path.name}.pem")
     values = {
-        "APP_ID": str(app_id),
+        "APP_ID": str(sim.app.id),
         "PRIVATE_KEY_PATH": str(key),
-        "WEBHOOK_SECRET": webhook_secret,
+        "WEBHOOK_SECRET": sim.app.hook.secret,
         "GITHUB_API_URL": url,
-        **{f"SIM_TOKEN_{role.upper()}": token for role, token in tokens.items()},
+        **{f"SIM_TOKEN_{role.upper()}": sim.user_token(f"sim-{role}") for role in ROLES},
     }
-    replace_file(key, [private_key])
+    replace_file(key, [sim.app.private_key])
     replace_file(path, [f"{name}={shlex.quote(value)}\n" for name, value in values.items()])
 
 
@@ -126,14 +119,10 @@ def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None,
         "X-Hub-Signature-256": sign(settings.webhook_secrets[0], body),
     }
     try:
-        with requests.Session() as session:
-            session.trust_env = not is_here(url)
-            answer = session.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
+        answer = requests.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
     except ValueError as bad:
-        if isinstance(bad, requests.exceptions.InvalidHeader) or getattr(bad, "object", None) == event:
-            raise UserError(f"EVENT: {event!r} cannot be sent as a header") from None
-        # For example, the host's name is too long, or the user's name or password fits into no header.
-        raise UserError(f"--url: {url!r} is not an http(s) address") from bad
+        # The address is none, or the event, the user's name or the password fits into no header.
+        raise UserError(f"EVENT or --url: {bad}") from bad
     except requests.exceptions.RequestException as problem:
         kind = type(problem).__name__
         raise Unavailable(f"nobody answers at {url} ({kind}); is `doppel serve` running?") from problem
