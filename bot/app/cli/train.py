@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.cli.shared.console import (
-    cleanup_on_signal,
-    progress_bar,
-    refuse_overwriting,
-    write,
-)
+from bot.app.cli.shared.console import cleanup_on_signal, progress_bar, refuse_overwriting, write
 from bot.app.cli.shared.parameters import ONE_OR_MORE, READ_FILE, WrittenFile
 from bot.domain.errors import UserError
 from bot.platform.local import pip_install
-from bot.platform.private_files import is_pipe_or_device
 
 if TYPE_CHECKING:
     from bot.quality.training.arrivals import TrainingFile
 
-OTHERS = 2_500
 _READINGS = "Careful readers' answers about issues of the file of the same name. May be given more than once."
 _BY = "A text model that was not tuned on the file NAME, to compare the readings of that file."
-_MODEL = (
-    "Tune the text model on FILES and write it into this folder, in place of weights. Takes half an hour or more, "
-    "and needs the packages of the extra `train`."
-)
+_MODEL = "Tune the text model instead, into this folder: half an hour or more, with the packages of the extra `train`."
 _OTHERS = "Non-duplicates to learn from, in each file."
 
 
@@ -39,7 +29,7 @@ _OTHERS = "Non-duplicates to learn from, in each file."
 @click.option("--readings", multiple=True, type=READ_FILE, help=_READINGS)
 @click.option("--compared-by", "by", multiple=True, metavar="NAME=FOLDER", help=_BY)
 @click.option("--text-model", type=click.Path(file_okay=False, path_type=Path), help=_MODEL)
-@click.option("--others", type=ONE_OR_MORE, default=OTHERS, show_default=True, help=_OTHERS)
+@click.option("--others", type=ONE_OR_MORE, default=2_500, show_default=True, help=_OTHERS)
 @click.option("--seed", type=int, default=0, show_default=True, help="Which of them.")
 def train(
     files: tuple[Path, ...],
@@ -55,41 +45,32 @@ def train(
     The weights are a few kB of JSON. `doppel replay --weights` and `doppel evaluate --weights` try them out. Doppel's
     own weights are in bot/search/matching/weights.json. With --text-model the text model is tuned instead.
     """
-    if pipe := next((path for path in (*files, *readings) if is_pipe_or_device(path)), None):
-        # Each file is read twice.
-        raise UserError(
-            f"{pipe} is a pipe or a device, and training reads files alone; gzipped files are read as they are"
-        )
     if (out is None) == (text_model is None):
         raise click.UsageError("name either --out, for the weights, or --text-model, for a text model")
     materials = _materials(files, readings, by)
     refuse_overwriting("--out", out, *files, *readings)
     try:
         with cleanup_on_signal():
-            if out is None:
-                assert text_model is not None
+            if text_model is not None:
                 _tune(files, text_model, seed)
-            else:
-                made_by = f"doppel train FILES{' --readings FILES' if readings else ''} --others {others} --seed {seed}"
-                made = {"made_from": [path.name for path in (*files, *readings)], "made_by": made_by}
-                _learn(out, materials, made, others, seed)
+            elif out is not None:
+                _learn(out, materials, others, seed)
     except ValueError as problem:
         raise UserError(f"nothing can be learned from {', '.join(map(str, files))}: {problem}") from None
 
 
-def _learn(out: Path, materials: Sequence[TrainingFile], made: Mapping[str, object], others: int, seed: int) -> None:
+def _learn(out: Path, materials: Sequence[TrainingFile], others: int, seed: int) -> None:
     from bot.quality.replay.drivers import temporary_index_errors
     from bot.quality.training import learning
 
     with temporary_index_errors(), progress_bar("Issues looked at", None) as (progress, task):
-        total = 0
 
         def advance(more: int, done: int) -> None:
-            nonlocal total
-            total += more
-            progress.update(task, total=total, advance=done)
+            progress.update(task, total=(progress.tasks[0].total or 0) + more, advance=done)
 
         learned = learning.learn(materials, advance, others=others, seed=seed)
+    made_from = [path.name for one in materials for path in (one.issues, one.readings) if path]
+    made = {"made_from": made_from, "made_by": f"doppel train FILES --others {others} --seed {seed}"}
     write(out, json.dumps({**made, **learned}, indent=1) + "\n")
     click.echo(
         f"{out}: learned from {learned['arrivals']:,} issues. How good these weights are is shown by `doppel evaluate` "
@@ -102,23 +83,16 @@ def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str
     """The files, each with the readings and the model of its name. Raises UserError for an unknown name."""
     from bot.quality.training.arrivals import TrainingFile
 
-    readings_of = {_stem(path): path for path in readings}
+    # The name of golang-go.jsonl.gz is golang-go.
+    names = [path.name.partition(".")[0] for path in files]
+    readings_of = {path.name.partition(".")[0]: path for path in readings}
     models = {name: Path(folder) for name, _, folder in (one.partition("=") for one in by)}
-    names = [_stem(path) for path in files]
     for name in (*readings_of, *models):
         if name not in names:
             raise UserError(f"{name} is the name of none of the files; these are {', '.join(names)}")
-    for folder in models.values():
-        if not (folder / "model.onnx").is_file():
-            raise UserError(f"{folder} holds no text model; `doppel train FILES --text-model {folder}` makes one")
     return [
         TrainingFile(path, readings_of.get(name), models.get(name)) for path, name in zip(files, names, strict=True)
     ]
-
-
-def _stem(path: Path) -> str:
-    """`golang-go` of `golang-go.jsonl.gz`."""
-    return path.name.partition(".")[0]
 
 
 def _tune(files: Sequence[Path], folder: Path, seed: int) -> None:
