@@ -213,6 +213,7 @@ def test_x3_two_runs_at_once_leave_one_comment(project: Project, monkeypatch: py
             "GITHUB_TOKEN": project.sim.workflow_token(project.repo),
             "GITHUB_API_URL": project.server.url,
             "RUNNER_TEMP": str(temp),
+            **dict.fromkeys(("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"), str(temp / "said")),
         }
         jobs.append(WorkflowJob.read(environ))
     post, posted = RepoClient.create_comment, list[int]()

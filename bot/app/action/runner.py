@@ -47,33 +47,33 @@ class WorkflowJob:
     repo: RepoRef
     run: str
     home: Path
-    summary: Path | None
-    output: Path | None
+    summary: Path
+    output: Path
     settings: Mapping[str, str]
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> WorkflowJob:
         """Read the environment. Raises SettingsError naming every missing variable, or InvalidArgument."""
-        needed = ("GITHUB_EVENT_NAME", "GITHUB_EVENT_PATH", "GITHUB_REPOSITORY", "GITHUB_TOKEN", "RUNNER_TEMP")
+        files = ("GITHUB_EVENT_PATH", "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")
+        needed = ("GITHUB_EVENT_NAME", "GITHUB_REPOSITORY", "GITHUB_TOKEN", "RUNNER_TEMP", *files)
         if missing := [name for name in needed if not environ.get(name)]:
             raise SettingsError(
                 f"{', '.join(missing)}: not set. `doppel action` is what action.yml runs in a workflow."
             )
-        path, home = Path(environ["GITHUB_EVENT_PATH"]), Path(environ["RUNNER_TEMP"]) / "doppel"
+        (path, summary, output), home = (Path(environ[name]) for name in files), Path(environ["RUNNER_TEMP"]) / "doppel"
         try:
             payload = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as problem:
             raise SettingsError(f"GITHUB_EVENT_PATH: {path} cannot be read ({type(problem).__name__}).") from None
         own = {name: text for name, text in environ.items() if name in _OWN_VARIABLES or name.startswith("DOPPEL_")}
-        summary, output = (environ.get(name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"))
         return cls(
             event=environ["GITHUB_EVENT_NAME"],
             payload=payload if isinstance(payload, Mapping) else {},
             repo=RepoRef.parse(environ["GITHUB_REPOSITORY"]),
             run=environ.get("GITHUB_RUN_ID", ""),
             home=home,
-            summary=Path(summary) if summary else None,
-            output=Path(output) if output else None,
+            summary=summary,
+            output=output,
             settings={**own, "DOPPEL_HOME": str(home)},
         )
 

@@ -90,16 +90,11 @@ def _run_command(running: Workflow, name: str, *options: str, fenced: bool = Fal
 
 
 def _write_report(job: WorkflowJob, run: RunSummary, saved: bool) -> None:
-    text = markdown(run)
-    if job.summary is None:
-        click.echo(text)
-    else:
-        with job.summary.open("a", encoding="utf-8") as file:
-            file.write(text)
-    if job.output is not None:
-        with job.output.open("a", encoding="utf-8") as file:
-            file.writelines(f"{name}={value}\n" for name, value in outputs(run).items())
-            file.write(f"save={'true' if saved else 'false'}\n")
+    with job.summary.open("a", encoding="utf-8") as file:
+        file.write(markdown(run))
+    named = outputs(run) | {"save": "true" if saved else "false"}
+    with job.output.open("a", encoding="utf-8") as file:
+        file.writelines(f"{name}={value}\n" for name, value in named.items())
 
 
 def _annotate(stop: str, level: str, text: str) -> None:
