@@ -44,7 +44,7 @@ def test_answers_that_are_missing_count_as_nothing_found(file: Path, tmp_path: P
     answers = write_lines(tmp_path / "answers.jsonl", [one])
     result = call("evaluate", file, "--from", "0", "--answers", answers, "--json")
     assert json.loads(result.stdout)["RR@1"] == pytest.approx(1 / len(marked))
-    assert "1 of 60 arrivals have an answer" in result.stderr
+    assert "59 of 60 arrivals have no answer" in result.stderr
 
 
 def test_a_sample_is_a_third_duplicates_and_stands_for_all(tmp_path: Path) -> None:

@@ -98,11 +98,10 @@ def test_answers_that_prove_nothing_are_refused(answer: Any, says: str, file: Pa
     assert says in result.stderr
 
 
-@pytest.mark.parametrize(("option", "value"), [("weights", "FILE"), ("sources", "index"), ("relevance", "title")])
+@pytest.mark.parametrize(("option", "value"), [("sources", "github-search"), ("relevance", "title")])
 def test_what_given_answers_were_not_asked_with_is_refused(option: str, value: str, file: Path, tmp_path: Path) -> None:
-    """The figures of the answers would be taken for those of one's own weights."""
+    """The figures of the answers would be taken for those of these options."""
     answers = write_lines(tmp_path / "answers.jsonl", [{"id": 20, "candidates": []}])
-    named = f"--{option}", answers if value == "FILE" else value
-    result = call("evaluate", file, "--answers", answers, *named)
+    result = call("evaluate", file, "--answers", answers, f"--{option}", value)
     assert result.exit_code == 2
-    assert f"--{option}: nothing is asked where --answers are given; give it to `doppel replay`" in result.stderr
+    assert "--sources, --relevance, --weights: --answers asks nothing; give them to `doppel replay`" in result.stderr

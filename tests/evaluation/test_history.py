@@ -33,7 +33,7 @@ def team(sim: Simulator) -> None:
 
 
 def read(client: RepoClient, folder: Path, **options: Any) -> dict[int, dict[str, Any]]:
-    _, rows = read_history(client, REPO, folder, lambda done, total: None, **options)
+    _, rows = read_history(client, REPO, folder, lambda completed, total: None, **options)
     return {row["id"]: row for row in rows}
 
 
@@ -247,7 +247,7 @@ def test_a_reading_that_broke_off_goes_on(
     monkeypatch.setattr(pages, "LARGEST", 2)
     monkeypatch.setattr(pages, "SMALLEST", 2)
 
-    def break_off(done: int, total: int) -> None:
+    def break_off(completed: int, total: int) -> None:
         sim.faults.add("/graphql", times=None)
 
     with pytest.raises(Unavailable):
@@ -257,7 +257,7 @@ def test_a_reading_that_broke_off_goes_on(
     kept = HistoryFile(tmp_path, int(path.stem), REPO)
     assert sorted(kept.records) == [1, 2]
     told: list[tuple[int, int]] = []
-    _, rows = read_history(client, REPO, tmp_path, lambda done, total: told.append((done, total)))
+    _, rows = read_history(client, REPO, tmp_path, lambda completed, total: told.append((completed, total)))
     assert [row["id"] for row in rows] == [1, 2, 3, 4, 5]
     assert told == [(2, 4), (4, 4)], "it goes on from the issue that was changed last"
 

@@ -43,7 +43,7 @@ def test_h5_a_plain_number_names_nobody_though_other_issues_of_the_file_have_wor
     assert ids.named(asked) == {f"{REPO}#3"}
 
 
-@pytest.mark.parametrize("sources", ["full-text,vectors", "github-search"])
+@pytest.mark.parametrize("sources", ["index", "github-search"])
 def test_h5_a_replay_leaves_out_what_the_text_names(sources: str, tmp_path: Path) -> None:
     rows = [
         {"id": 70 + n, "title": "The export writes an empty file", "body": body, "created_at": f"2024-01-0{n}"}

@@ -130,11 +130,11 @@ def test_what_goes_wrong_in_a_process_is_told(tmp_path: Path, monkeypatch: pytes
         list(replay_index(issues, range(8, 40), asking, jobs=2))
 
 
-@pytest.mark.parametrize(("sources", "says"), [("index,github-search", "apart"), ("oracle", "oracle")])
-def test_sources_that_are_unknown_or_do_not_go_together_are_refused(sources: str, says: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sources", ["index,github-search", "oracle"])
+def test_sources_that_are_unknown_or_do_not_go_together_are_refused(sources: str, tmp_path: Path) -> None:
     path = write_lines(tmp_path / "issues.jsonl", [row(0)])
     result = CliRunner().invoke(command, [str(path), "--out", str(tmp_path / "o"), "--sources", sources])
-    assert (result.exit_code, says in result.output) == (2, True)
+    assert (result.exit_code, f"'{sources}' is not one of 'index', " in result.output) == (2, True)
 
 
 def test_an_issue_is_open_until_the_moment_it_was_closed(tmp_path: Path) -> None:

@@ -150,10 +150,12 @@ def required_judge(
     if built is None:
         raise UserError("judge: no model is named here; the host sets DOPPEL_JUDGE_URL and DOPPEL_JUDGE_MODEL")
     judge = built.of(repository.id, config.judge, private=repository.private)
+    if judge is None and not config.judge.enabled:
+        raise UserError(f"judge: the settings of {repository.ref} say judge: off")
     if judge is None:
         raise UserError(
-            f"judge: {repository.ref} does not let its texts go to the judge: its settings say judge: off, or it is "
-            "private and host and settings do not both allow it (DOPPEL_REMOTE_TEXT, judge: {private: on})"
+            f"judge: {repository.ref} is private; its texts go to the judge only where DOPPEL_REMOTE_TEXT is all and "
+            "its settings say judge: {private: on}"
         )
     return judge
 

@@ -289,13 +289,13 @@ class HistoryFile:
 
 
 def read_history(
-    github: RepoClient, repo: RepoRef, home: Path, tell: Callable[[int, int], None], *, fresh: bool = False
+    github: RepoClient, repo: RepoRef, home: Path, tell: Callable[..., object], *, fresh: bool = False
 ) -> tuple[int, list[IssueRow]]:
     """Read the changed issues from GitHub; return the repository's id and its rows in order of arrival.
 
     `home` is the folder with the histories; with `fresh` everything is read again. Calls `tell` with the numbers of
-    issues read and of all issues to read. Raises NotFound, Forbidden, RateLimited and Unavailable; the next call then
-    continues the reading. Raises UserError as `HistoryFile` does.
+    issues read (`completed`) and to read (`total`). Raises NotFound, Forbidden, RateLimited and Unavailable; the next
+    call then continues the reading. Raises UserError as `HistoryFile` does.
     """
     found = github.repository(repo)
     history = HistoryFile(home, found.id, found.ref, fresh=fresh)
@@ -303,5 +303,5 @@ def read_history(
     for batch in github.history(found.ref, history.newest):
         history.add(record(node, found.ref) for node in batch.issues)
         read += len(batch.issues)
-        tell(read, batch.total)
+        tell(completed=read, total=batch.total)
     return found.id, rows(history.records.values(), found.ref)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,6 +15,7 @@ from bot.search.judge.judge import probability
 from bot.search.judge.prompt import (
     CRITIC,
     SCHEMA,
+    Price,
     Prompt,
     UnusableAnswer,
     build_critic_prompt,
@@ -119,6 +121,11 @@ class RecordedAnswers:
     def unanswered(self) -> list[RecordedQuestion]:
         return [one for one in self.asked if one.key not in self.said]
 
+    @property
+    def unasked(self) -> list[RecordedQuestion]:
+        """The questions without any answer. An unusable answer was paid for, too."""
+        return [one for one in self.unanswered if one.key not in self.unusable]
+
 
 def read_answers(
     rows: Sequence[tuple[Any, str]], asked: Sequence[RecordedQuestion], *, critic: bool = False
@@ -155,30 +162,78 @@ def read_answers(
     return RecordedAnswers(list(by_key.values()), answers, frozenset(unusable), strange, seconds)
 
 
-def with_verdicts(
-    found: Found, asked: RecordedQuestion, judged: Mapping[int, JudgedPair]
-) -> tuple[tuple[Id, float, JudgeVerdict | None], ...]:
-    """The candidates with their probabilities after the verdicts, best first."""
-    by_id = {asked.ids[number]: pair.verdict for number, pair in judged.items()}
-    rows = [
-        (id, probability(before, verdict) if (verdict := by_id.get(id)) else before, verdict) for id, before in found
-    ]
-    return tuple(sorted(rows, key=lambda row: -row[1]))
-
-
 def named_in_comment(
-    judged: Iterable[tuple[Id, float, JudgeVerdict | None]], threshold: float, *, related: bool = False
+    found: Found, asked: RecordedQuestion, judged: Mapping[int, JudgedPair], threshold: float, *, related: bool
 ) -> Found:
-    """The candidates that a comment may name.
+    """The candidates that a comment may name, with their probabilities after the verdicts, best first.
 
     Leaves out candidates that the judge calls related (unless `related` is set), and candidates at or above the
     threshold that the judge did not see.
     """
-    return tuple(
-        (id, confidence)
-        for id, confidence, verdict in judged
-        if (verdict is not None or confidence < threshold) and (related or verdict is not JudgeVerdict.RELATED)
+    by_id = {asked.ids[number]: pair.verdict for number, pair in judged.items()}
+    named = []
+    for id, confidence in found:
+        verdict = by_id.get(id)
+        if verdict is None:
+            named += [(id, confidence)] if confidence < threshold else []
+        elif related or verdict is not JudgeVerdict.RELATED:
+            named.append((id, probability(confidence, verdict)))
+    return tuple(sorted(named, key=lambda row: -row[1]))
+
+
+def candidates_after(
+    asked: Iterable[RecordedQuestion],
+    said: Answers,
+    found: Mapping[Id, Found],
+    threshold: float,
+    *,
+    critic: bool,
+    related: bool,
+) -> tuple[dict[Id, Found], dict[str, int]]:
+    """Each arrival's candidates as `named_in_comment` gives them, and how many pairs got each verdict."""
+    after, counts = dict(found), dict.fromkeys((verdict.value for verdict in JudgeVerdict), 0)
+    for one in asked:
+        judged = verdicts(one, said, critic=critic)
+        if judged:
+            after[one.id] = named_in_comment(found[one.id], one, judged, threshold, related=related)
+        for pair in judged.values():
+            counts[pair.verdict.value] += 1
+    return after, counts
+
+
+def compared_outcomes(
+    judged: Sequence[JudgedArrival], unjudged: Sequence[JudgedArrival], threshold: float
+) -> dict[str, ThresholdOutcome]:
+    """The outcomes with the judge, without the judge, and without it at the threshold with as many comments."""
+    after = outcome_at(judged, threshold)
+    as_many = outcome_with_as_many_comments(unjudged, after.comments)
+    return {"with": after, "without": outcome_at(unjudged, threshold), "without_at_as_many": as_many}
+
+
+def estimated_cost(asked: Sequence[RecordedQuestion], arrivals: int, price: Price, *, critic: bool) -> dict[str, Any]:
+    """The tokens and the cost of the questions about so many arrivals, and both in a sentence (`says`)."""
+    total = _tokens_and_cost(asked, price)
+    median = statistics.median([one.tokens[0] for one in asked] or [0])
+    says = (
+        f"The judge: {len(asked):,} questions about {arrivals:,} arrivals ({len(asked) / arrivals:.0%}), about "
+        f"{total['tokens_in']:,} tokens in (median {median:,.0f}) and {total['tokens_out']:,} out. "
     )
+    unknown = "DOPPEL_JUDGE_PRICE_IN and _OUT would say what that costs."
+    says += f"That costs about {total['cost']:.2f}." if total["cost"] else unknown
+    estimate = {"questions": len(asked), "arrivals": arrivals, "tokens_in_median": median, **total}
+    if not critic:
+        return estimate | {"says": says}
+    # At most: the critic reads only the pairs that the judge will call the same.
+    most = [critic_question(one, candidate) for one in asked for candidate in one.question.candidates]
+    more = _tokens_and_cost(most, price)
+    says += f" The critic: at most {len(most):,} questions, about {more['tokens_in']:,} tokens in and "
+    says += f"{more['tokens_out']:,} out" + (f", for {more['cost']:.2f}." if more["cost"] else ".")
+    return estimate | {"critic": {"questions_at_most": len(most), **more}, "says": says}
+
+
+def _tokens_and_cost(asked: Sequence[RecordedQuestion], price: Price) -> dict[str, Any]:
+    into, out = (sum(one.tokens[way] for one in asked) for way in (0, 1))
+    return {"tokens_in": into, "tokens_out": out, "cost": price.of(into, out)}
 
 
 def outcome_with_as_many_comments(judged: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:

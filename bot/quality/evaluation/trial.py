@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,7 @@ from bot.quality.evaluation.figures import Evaluation, evaluate
 from bot.quality.evaluation.measures import DEPTHS, Id, JudgedArrival
 from bot.quality.feedback import UNDECIDED, Decided
 from bot.quality.replay.archive import PastIssue, archive_of, read_rows
-from bot.quality.replay.drivers import replay_index, replay_search
-from bot.quality.replay.replay import ReplayAnswer, ReplayOptions
+from bot.quality.replay.replay import ReplayOptions
 from bot.search.ranking.grouping import components
 
 WARM = 0.2
@@ -206,7 +204,7 @@ class Trial:
         """The trial of `rows`, each with its location for error messages. Raises UserError if nothing can be judged."""
         issues = archive_of(rows)
         if not issues:
-            raise UserError("there is no issue in it")
+            raise UserError("there is no issue to judge")
         marks = labels_of([row for row, _ in rows], decided)
         known = dict(truth(issues, marks, warm))
         if not known:
@@ -215,14 +213,6 @@ class Trial:
             why = "a lower --from leaves more to judge" if helps else "docs/evaluate.md says what is left out"
             raise UserError(f"none of {counted(len(issues), 'issue')} can be judged; {why}")
         return cls(issues, known, choose(known, sample, seed), marks, decided)
-
-    def replayed(
-        self, asking: ReplayOptions, jobs: int | None, advance: Callable[[], None], positions: Collection[int]
-    ) -> list[ReplayAnswer]:
-        """Replay the issues, and ask the finder at these positions; `advance` is called at each arrival."""
-        replay = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
-        answers = replay(self.issues, positions, asking, advance=advance)
-        return [answer for answer in answers if answer is not None]
 
     def judged(self, found: Mapping[Id, Found]) -> list[JudgedArrival]:
         """The chosen arrivals with the candidates found. An arrival without an entry in `found` has no candidates."""

@@ -174,3 +174,15 @@ def replay_search(
     for answer in replay(issues, asked, finder, github, asking.options()):
         advance()
         yield answer
+
+
+def replayed(
+    issues: Sequence[PastIssue],
+    asked: Collection[int],
+    asking: ReplayOptions,
+    jobs: int | None,
+    advance: Callable[[], None],
+) -> Iterator[ReplayAnswer]:
+    """The answers about the positions in `asked`, in order; `jobs` and `advance` are as for `replay_index`."""
+    run = partial(replay_index, jobs=jobs) if asking.indexed else replay_search
+    return (answer for answer in run(issues, asked, asking, advance=advance) if answer is not None)
