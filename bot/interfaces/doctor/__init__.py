@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from bot.github.client import GitHub
-from bot.interfaces.doctor import checks, databases
+from bot.interfaces.doctor import checks
 from bot.interfaces.doctor.checks import CheckStatus, Finding, broken
+from bot.interfaces.doctor.databases import databases
 from bot.interfaces.doctor.github_app import github, token
 from bot.platform.settings import Settings, WrongSettings, load
 from bot.search.embedding import Embedder
@@ -39,12 +40,9 @@ def examine(
             yield broken(name, says, "Mend this first; the rest is looked at once all settings are right.")
         return
     yield from checks.credentials(settings)
-    yield from databases.writable(settings)
-    yield from databases.schema(settings)
-    yield from databases.at_work(settings)
+    yield from databases(settings)
     yield checks.model(settings, model(settings))
     yield from checks.judge(settings, endpoint)
-    yield from databases.indexes(settings)
     if settings.app_id and settings.private_key:
         yield from github(settings, permissions, events, door(settings).app())
     elif settings.github_token:

@@ -226,7 +226,7 @@ def test_whether_somebody_does_what_is_taken_and_what_was_given_up_are_told(
             connection.execute(mine.values(later))
         found = examine()
         assert found["worker"] == ("ok", "1 running; deliveries to work on: 1", "")
-        assert found["failed"][:2] == ("warning", "1 delivery waits for another try; the oldest came 120 minutes ago")
+        assert found["failed"][:2] == ("warning", "1 delivery to try again; the oldest came 120 minutes ago")
         assert found["failed"][2].startswith("The log says why")
         with write(queue) as connection:
             connection.execute(
