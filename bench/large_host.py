@@ -75,7 +75,7 @@ def main() -> None:
         fill(server.sim, names, Settings(home=home, database_url=url), arguments.issues)
         size_of(url, arguments.issues)
         processes = stack.enter_context(running_bot(server, home, url))
-        pids = [processes.pid("web"), processes.pid("worker")]
+        pids = [processes.supervisor.pid("web"), processes.supervisor.pid("worker")]
         pids += [stack.enter_context(worker(server, home, url)) for _ in range(arguments.workers - 1)]
         wait_for(processes, "web", processes.takes_deliveries)
         server.sim.app.hook.url, server.sim.webhooks.senders = processes.receiver, 4

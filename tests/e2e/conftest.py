@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 
 import pytest
 
-from bot.app.demo.scenario import NEWEST, brought_forward
+from bot.app.demo.scenario import recent_issues
 from bot.simulator.state.issues import Comment
 from tests.e2e.harness import Doppel
 from tests.e2e.reports import AGAIN, FIRST, comment_on
@@ -54,11 +52,8 @@ def pair(doppel: Doppel) -> Doppel:
 def busy(world: World) -> Doppel:
     """The made-up project's 176 issues, and no settings file."""
     doppel = Doppel(world, settings="")
-    rows = [
-        json.loads(line) for line in resources.files("bot.app.demo").joinpath("issues.jsonl").read_text().splitlines()
-    ]
     # What is older is less likely meant, and tests before this one have moved the clock by years.
-    doppel.sim.load_issues(brought_forward(rows, doppel.sim.now() - NEWEST), doppel.repo)
+    doppel.sim.load_rows(recent_issues(doppel.sim.now()), doppel.repo)
     doppel.settle()
     return doppel
 

@@ -47,9 +47,9 @@ class Host:
 
     def kill(self, name: str) -> None:
         """SIGKILL, and the supervisor's restart. Web is back only when the port is free and it takes deliveries."""
-        killed = self.processes.pid(name)
+        killed = self.processes.supervisor.pid(name)
         os.kill(killed, signal.SIGKILL)
-        self.wait(f"a new {name}", lambda: self.processes.pid(name) != killed)
+        self.wait(f"a new {name}", lambda: self.processes.supervisor.pid(name) != killed)
         if name == "web":
             self.wait("web's restart", self.processes.takes_deliveries)
 

@@ -10,9 +10,8 @@ from rich.console import Console
 
 from bot.app.cli.shared.console import cleanup_on_signal, in_json
 from bot.app.cli.shared.parameters import READ_FILE, json_option
-from bot.app.demo.performance import perform
 from bot.app.demo.scenario import REPOSITORY
-from bot.app.demo.show import ShowFailed
+from bot.app.demo.show import ShowFailed, perform
 from bot.app.demo.terminal import Lines, Terminal
 from bot.domain.entities import RepoRef
 from bot.domain.errors import Unavailable

@@ -9,9 +9,9 @@ import click
 
 from bot.app.cli.shared.console import echo_json
 from bot.app.cli.shared.parameters import json_option
-from bot.interfaces.doctor import CheckStatus, examine
+from bot.interfaces.doctor import examine
 
-_COLOURS = {CheckStatus.WELL: "green", CheckStatus.WARNING: "yellow", CheckStatus.BROKEN: "red"}
+_COLOURS = {"ok": "green", "warning": "yellow", "broken": "red"}
 
 
 @click.command()
@@ -30,7 +30,7 @@ def doctor(as_json: bool) -> None:
         if not as_json:
             click.secho(f"{finding.health:8}", fg=_COLOURS[finding.health], bold=True, nl=False)
             click.echo(f"{finding.subject}: {finding.says}" + (f"\n        {finding.mend}" if finding.mend else ""))
-    broken = any(finding.health is CheckStatus.BROKEN for finding in findings)
+    broken = any(finding.health == "broken" for finding in findings)
     if as_json:
         echo_json({"ok": not broken, "findings": [dataclasses.asdict(finding) for finding in findings]})
     sys.exit(1 if broken else 0)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from importlib import resources
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
@@ -18,6 +16,7 @@ from bot.simulator import Simulator
 from bot.simulator.operations.rows import IssueRow, read_rows
 from bot.simulator.state.repositories import Role
 
+HERE = Path(__file__).parent
 REPOSITORY = "larkspool/larkspool"
 # The project's three maintainers, and a person who sorts issues; everybody else is a visitor.
 ROLES: dict[str, Role] = {"hedvig-l": "admin", "ostap-k": "maintain", "rnakamura": "write", "digikam-dan": "triage"}
@@ -63,8 +62,8 @@ class Scene:
 
 
 def script() -> tuple[Scene, ...]:
-    data = tomllib.loads(resources.files("bot.app.demo").joinpath("scenes.toml").read_text("utf-8"))
-    return TypeAdapter(tuple[Scene, ...]).validate_python(data["scenes"])
+    scenes = tomllib.loads((HERE / "scenes.toml").read_text("utf-8"))["scenes"]
+    return TypeAdapter(tuple[Scene, ...]).validate_python(scenes)
 
 
 # The age of the demo's newest issue, in whatever year the show is played.
@@ -76,36 +75,34 @@ MIN_BODY_LENGTH = 200
 
 
 def seed(simulator: Simulator, repository: str, rows: Sequence[IssueRow] | None = None) -> int:
-    """Create `repository` with the demo's issues, or with `rows` of a file; return their number."""
+    """Create `repository` with `rows`, by default the demo's issues and forms; return the number of issues."""
     simulator.add_organization(repository.partition("/")[0])
     simulator.add_repository(repository)
     for login, role in ROLES.items():
         simulator.set_permission(repository, login, role)
-    count = _load_own(simulator, repository) if rows is None else simulator.load_rows(rows, repository)
+    if rows is None:
+        for form in sorted(HERE.glob("issue_template/*.yml")):
+            simulator.write_file(repository, f".github/ISSUE_TEMPLATE/{form.name}", form.read_text("utf-8"))
+        rows = recent_issues(simulator.now())
+    count = simulator.load_rows(rows, repository)
     with simulator.lock:
         simulator.flush_index()
     return count
 
 
-def _load_own(simulator: Simulator, repository: str) -> int:
-    data = resources.files("bot.app.demo")
-    for form in ("bug.yml", "feature.yml"):
-        text = data.joinpath("issue_template", form).read_text("utf-8")
-        simulator.write_file(repository, f".github/ISSUE_TEMPLATE/{form}", text)
-    rows = [json.loads(line) for line in data.joinpath("issues.jsonl").read_text("utf-8").splitlines()]
-    return simulator.load_issues(brought_forward(rows, simulator.now() - NEWEST), repository)
-
-
-def brought_forward(rows: Sequence[dict[str, Any]], newest: datetime) -> list[dict[str, Any]]:
-    """Move issues and comments by whole days, so that the last issue arrives on the day of `newest`."""
-    later = timedelta(days=(newest - datetime.fromisoformat(rows[-1]["created_at"])).days)
-
-    def shifted(row: dict[str, Any]) -> dict[str, Any]:
-        named = [name for name in ("created_at", "closed_at") if row.get(name)]
-        times = {name: (datetime.fromisoformat(row[name]) + later).isoformat() for name in named}
-        return row | times | ({"comments": list(map(shifted, row["comments"]))} if "comments" in row else {})
-
-    return list(map(shifted, rows))
+def recent_issues(now: datetime) -> list[IssueRow]:
+    """The demo's issues, with all times moved by whole days so that the last issue is NEWEST old."""
+    rows = read_rows(HERE / "issues.jsonl")
+    later = timedelta(days=(now - NEWEST - rows[-1].created_at).days)
+    return [
+        replace(
+            row,
+            created_at=row.created_at + later,
+            closed_at=row.closed_at and row.closed_at + later,
+            comments=tuple(replace(comment, created_at=comment.created_at + later) for comment in row.comments),
+        )
+        for row in rows
+    ]
 
 
 def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:

@@ -1,95 +1,90 @@
-"""Runs the bot as hosts do, against the simulator, and plays the scenes: acts for people, and waits for the bot."""
+"""Runs one demo: the bot as hosts run it, against the simulator, and people who act and wait for it."""
 
 from __future__ import annotations
 
+import logging
 import os
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import sqlalchemy as sa
+from werkzeug.serving import make_server
 
-from bot.app.demo.scenario import Expect, Scene, SceneCommand
+from bot.app.demo.page import create_page
+from bot.app.demo.scenario import ABOUT, ROLES, Expect, Scene, SceneCommand, script, seed, split
 from bot.app.demo.terminal import Lines, Terminal
 from bot.deliveries.database import jobs, queue_engine
-from bot.domain.decisions import Decision
-from bot.domain.errors import DoppelError
+from bot.domain.errors import DoppelError, UserError
+from bot.platform import local
 from bot.platform import settings as host
-from bot.platform.local import free_port, is_well
-from bot.platform.private_files import make_file, replace_file
+from bot.platform.private_files import make_file
 from bot.platform.processes import GUNICORN, WORKER, Supervisor
 from bot.platform.settings import VARIABLES, Settings
-from bot.simulator import Server, Simulator, references
+from bot.simulator import Server, Simulator, references, start_simulator
 from bot.simulator.state.issues import Comment, Issue
 from bot.storage.decisions import Decisions
 from bot.storage.engine import make_engine
-from bot.storage.repositories import Backfills, Progress
+from bot.storage.repositories import Backfills
 
+# With more issues than this, the show begins with GitHub's search and does not wait for the index.
+MOST_WAITED_FOR = 2_000
 READY_WITHIN_SECONDS = 180.0
 POLL_SECONDS = 0.02
 LOG = "processes.log"
 
-T = TypeVar("T")
 
-
+@dataclass(frozen=True, slots=True)
 class BotProcesses:
-    """The running web and worker, their `settings`, and the address `receiver` for deliveries."""
+    """The running web and worker, with the databases of their queue and store."""
 
-    def __init__(self, settings: Settings, supervisor: Supervisor) -> None:
-        self.settings = settings
-        self.receiver = f"http://127.0.0.1:{settings.port}/webhook"
-        self.pid = supervisor.pid
-        self._supervisor = supervisor
-        self._engine = queue_engine(settings, pool_size=1)
-        self._store = make_engine(settings.database_url, pool_size=1)
+    settings: Settings
+    supervisor: Supervisor
+    queue: sa.Engine
+    store: sa.Engine
+
+    @property
+    def receiver(self) -> str:
+        """The address for deliveries."""
+        return f"{self.settings.local_url}/webhook"
 
     def check(self) -> None:
         """Restart a process that has died; raise Unavailable for one that keeps dying."""
-        self._supervisor.check(time.monotonic())
+        self.supervisor.check(time.monotonic())
 
     def takes_deliveries(self) -> bool:
-        return is_well(self.receiver.replace("/webhook", "/readyz"))
+        return local.is_well(f"{self.settings.local_url}/readyz")
 
     def done(self, delivery_id: str) -> bool:
-        with self._engine.connect() as connection:
+        with self.queue.connect() as connection:
             return connection.scalar(sa.select(jobs.c.state).where(jobs.c.id == delivery_id)) == "done"
-
-    def progress(self, repo_id: int) -> Progress | None:
-        """How far the index of a repository is; None before it has begun."""
-        return Backfills(self._store).get(repo_id)
-
-    def decided(self, repo_id: int, number: int) -> Decision | None:
-        return next(reversed(Decisions(self._store).of_issue(repo_id, number)), None)
-
-    def close(self) -> None:
-        self._engine.dispose()
-        self._store.dispose()
-        self._supervisor.stop()
 
 
 @contextmanager
 def running_bot(server: Server, home: Path, database_url: str = "") -> Iterator[BotProcesses]:
     """Run web and worker during a `with` block, with data and log in `home` and none of this machine's settings."""
     environ = environment(server, home, database_url)
+    settings = host.load(environ, home / ".env")
+    queue, store = queue_engine(settings, pool_size=1), make_engine(settings.database_url, pool_size=1)
     make_file(home / LOG)
     with (home / LOG).open("wb") as log:
-        # Only this machine can reach the demo.
-        web = (*GUNICORN, "--bind", f"127.0.0.1:{environ['PORT']}")
-        supervisor = Supervisor({"web": web, "worker": WORKER}, environ, cwd=home, output=log)
-        processes = BotProcesses(host.load(environ, home / ".env"), supervisor)
+        supervisor = Supervisor({"web": GUNICORN, "worker": WORKER}, environ, cwd=home, output=log)
         try:
             supervisor.start()
-            yield processes
+            yield BotProcesses(settings, supervisor, queue, store)
         except DoppelError as problem:
             # The log is deleted with the directory, so its end goes with the error.
             last = (home / LOG).read_text("utf-8", "replace").splitlines()[-20:]
             problem.add_note("\n".join(("What web and worker wrote last:", *last)))
             raise
         finally:
-            processes.close()
+            queue.dispose()
+            store.dispose()
+            supervisor.stop()
 
 
 class ShowFailed(DoppelError):
@@ -97,33 +92,31 @@ class ShowFailed(DoppelError):
 
 
 def wait_for(
-    processes: BotProcesses, what: str, happened: Callable[[], T | None], seconds: float = READY_WITHIN_SECONDS
-) -> T:
+    processes: BotProcesses, what: str, happened: Callable[[], object], seconds: float = READY_WITHIN_SECONDS
+) -> None:
     """Wait until something has happened; raise ShowFailed naming it if that takes longer than `seconds`."""
     end = time.monotonic() + seconds
-    while not (result := happened()):
+    while not happened():
         processes.check()
         if time.monotonic() > end:
             raise ShowFailed(f"no {what} within {seconds:g} s")
         time.sleep(POLL_SECONDS)
-    return result
 
 
 def environment(server: Server, home: Path, database_url: str) -> dict[str, str]:
-    """The environment of web and worker, without the machine's settings. Writes the private key into `home`."""
-    key = home / "key.pem"
-    replace_file(key, [server.private_key_pem])
+    """The environment of web and worker, without the machine's settings."""
     setting_names = {variable.name for variable in VARIABLES}
     return {name: value for name, value in os.environ.items() if name not in setting_names} | {
         "APP_ID": str(server.app_id),
-        "PRIVATE_KEY_PATH": str(key),
+        "PRIVATE_KEY": server.private_key_pem,
         "WEBHOOK_SECRET": server.webhook_secret,
         "GITHUB_API_URL": server.url,
         "DATABASE_URL": database_url or f"sqlite:///{home / 'doppel.db'}",
         "DOPPEL_HOME": str(home),
-        "PORT": str(free_port()),
+        # Only this machine can reach the demo.
+        "DOPPEL_HOST": "127.0.0.1",
+        "PORT": str(local.free_port()),
         "WEB_CONCURRENCY": "1",
-        "LOG_LEVEL": "INFO",
     }
 
 
@@ -157,12 +150,13 @@ class Show:
         self._tell.issue_opened(number=number, title=scene.title, body=scene.body, login=scene.login)
         if scene.expect is not Expect.COMMENT:
             self._wait_for_job(f"work on #{number}", "issue", "number", number)
-            if self._advice(issue) is None:
+            if not self._said(issue):
                 self._report_silence(number, time.monotonic() - opened)
                 return
             if scene.expect is Expect.SILENCE:
                 raise ShowFailed(f"the bot was to stay silent on #{number} and commented")
-        comment = self._wait(f"comment on #{number}", lambda: self._advice(issue))
+        self._wait(f"comment on #{number}", lambda: self._said(issue))
+        comment = self._said(issue)[0]
         for shown in scene.shows:
             if f"/issues/{shown})" not in comment.body:
                 raise ShowFailed(f"the comment on #{number} does not name #{shown}")
@@ -172,7 +166,8 @@ class Show:
             self._run_command(command, issue, comment)
 
     def _report_silence(self, number: int, seconds: float) -> None:
-        decision = self._bot.decided(self._sim.repository(self._repository).id, number)
+        repo_id = self._sim.repository(self._repository).id
+        decision = next(reversed(Decisions(self._bot.store).of_issue(repo_id, number)), None)
         # There is no decision about an issue that a bot has opened.
         reason, threshold = (decision.reason, decision.threshold) if decision else ("it was not looked at", 0.0)
         own = next((one for one in decision.evidence if one.own), None) if decision else None
@@ -190,7 +185,7 @@ class Show:
         # The bot posts a reply only after the 👍: wait until the job is done.
         self._wait_for_job(what, "comment", "id", asked.id)
         seconds = time.monotonic() - began
-        for reply in self._replies(asked):
+        for reply in self._said(issue, after=asked):
             self._tell.replied(number=number, body=reply.body, seconds=seconds)
         if advice.body != before:
             self._tell.edited(number=number, before=before, body=advice.body, seconds=seconds)
@@ -204,23 +199,21 @@ class Show:
         if command.expect is Expect.CLOSED:
             return asked.issue.state == "closed" and asked.issue.state_reason == "duplicate"
         if command.expect is Expect.REPLY:
-            return any(command.contains in reply.body for reply in self._replies(asked))
+            return any(command.contains in reply.body for reply in self._said(asked.issue, after=asked))
         unwanted = command.lacks and f"/issues/{command.lacks})" in advice.body
         return advice.body != before and command.contains in advice.body and not unwanted
 
-    def _replies(self, asked: Comment) -> list[Comment]:
-        comments = self._sim.comments(self._repository, asked.issue.number)
-        return [one for one in comments[comments.index(asked) :] if one.author is self._sim.app.bot]
-
-    def _advice(self, issue: Issue) -> Comment | None:
+    def _said(self, issue: Issue, after: Comment | None = None) -> list[Comment]:
+        """The bot's comments on an issue, or those below another comment."""
         comments = self._sim.comments(self._repository, issue.number)
-        return next((comment for comment in comments if comment.author is self._sim.app.bot), None)
+        below = comments[comments.index(after) :] if after else comments
+        return [one for one in below if one.author is self._sim.app.bot]
 
     def _check_no_pings(self) -> str:
         """Check that GitHub finds no mention and no back-link in the bot's comments."""
         with self._sim.lock:
             issues = self._sim.issues_of(self._sim.repository(self._repository))
-            written = [one for issue in issues for one in issue.comments if one.author is self._sim.app.bot]
+            written = [comment for issue in issues for comment in self._said(issue)]
         for comment in written:
             found = references.parse(comment.body, self._sim.urls.html)
             if found.mentions or found.issues or found.duplicate_of:
@@ -233,5 +226,62 @@ class Show:
         guid = next(one.guid for one in log if one.payload.get(kind, {}).get(key) == value)
         self._wait(f"end of the {what}", lambda: self._bot.done(guid))
 
-    def _wait(self, what: str, happened: Callable[[], T | None]) -> T:
-        return wait_for(self._bot, what, happened, self._patience)
+    def _wait(self, what: str, happened: Callable[[], object]) -> None:
+        wait_for(self._bot, what, happened, self._patience)
+
+
+def perform(tell: Terminal | Lines, repository: str, issues: Path | None, *, page: int | None = None) -> None:
+    """Run the demo and report to `tell`. With `page`, a port or 0 for a free one, serve the page until interrupted.
+
+    Raises ShowFailed or Unavailable naming what did not happen, and UserError for wrong options.
+    """
+    began = time.monotonic()
+    if page and (problem := local.refusal("127.0.0.1", page)) is not None:
+        # Check first: Werkzeug would end the process with its own message.
+        raise UserError(f"--port: cannot listen on 127.0.0.1:{page}: {local.in_words(problem)}")
+    try:
+        rows, scenes = split(issues) if issues else (None, script())
+    except (ValueError, OSError) as wrong:
+        raise UserError(f"--issues: {issues} is not a file of issues: {wrong}") from wrong
+    with ExitStack() as stack:
+        home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="doppel-demo-", ignore_cleanup_errors=True)))
+        tell.progress(what="starting the simulated GitHub, web and worker")
+        server = stack.enter_context(start_simulator())
+        bot = stack.enter_context(running_bot(server, home))
+        tell.progress(what=f"writing the issues of {repository} into it")
+        count = seed(server.sim, repository, rows)
+        wait_for(bot, "web process", bot.takes_deliveries)
+        server.sim.app.hook.url = bot.receiver
+        server.sim.install(repository)
+        # The installation is the first delivery: once its job is done, the worker is running.
+        installed = server.sim.webhooks.log[-1].guid
+        wait_for(bot, "worker", lambda: bot.done(installed))
+        if count > MOST_WAITED_FOR:
+            tell.progress(what=f"{count:,} issues are being read; until all are, the bot uses GitHub's search")
+        else:
+            tell.progress(what=f"reading {count:,} issues into the bot's index")
+            repo_id = server.sim.repository(repository).id
+            wait_for(bot, "index", lambda: (now := Backfills(bot.store).get(repo_id)) is not None and now.done)
+        tell.ready(
+            repository=repository,
+            about=f"from {issues.name}" if issues else ABOUT,
+            issues=count,
+            simulator=server.url,
+            receiver=bot.receiver,
+            seconds=time.monotonic() - began,
+        )
+        if page is not None:
+            # No log line for each request: the terminal belongs to the show.
+            logging.getLogger("werkzeug").setLevel(logging.ERROR)
+            app = create_page(server.sim, repository, list(ROLES))
+            pages = stack.enter_context(make_server("127.0.0.1", page, app, threaded=True))
+            threading.Thread(target=pages.serve_forever, name="demo-page", daemon=True).start()
+            stack.callback(pages.shutdown)
+            address = f"http://127.0.0.1:{pages.server_port}/"
+            tell.serving(url=address)
+        Show(server.sim, repository, bot, tell).play(scenes)
+        if page is not None:
+            tell.serving(url=address)
+            while True:
+                bot.check()
+                time.sleep(1)

@@ -100,7 +100,6 @@ class Terminal:
         self._line("✓", what, "green")
 
     def serving(self, *, url: str) -> None:
-        """`--serve`: the page is up until somebody stops it."""
         self._line("\n▶", f"the repository is at {url} (Ctrl-C ends it)", "bold green")
 
     def finished(self, *, scenes: int, seconds: float) -> None:

@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from bot.github.client import GitHub
-from bot.interfaces.doctor import checks, databases
-from bot.interfaces.doctor.checks import CheckStatus, Finding, broken
+from bot.interfaces.doctor import checks
+from bot.interfaces.doctor.checks import Finding, broken, warning
+from bot.interfaces.doctor.databases import databases
 from bot.interfaces.doctor.github_app import github, token
-from bot.platform.settings import Settings, WrongSettings, load
+from bot.platform.settings import Settings, WrongSettings, load, misspelt
 from bot.search.embedding import Embedder
 
 if TYPE_CHECKING:
     from bot.search.judge.prompt import Endpoint
-
-__all__ = ["CheckStatus", "examine"]
 
 
 def examine(
@@ -27,10 +26,12 @@ def examine(
 ) -> Iterator[Finding]:
     """Run all checks, in the order in which to mend their findings. The checks change nothing, here or on GitHub.
 
-    `permissions` and `events` are those that the App needs. `door` makes the GitHub client, `model` the embedding model
-    (which has to embed one word), and `endpoint` the judge's client.
+    `permissions` and `events` are those that the App needs. `door` makes the GitHub client, `model` the embedding
+    model, and `endpoint` the judge's client.
     """
-    yield from checks.unread_settings()
+    for name, near in misspelt().items():
+        mend = f"Did you mean {near}?" if near else "Remove it, or see docs/config.md for the names that are read."
+        yield warning(name, "nothing reads a setting of this name", mend)
     try:
         settings = load()
     except WrongSettings as wrong:
@@ -39,12 +40,10 @@ def examine(
             yield broken(name, says, "Mend this first; the rest is looked at once all settings are right.")
         return
     yield from checks.credentials(settings)
-    yield from databases.writable(settings)
-    yield from databases.schema(settings)
-    yield from databases.at_work(settings)
+    yield from databases(settings)
     yield checks.model(settings, model(settings))
-    yield from checks.judge(settings, endpoint)
-    yield from databases.indexes(settings)
+    if settings.judge_url or settings.judge_model:
+        yield checks.judge(settings, endpoint)
     if settings.app_id and settings.private_key:
         yield from github(settings, permissions, events, door(settings).app())
     elif settings.github_token:

@@ -2,100 +2,63 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
 from bot.domain.errors import SettingsError
 from bot.domain.judge_protocol import JudgeVerdict
-from bot.platform.settings import Settings, misspelt, parts_of_an_app
+from bot.platform.settings import Settings, parts_of_an_app
 from bot.platform.settings.loading import credentials_file
 from bot.search.embedding import Embedder, EmbeddingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bot.search.judge.prompt import Endpoint
-
-
-class CheckStatus(StrEnum):
-    """The result of a check. With a warning, Doppel still works."""
-
-    WELL = "ok"
-    WARNING = "warning"
-    BROKEN = "broken"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report; `mend` says what to do, and is empty if nothing need be done."""
+    """One line of the report, with what to do in `mend`, if anything. With a warning, Doppel still works."""
 
-    health: CheckStatus
+    health: Literal["ok", "warning", "broken"]
     subject: str
     says: str
     mend: str = ""
 
 
-def well(subject: str, says: str) -> Finding:
-    return Finding(CheckStatus.WELL, subject, says)
-
-
-def warning(subject: str, says: str, mend: str) -> Finding:
-    return Finding(CheckStatus.WARNING, subject, says, mend)
-
-
-def broken(subject: str, says: str, mend: str) -> Finding:
-    return Finding(CheckStatus.BROKEN, subject, says, mend)
-
+well = partial(Finding, "ok")
+warning = partial(Finding, "warning")
+broken = partial(Finding, "broken")
 
 # Characters.
 SHORTEST_SECRET = 16
 
 
-def unread_settings() -> Iterator[Finding]:
-    """Variables that nothing reads although they look like settings."""
-    for name, near in misspelt().items():
-        mend = f"Did you mean {near}?" if near else "Remove it, or see docs/config.md for the names that are read."
-        yield warning(name, "nothing reads a setting of this name", mend)
-
-
 def credentials(settings: Settings) -> Iterator[Finding]:
     """Whether there is an App with all its credentials, and whether people can sign in."""
-    if settings.new:
-        mend = "`doppel serve` opens a page that creates one; for one that exists, set APP_ID, PRIVATE_KEY_PATH and "
-        yield broken("GitHub App", "none is set up yet", f"{mend}WEBHOOK_SECRET.")
-        return
-    key = "generate a key on the App's page, and name its file in PRIVATE_KEY_PATH"
-    for name, value, source in (
-        ("APP_ID", settings.app_id, "the number on the App's page on GitHub"),
-        ("PRIVATE_KEY", settings.private_key, key),
-    ):
-        yield well(name, "set") if value else broken(name, "not set", f"Set it: {source}.")
-    if not settings.webhook_secrets:
-        mend = "Choose a long random text, and enter it here and on the App's page."
-        yield broken("WEBHOOK_SECRET", "not set, so that nothing can be accepted", mend)
-    elif min(map(len, settings.webhook_secrets)) < SHORTEST_SECRET:
+    try:
+        settings.require_app()
+        yield well("GitHub App", "id, key and secret are set")
+    except SettingsError as lacking:
+        says, _, advice = str(lacking).partition(". ")
+        yield broken("GitHub App", says, f"{advice} The App's page has the id, makes keys and takes the secret.")
+    if min(map(len, settings.webhook_secrets), default=SHORTEST_SECRET) < SHORTEST_SECRET:
         mend = f"Choose one of at least {SHORTEST_SECRET} characters; WEBHOOK_SECRET_PREVIOUS bridges the change."
         yield warning("WEBHOOK_SECRET", "short enough to be guessed", mend)
-    else:
-        yield well("WEBHOOK_SECRET", "set")
     path, parts = credentials_file(settings.home), ", ".join(parts_of_an_app())
-    # If the folder may not be read, the checks of the databases report it.
-    with suppress(PermissionError):
-        if parts and path.is_file():
-            says = f"{path} is not read, since the environment or .env has {parts}: an App comes from one place"
-            mend = "Take them away for the App that was set up in the browser, or the file where it is not that one."
-            yield warning("app.env", says, mend)
-    names = {"GITHUB_CLIENT_ID": settings.client_id, "GITHUB_CLIENT_SECRET": settings.client_secret}
-    missing = [name for name, value in names.items() if not value]
-    if len(missing) == 1:
-        yield warning("dashboard", f"off, since {missing[0]} is not set", "Set it, or neither of the two.")
+    if parts and os.access(path, os.F_OK):
+        says = f"{path} is not read, since the environment or .env has {parts}: an App comes from one place"
+        mend = "Take them away for the App that was set up in the browser, or the file where it is not that one."
+        yield warning("app.env", says, mend)
+    if bool(settings.client_id) != bool(settings.client_secret):
+        says = "off, since only one of GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET is set"
+        yield warning("dashboard", says, "Set both, or neither.")
     else:
-        off = f"off; {' and '.join(names)} switch it on, as docs/dashboard.md says"
-        yield well("dashboard", off if missing else "on, at /dashboard")
+        off = "off; docs/dashboard.md says how to switch it on"
+        yield well("dashboard", "on, at /dashboard" if settings.client_id else off)
 
 
 def model(settings: Settings, chosen: Embedder | None) -> Finding:
@@ -116,41 +79,32 @@ def model(settings: Settings, chosen: Embedder | None) -> Finding:
 _IN, _OUT, _ASKED = 1_300, 160, 30
 
 
-def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -> Iterator[Finding]:
-    """Ask the judge one question about made-up issues. No finding if no judge is configured."""
-    if not settings.judge_url and not settings.judge_model:
-        return
-    mend = "Until then the probability alone decides. Mend it, or see docs/guides/judge.md."
-    try:
-        chosen = endpoint(settings)
-    except SettingsError as problem:
-        yield warning("judge", str(problem), mend)
-        return
-    assert chosen is not None
+def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -> Finding:
+    """Ask the judge, which must be configured, one question about made-up issues."""
     from bot.search.judge.prompt import EndpointError, Price, UnusableAnswer, read_answer, sample_question
 
-    query, began = sample_question(), time.monotonic()
+    mend = "Until then the probability alone decides. Mend it, or see docs/guides/judge.md."
+    query = sample_question()
     try:
+        chosen = endpoint(settings)
+        assert chosen is not None
+        began = time.monotonic()
         answer = chosen.ask(query, max(settings.judge_seconds, 30.0))
+        took = time.monotonic() - began
         verdicts = read_answer(answer.text, query)
-    except EndpointError as failure:
-        yield warning("judge", str(failure), mend)
-        return
+    except (SettingsError, EndpointError) as failure:
+        return warning("judge", str(failure), mend)
     except UnusableAnswer as useless:
-        yield warning("judge", f"{chosen.model} answers, but {useless}", "Take a model that writes JSON. " + mend)
-        return
-    took = time.monotonic() - began
-    price = Price(settings.judge_price_in, settings.judge_price_out)
-    cost = _ASKED * price.of(_IN, _OUT)
-    costs = f"a hundred issues cost about {cost:.2f}" if cost else "DOPPEL_JUDGE_PRICE_IN and _OUT are not set"
-    correct = verdicts[1].verdict is JudgeVerdict.SAME and verdicts[2].verdict is JudgeVerdict.DIFFERENT
-    texts = f"texts of {settings.remote_text} repositories may go there"
-    if correct and took > settings.judge_seconds:
-        says = f"{answer.model} took {took:.1f} s, and an issue waits {settings.judge_seconds:g} s"
-        yield warning("judge", says, "Raise DOPPEL_JUDGE_SECONDS, or take a faster model.")
-    elif correct:
-        form = f"{answer.model} answers in the form asked for, in {took:.1f} s"
-        yield well("judge", f"{settings.judge_url}: {form}; {costs}; {texts}")
-    else:
+        says = f"{settings.judge_model} answers, but {useless}"
+        return warning("judge", says, f"Take a model that writes JSON. {mend}")
+    if (verdicts[1].verdict, verdicts[2].verdict) != (JudgeVerdict.SAME, JudgeVerdict.DIFFERENT):
         says = f"{answer.model} answers, but takes two reports of one error for different, or others for the same"
-        yield warning("judge", says, "Take a larger model: see docs/guides/judge.md.")
+        return warning("judge", says, "Take a larger model: see docs/guides/judge.md.")
+    if took > settings.judge_seconds:
+        says = f"{answer.model} took {took:.1f} s, and an issue waits {settings.judge_seconds:g} s"
+        return warning("judge", says, "Raise DOPPEL_JUDGE_SECONDS, or take a faster model.")
+    cost = _ASKED * Price(settings.judge_price_in, settings.judge_price_out).of(_IN, _OUT)
+    costs = f"a hundred issues cost about {cost:.2f}" if cost else "DOPPEL_JUDGE_PRICE_IN and _OUT are not set"
+    form = f"{answer.model} answers in the form asked for, in {took:.1f} s"
+    texts = f"texts of {settings.remote_text} repositories may go there"
+    return well("judge", f"{settings.judge_url}: {form}; {costs}; {texts}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response, abort, request
+from flask import Blueprint, Flask, Response, abort, request
 from werkzeug.wrappers import Response as AnyResponse
 
 Page = str | AnyResponse | tuple[str, int]
@@ -49,13 +49,13 @@ def _is_cross_site() -> bool:
     return origin is not None and origin != root_url()
 
 
-def protect(blueprint: Blueprint) -> None:
-    """Give every page of a blueprint the headers of private pages, and refuse posts from other sites' pages."""
-    blueprint.before_request(refuse_other_sites)
+def protect(pages: Blueprint | Flask, policy: str = POLICY) -> None:
+    """Give every page the headers of private pages, with this content policy, and refuse posts from other sites."""
+    pages.before_request(refuse_other_sites)
 
-    @blueprint.after_request
+    @pages.after_request
     def add_headers(response: Response) -> Response:
-        response.headers.setdefault("Content-Security-Policy", POLICY + _NO_FRAMES)
+        response.headers.setdefault("Content-Security-Policy", policy + _NO_FRAMES)
         response.headers["X-Content-Type-Options"] = "nosniff"
         # With "no-referrer", browsers would send no origin with our own forms either.
         response.headers["Referrer-Policy"] = "same-origin"

@@ -88,21 +88,20 @@ def test_a_server_that_takes_no_writes_is_told(
 def test_tables_that_belong_to_another_role_are_told(
     examine: Callable[..., Found], new_database: Callable[[str], str], tmp_path: Path
 ) -> None:
-    """As where a superuser has restored them; the role was let in, and doctor called all well."""
+    """As where a superuser has restored them; or the role may make none, as by default since PostgreSQL 15."""
     url = sa.make_url(new_database("postgres"))
-    prepare_databases(load({"DATABASE_URL": url.render_as_string(False), "DOPPEL_HOME": str(tmp_path)}, tmp_path))
     engine, role = sa.create_engine(url, isolation_level="AUTOCOMMIT"), f"guest_of_{url.database}"
     with engine.connect() as connection:
         connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
         try:
+            empty = examine(DATABASE_URL=url.set(username=role).render_as_string(False))
+            prepare_databases(load({"DATABASE_URL": url.render_as_string(False), "DOPPEL_HOME": "."}, tmp_path))
             found = examine(DATABASE_URL=url.set(username=role).render_as_string(False))
         finally:
             connection.exec_driver_sql(f"DROP ROLE {role}")
     engine.dispose()
-    for subject in ("database", "queue"):
-        health, says, mend = found[subject]
-        assert health == "broken"
-        assert says.endswith(f"cannot be used (this role may not use the tables there; they belong to {url.username})")
+    for health, says, mend in (empty["database"], empty["queue"], found["database"], found["queue"]):
+        assert health == "broken" and says.endswith("cannot be used (this role lacks a right)")
         assert "docs/operations.md" in mend
 
 

@@ -1,8 +1,7 @@
 """The web page of one simulated repository, to read, search, open issues and comment as its people do on GitHub.
 
 The page works on the simulator's state in the same process: it holds the simulator's lock while it renders, and the
-simulator sends webhooks for what people do on the page. markdown-it-py renders GitHub-flavoured Markdown. HTML in a
-text is escaped, except a few tags that cannot affect the rest of the page.
+simulator sends webhooks for what people do. HTML in a text is escaped, except tags that cannot affect the page's rest.
 """
 
 from __future__ import annotations
@@ -16,44 +15,32 @@ from flask import Flask, abort, redirect, render_template, request, url_for
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 from werkzeug.exceptions import HTTPException
-from werkzeug.wrappers import Response
 
-from bot.interfaces.pages import refuse_other_sites
+from bot.interfaces.pages import POLICY, Page, protect
 from bot.simulator import Simulator
 from bot.simulator.errors import ApiError
 from bot.simulator.search import QueryError
 from bot.simulator.state.accounts import Account
-from bot.simulator.state.issues import Comment, Issue
+from bot.simulator.state.issues import REACTIONS, Comment, Issue
 from bot.text.invisible import without_comments
 
 PER_PAGE = 30
-SIGNS = dict(
-    zip(("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"), "👍👎😄😕❤🎉🚀👀", strict=True)
-)
+SIGNS = dict(zip(REACTIONS, "👍👎😄😕❤🎉🚀👀", strict=True))
 LOGIN = re.compile(r"[A-Za-z0-9](?:[-_]?[A-Za-z0-9]){0,38}")
 VISITOR = "curious-visitor"
-# Nothing is loaded from elsewhere, and nothing in an issue can run.
-POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; form-action 'self'"
-)
-
-Answer = str | Response | tuple[str, int]
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 # These tags pass, because one that is left open ends with its parent element. Browsers would reopen a <b> afterwards.
 _ALLOWED = re.compile(r"&lt;(/?(?:details|summary|sub|sup|kbd)|br|details open)&gt;", re.IGNORECASE)
 _ISSUE_URL = re.compile(r"https://(?:redirect\.|www\.)?github\.com/([\w.-]+/[\w.-]+)/issues/(\d{1,10})", re.IGNORECASE)
-# GitHub makes links of these, here one group each: addresses, mentions, bare issue numbers.
+# GitHub makes links of these, here one group each: addresses, mentions, bare issue numbers. HTML escapes the rest.
 _LINKABLE = re.compile(
     r"(https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]])"
     r"|(?<![\w`/@])(@[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})(?:/[\w-]{1,100})?)"
-    r"|(?<![\w`/&#])(#[1-9][0-9]{0,9})\b"
+    r"|(?<![\w`/&#])(#[1-9][0-9]{0,9})\b|[&<>]"
 )
 _BOXES = {"[ ] ": "☐ ", "[x] ": "☑ "}
 _SAFE = ("http://", "https://", "mailto:", "#")
-
-IssueLink = Callable[[str], str | None]
-"""The address of `owner/repo#N` on this page, or None if the issue is not here."""
 
 
 def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str]) -> Flask:
@@ -61,8 +48,7 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
     app = Flask(__name__, static_url_path="/static")
     # Refuse requests by another name that resolves to this machine (DNS rebinding).
     app.config["TRUSTED_HOSTS"] = ["127.0.0.1", "localhost"]
-    # Another site must not post here through the visitor's browser.
-    app.before_request(refuse_other_sites)
+    protect(app, f"{POLICY}; form-action 'self'")
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
 
     def role(account: Account) -> str:
@@ -79,7 +65,11 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
         # Safe, because to_html escapes everything but its own tags.
         return Markup(to_html(markdown or "", repository, link))  # noqa: S704
 
-    app.jinja_env.globals.update(repository=repository, reactions=_reactions, role=role, html=html)
+    def reactions(subject: Issue | Comment) -> list[tuple[str, int]]:
+        counts = Counter(reaction.content for reaction in subject.reactions)
+        return [(sign, counts[content]) for content, sign in SIGNS.items() if counts[content]]
+
+    app.jinja_env.globals.update(repository=repository, reactions=reactions, role=role, html=html)
 
     def find(number: int) -> Issue:
         try:
@@ -87,19 +77,12 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
         except KeyError:
             abort(404)
 
-    @app.after_request
-    def protect(response: Response) -> Response:
-        response.headers["Content-Security-Policy"] = POLICY
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Cache-Control"] = "no-store"
-        return response
-
     @app.errorhandler(404)
-    def missing(problem: HTTPException) -> Answer:
+    def missing(problem: HTTPException) -> Page:
         return render_template("missing.html"), 404
 
     @app.get("/")
-    def issues() -> Answer:
+    def issues() -> Page:
         query, page = request.args.get("q", "").strip(), max(1, request.args.get("page", 1, type=int))
         problem = ""
         with simulator.lock:
@@ -114,17 +97,16 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
             return render_template("issues.html", **shown, problem=problem)
 
     @app.get("/issues/<int:number>")
-    def issue(number: int, draft: str = "", login: str = "", problem: str = "") -> Answer:
+    def issue(number: int, draft: str = "", login: str = "", problem: str = "") -> Page:
         with simulator.lock:
             found = find(number)
-            people = dict.fromkeys(maintainers, "maintainer") | {VISITOR: "visitor"}
-            people.pop(found.author.login, None)
-            offered = [(found.author.login, "author"), *people.items()]
+            author = {found.author.login: "author"}
+            people = author | dict.fromkeys(maintainers, "maintainer") | {VISITOR: "visitor"} | author
             written = {"draft": draft, "login_before": login, "problem": problem}
-            return render_template("issue.html", issue=found, people=offered, **written)
+            return render_template("issue.html", issue=found, people=people.items(), **written)
 
     @app.route("/issues/new", methods=["GET", "POST"])
-    def new_issue() -> Answer:
+    def new_issue() -> Page:
         if request.method == "GET":
             return render_template("new.html", login=VISITOR)
         given = {name: request.form.get(name, "").strip() for name in ("login", "title", "body")}
@@ -136,7 +118,7 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
             return render_template("new.html", **given, problem=str(refusal)), 422
 
     @app.post("/issues/<int:number>/comments")
-    def comment(number: int) -> Answer:
+    def comment(number: int) -> Page:
         body, login = request.form.get("body", ""), request.form.get("login", VISITOR)
         if not LOGIN.fullmatch(login):
             abort(400)
@@ -156,29 +138,21 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
     return app
 
 
-def _reactions(subject: Issue | Comment) -> list[tuple[str, int]]:
-    counts = Counter(reaction.content for reaction in subject.reactions)
-    return [(sign, counts[content]) for content, sign in SIGNS.items() if counts[content]]
-
-
-def to_html(markdown: str, repository: str = "", link: IssueLink = lambda _: None) -> str:
-    """Render a comment or body in `repository` (`owner/name`); `link` resolves the issues that it names."""
+def to_html(markdown: str, repository: str = "", link: Callable[[str], str | None] = lambda _: None) -> str:
+    """Render a text of `repository` (`owner/name`); `link` gives the address of `owner/name#N` if it is here."""
 
     def resolved(href: str) -> str | None:
         """The address on this page if it is an issue of the repository; else `href` if it is harmless."""
         issue = _ISSUE_URL.fullmatch(href)
         return (issue and link(f"{issue[1]}#{issue[2]}")) or (href if href.startswith(_SAFE) else None)
 
-    def linked(text: str) -> str:
-        parts = []
-        # split() returns in turn the text before a match (at % 4 == 0) and the match's three groups, one of them set.
-        for at, piece in enumerate(_LINKABLE.split(text)):
-            target = at % 4 and piece and (resolved(piece) if at % 4 == 1 else at % 4 == 3 and link(repository + piece))
-            shown = escape(piece or "", quote=False)
-            if target:
-                shown = f'<a href="{escape(target)}" rel="nofollow noopener noreferrer">{shown}</a>'
-            parts.append(f'<span class="mention">{shown}</span>' if at % 4 == 2 and piece else shown)
-        return "".join(parts)
+    def linked(found: re.Match[str]) -> str:
+        address, mention, number = found.groups()
+        shown = escape(found[0], quote=False)
+        if mention:
+            return f'<span class="mention">{shown}</span>'
+        target = resolved(address) if address else number and link(repository + number)
+        return f'<a href="{escape(target)}" rel="nofollow noopener noreferrer">{shown}</a>' if target else shown
 
     tokens, inside = _MARKDOWN.parse(markdown), False
     for block in tokens:
@@ -197,5 +171,5 @@ def to_html(markdown: str, repository: str = "", link: IssueLink = lambda _: Non
             elif token.type == "text" and not inside:
                 begin = token.content[:4]
                 text = token.content if at else _BOXES.get(begin.lower(), begin) + token.content[4:]
-                token.type, token.content = "html_inline", linked(text)
+                token.type, token.content = "html_inline", _LINKABLE.sub(linked, text)
     return str(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))
