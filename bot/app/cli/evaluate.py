@@ -15,7 +15,14 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.app.cli.replay import SOURCES, replay_options
-from bot.app.cli.shared.console import cleanup_on_signal, echo_json, in_json, progress_bar, write
+from bot.app.cli.shared.console import (
+    cleanup_on_signal,
+    echo_json,
+    in_json,
+    progress_bar,
+    refuse_overwriting,
+    write,
+)
 from bot.app.cli.shared.parameters import (
     OUT,
     READ_FILE,
@@ -104,6 +111,8 @@ def evaluate(
     model, floor = read_weights(weights), options.floor if judge else None
     asking = ReplayOptions(SOURCES[sources], max(DEPTHS), relevance=relevance, weights=model, floor=floor)
     _check(picture, sample, None if judge else answers, asking)
+    for option, out in (("--picture", picture), ("--export", export)):
+        refuse_overwriting(option, out, Path(source), answers, weights)
     given = read_source(source)
     repo = given if isinstance(given, RepoRef) else None
     if repo is None and (export is not None or fresh):
