@@ -116,8 +116,8 @@ def find_duplicates(
     from bot.platform.settings import load
     from bot.search.finder import Finder
 
-    host = load()
-    finder = Finder(reader(host, build_github(host), RepoRef.of(owner, repo)))
+    settings = load()
+    finder = Finder(reader(settings, build_github(settings), RepoRef.of(owner, repo)))
     return finder.find_duplicates(
         owner, repo, number, threshold, max_candidates, include_closed, state=state, sources=sources
     )
