@@ -31,6 +31,7 @@ def requirements(environ: Mapping[str, str]) -> list[Path]:
 
 def key(environ: Mapping[str, str]) -> str:
     """A cache key that changes if the code, the versions of the packages, or Python changes."""
+    # The loop also hashes the requirement files, which lie in `bot`. Their number says whether there is a judge.
     digest = hashlib.sha256(f"{sys.version} {sys.base_prefix} {len(requirements(environ))}".encode())
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):

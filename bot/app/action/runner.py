@@ -39,7 +39,8 @@ _OWN_VARIABLES = ("GITHUB_TOKEN", "GITHUB_API_URL")
 class WorkflowJob:
     """A workflow's job, as the runner describes it to the bot's step. `home` is a folder for this job only.
 
-    `run` is the run's id, which a repeated run keeps. The runner reads the files `summary` and `output` after the step.
+    `event` is the event's name. `run` is the run's id, which a repeated run keeps. The runner reads the files `summary`
+    and `output` after the step. `settings` are the variables that set the host's settings.
     """
 
     event: str
@@ -60,11 +61,12 @@ class WorkflowJob:
             raise SettingsError(
                 f"{', '.join(missing)}: not set. `doppel action` is what action.yml runs in a workflow."
             )
-        (path, summary, output), home = (Path(environ[name]) for name in files), Path(environ["RUNNER_TEMP"]) / "doppel"
+        event_file, summary, output = (Path(environ[name]) for name in files)
+        home = Path(environ["RUNNER_TEMP"]) / "doppel"
         try:
-            payload = json.loads(path.read_text(encoding="utf-8"))
+            payload = json.loads(event_file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as problem:
-            raise SettingsError(f"GITHUB_EVENT_PATH: {path} cannot be read ({type(problem).__name__}).") from None
+            raise SettingsError(f"GITHUB_EVENT_PATH: {event_file} cannot be read ({type(problem).__name__}).") from None
         own = {name: text for name, text in environ.items() if name in _OWN_VARIABLES or name.startswith("DOPPEL_")}
         return cls(
             event=environ["GITHUB_EVENT_NAME"],
@@ -95,6 +97,7 @@ class WorkflowJob:
     def event_to_handle(self, now: datetime) -> Event | Ignored:
         """The event, or the reason to ignore it. Raises MalformedPayload."""
         event = parse(self.event, self.payload)
+        # The bot forgets what is gone, whoever wrote it and however long ago it went.
         if isinstance(event, Ignored) or event.action in ("deleted", "transferred"):
             return event
         if isinstance(event, CommentEvent) and answered_comment_id(event.body) is not None:

@@ -40,8 +40,8 @@ READING_SECONDS = 900.0
 TRIES, LONGEST_WAIT = 3, 60.0
 """How often an event is tried within a run, and the longest wait in seconds before another try."""
 
-# In seconds. A step delayed longer than _SHORT is waiting for GitHub's rate limit: leave it to the next run. Events
-# delayed by _LATER or more are dropped.
+# In seconds. While the index is filled, an event delayed longer than _SHORT waits for GitHub's rate limit: leave it to
+# the next run. At other times, an event delayed by _LATER or more is dropped.
 _SHORT, _LATER = 10.0, 600.0
 # For this many seconds issue forms stay cached: they seldom change, and the nightly run reads them again.
 _FORMS_SECONDS = 86_400.0
@@ -105,6 +105,7 @@ class Workflow:
 
     def fill(self) -> bool:
         """Fill the index of the job's repository; return whether the index is complete."""
+        # The token's client needs no repository's id, which is still unknown here.
         repository = self.github.in_repository(INSTALLATION, 0).repository(self.job.repo)
         self._register(repository)
         self._begin_reading(repository)
@@ -117,6 +118,7 @@ class Workflow:
         needed = (
             self.restored is not state.Restored.WHOLE
             or not self.job.is_issue_event
+            # Each run reads one step of a complete index; the next run can read that much again.
             or self.index_steps > 1
             or state.feedback_hash(store) != self.feedback_before
             or database.stat().st_size < state.SMALL
@@ -137,25 +139,25 @@ class Workflow:
             )
 
     def _handle_pending(self) -> None:
-        while (step := self.pending.take(background=False)) is not None:
+        while (queued := self.pending.take(background=False)) is not None:
             # Work that was put off comes too late for this run; a later event of the issue does it.
-            if step.delay < _LATER:
-                self._handle_with_retries(step.event)
+            if queued.delay < _LATER:
+                self._handle_with_retries(queued.event)
 
     def _begin_reading(self, repository: Repository) -> None:
         event = IndexEvent(INSTALLATION, repository, f"run-{self.job.run}", FIRST_STEP)
         self.pending.put(event.delivery_id, event)
 
     def _read_on(self, limit: int | None = None) -> None:
-        """Fill or update the index while the run has time, for at most `limit` steps."""
-        while limit != 0 and (step := self.pending.take(background=True)) is not None:
-            if step.delay > _SHORT or time.monotonic() - self.began > READING_SECONDS:
+        """Fill or update the index while the run has time, for at most `limit` steps; handle other events meanwhile."""
+        while limit != 0 and (queued := self.pending.take(background=True)) is not None:
+            if queued.delay > _SHORT or time.monotonic() - self.began > READING_SECONDS:
                 return
-            time.sleep(step.delay)
-            if step.event.name == "index":
+            time.sleep(queued.delay)
+            if queued.event.name == "index":
                 self.index_steps += 1
                 limit = None if limit is None else limit - 1
-            self._handle_with_retries(step.event)
+            self._handle_with_retries(queued.event)
 
     def _handle_with_retries(self, event: Event) -> None:
         """Handle an event; if GitHub asks for a short wait, wait and try again."""
@@ -221,6 +223,7 @@ class Workflow:
 @contextmanager
 def workflow(job: WorkflowJob) -> Iterator[Workflow]:
     """The bot of one run, with the state from the cache. Raises SettingsError for wrong settings."""
+    # No file of this name exists: all settings come from the job's variables.
     settings = host_settings.load({**job.settings, "DATABASE_URL": f"sqlite:///{job.state}"}, job.home / "none.env")
     # Nothing here needs to survive a power failure: whatever is lost is read again.
     settings = settings.model_copy(update={"sqlite_synchronous": "OFF"})
