@@ -1,7 +1,7 @@
-"""The `doppel` command. Each command's module has the command's name, or is in BESIDE, and is imported on first use.
+"""The `doppel` command. A command is in the module of its name, except the few that BESIDE maps to another's module.
 
-Commands import heavy packages only when they run, so that help and completion do not wait for NumPy and SQLAlchemy.
-`shared/` holds code that several commands use.
+A module is imported on first use, and imports heavy packages only when its command runs, so that help and completion do
+not wait for NumPy and SQLAlchemy. `shared/` holds code that several commands use.
 """
 
 from __future__ import annotations
@@ -150,9 +150,9 @@ def _message_and_code(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError) and error.errno in _DISK_FULL:
         return f"cannot write: {error.strerror}", UNREACHABLE
     if isinstance(error, OSError) and error.filename:
-        owner = "; run as the user that owns it" if isinstance(error, PermissionError) else ""
-        settings = "; check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""
-        return f"{error.filename}: {error.strerror}{owner}{settings}", USAGE
+        owner_hint = "; run as the user that owns it" if isinstance(error, PermissionError) else ""
+        settings_hint = "; check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""
+        return f"{error.filename}: {error.strerror}{owner_hint}{settings_hint}", USAGE
     return f"a fault of Doppel's own ({type(error).__name__}); the lines above say where, please report it", FAULT
 
 

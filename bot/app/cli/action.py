@@ -51,7 +51,7 @@ def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
     """Run the job; return its result, and whether the state must be saved."""
     event = job.event_to_handle(datetime.now().astimezone()) if job.is_issue_event else None
     if isinstance(event, Ignored):
-        return RunSummary(job.repo, "", lines=[f"Nothing to do: {event.reason}."]), False
+        return RunSummary(job.repo, pages="", lines=[f"Nothing to do: {event.reason}."]), False
     from bot.app.action.workflow import workflow
     from bot.platform.logs import configure_logging
 
@@ -78,7 +78,7 @@ def _run_task(running: Workflow) -> RunSummary:
 def _run_command(running: Workflow, name: str, *options: str, fenced: bool = False) -> None:
     """Run another command on the repository, and put its output into the summary."""
     database = running.services.settings.database_url
-    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    passed_on = {variable: os.environ[variable] for variable in _PASSED_ON if variable in os.environ}
     environ = passed_on | dict(running.job.settings) | {"DATABASE_URL": database, "COLUMNS": "100"}
     command = (sys.executable, "-m", "bot", name, str(running.job.repo), *options)
     result = subprocess.run(command, env=environ, cwd=running.job.home, capture_output=True, text=True, check=False)
@@ -92,9 +92,9 @@ def _run_command(running: Workflow, name: str, *options: str, fenced: bool = Fal
 def _write_report(job: WorkflowJob, run: RunSummary, saved: bool) -> None:
     with job.summary.open("a", encoding="utf-8") as file:
         file.write(markdown(run))
-    named = outputs(run) | {"save": "true" if saved else "false"}
+    values = outputs(run) | {"save": "true" if saved else "false"}
     with job.output.open("a", encoding="utf-8") as file:
-        file.writelines(f"{name}={value}\n" for name, value in named.items())
+        file.writelines(f"{name}={value}\n" for name, value in values.items())
 
 
 def _annotate(stop: str, level: str, text: str) -> None:

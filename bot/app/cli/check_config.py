@@ -52,7 +52,9 @@ def _notes(config: RepoConfig) -> list[str]:
 
         from bot.search.matching.weights import shipped_model
 
-        (rescaled,) = shipped_model().readings(np.array([np.log(threshold / (1 - threshold))]), None)
+        # The odds that somebody marks two issues as duplicates, from which the model predicts a reader's verdict.
+        log_odds = np.log(threshold / (1 - threshold))
+        (rescaled,) = shipped_model().readings(np.array([log_odds]), None)
         notes.append(
             f"min_confidence: {threshold:g} is below the default, {MIN_CONFIDENCE:g}. It is how likely a reader calls "
             "two issues the same report. It used to be the chance that somebody marks them as duplicates: "

@@ -110,8 +110,8 @@ def _report(found: Deduplication) -> None:
             say(f"  ← {absorbed.similarity:.2f}  {_place(absorbed.entry)}{how}")
             say(f"    {clean(absorbed.entry.text, _TEXT_SHOWN)}")
     for left, right in found.apart:
-        pair = f"{_place(found.entries[left])} and {_place(found.entries[right])}"
-        say(f"{pair} contradict each other, and stay two entries")
+        both = f"{_place(found.entries[left])} and {_place(found.entries[right])}"
+        say(f"{both} contradict each other, and stay two entries")
     merged = len(found.entries) - len(found.groups)
     counts = f"{counted(len(found.entries), 'entry', 'entries')}, {merged} merged into others, {len(found.groups)} left"
     say(f"{counts} ({found.model}, threshold {found.threshold:g})")

@@ -55,9 +55,9 @@ def digest(repository: str, since: float, as_json: bool) -> None:
         click.echo(f"{words.sentences(found, moment, say)}\n{words.threshold_words(threshold, say)}")
         for line in found.lines:
             # A title must not act as a command to the terminal.
-            number, other = (clean(f"#{one} {titles.get(one, '')}") for one in (line.number, line.other))
+            issue, candidate = (clean(f"#{one} {titles.get(one, '')}") for one in (line.number, line.other))
             standing = words.standing_words(line, say, brief=True)
-            click.echo(f"\n{number}\n    {say.locale.percent(line.probability)} {other}\n    {standing}")
+            click.echo(f"\n{issue}\n    {say.locale.percent(line.probability)} {candidate}\n    {standing}")
 
 
 @click.command()
@@ -76,13 +76,13 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     from bot.quality.calibration import ENOUGH, WINDOW, Move, current_calibration, recalibrate, threshold_in_force
     from bot.search.repository_settings import RepositorySettings
 
-    moment = now().timestamp()
+    at = now().timestamp()
     with stored(repository) as (_, store, target):
         if reset:
-            store.calibrations.reset(target.id, moment)
+            store.calibrations.reset(target.id, at)
         else:
-            recalibrate(store, target.id, moment)
-        found, known = current_calibration(store, target.id, moment), store.calibrations.get(target.id)
+            recalibrate(store, target.id, at)
+        found, known = current_calibration(store, target.id, at), store.calibrations.get(target.id)
         threshold = threshold_in_force(RepositorySettings(store, now).last_read(target.id), known)
     if as_json:
         bar = {"bar": threshold.value, "from": threshold.origin.value}
@@ -92,9 +92,10 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     if reset:
         click.echo("Put back. What was said until now no longer moves the threshold.")
     click.echo(words.threshold_words(threshold, english()))
+    # The sentence on a threshold that feedback has moved already has the weights.
     if found.move is not Move.STAYS:
         return
-    since = datetime.fromtimestamp(max(moment - WINDOW, known.since if known else 0.0), UTC)
+    since = datetime.fromtimestamp(max(at - WINDOW, known.since if known else 0.0), UTC)
     click.echo(
         f"Feedback since {since:%Y-%m-%d %H:%M} UTC, by weight: {found.right:g} right, {found.wrong:g} wrong. "
         f"The threshold can move once one of them reaches {ENOUGH:g}."

@@ -111,8 +111,8 @@ def evaluate(
     model, floor = read_weights(weights), options.floor if judge else None
     asking = ReplayOptions(SOURCES[sources], max(DEPTHS), relevance=relevance, weights=model, floor=floor)
     _check(picture, sample, None if judge else answers, asking)
-    for option, out in (("--picture", picture), ("--export", export)):
-        refuse_overwriting(option, out, Path(source), answers, weights)
+    for option, written in (("--picture", picture), ("--export", export)):
+        refuse_overwriting(option, written, Path(source), answers, weights)
     given = read_source(source)
     repo = given if isinstance(given, RepoRef) else None
     if repo is None and (export is not None or fresh):
@@ -195,11 +195,11 @@ def _report_marks(trial: Trial, source: str) -> None:
             'repository it is known from "closed as duplicate" and from members\' comments "Duplicate of #N".',
             err=True,
         )
-    if trial.marks.astray:
-        (id, of), astray = next(iter(trial.marks.astray.items())), len(trial.marks.astray)
+    if astray := trial.marks.astray:
+        id, original = next(iter(astray.items()))
         click.echo(
-            f"{source}: {astray:,} of {len(trial.marks.marked):,} duplicate_of are no other issue's id there, as "
-            f"{of!r} of {id!r}; these issues are left out.",
+            f"{source}: {len(astray):,} of {len(trial.marks.marked):,} duplicate_of are no other issue's id there, as "
+            f"{original!r} of {id!r}; these issues are left out.",
             err=True,
         )
 
@@ -213,7 +213,7 @@ def _answered(trial: Trial, answers: Path) -> dict[Id, Found]:
     return found
 
 
-def _show(found: Evaluation, titles: Mapping[Id, str], judge: Mapping[str, Any], *, of_file: bool) -> None:
+def _show(result: Evaluation, titles: Mapping[Id, str], judge: Mapping[str, Any], *, of_file: bool) -> None:
     """Print an evaluation for a person: sentences first, then the tables. `titles` are by the issues' ids."""
     console = Console(highlight=False)
     # A narrower terminal wraps the lines; squeezing the tables would cut off figures.
@@ -222,21 +222,21 @@ def _show(found: Evaluation, titles: Mapping[Id, str], judge: Mapping[str, Any],
         same, related, different = judge["verdicts"].values()
         console.print(f"The judge called {same:,} pairs the same, {related:,} related and {different:,} different.")
         console.print(_judge_table(judge))
-    for paragraph in (words.basis(found), f"{words.finding(found)} {words.confidence(found)}".strip()):
+    for paragraph in (words.basis(result), f"{words.finding(result)} {words.confidence(result)}".strip()):
         console.print(f"{paragraph}\n")
     # If no threshold is recommended, the sentences below already discuss the current one: do not repeat them.
-    if words.discussed_threshold(found) != found.at.cut:
-        console.print(f"{words.at_threshold(found, found.at)}\n")
-    console.print(f"[bold]{words.advice(found)}[/] {words.last_month(found)} {words.history(found)}\n")
-    for table in _tables(found):
+    if words.discussed_threshold(result) != result.at.cut:
+        console.print(f"{words.at_threshold(result, result.at)}\n")
+    console.print(f"[bold]{words.advice(result)}[/] {words.last_month(result)} {words.history(result)}\n")
+    for table in _tables(result):
         console.print(table)
-    if found.unmarked:
-        console.print(f"{words.unmarked(found)}\n")
-        for pair in found.unmarked:
+    if result.unmarked:
+        console.print(f"{words.unmarked(result)}\n")
+        for pair in result.unmarked:
             for lead, id in ((f"  {words.percent(pair.confidence):>4} ", pair.id), ("       ", pair.candidate)):
                 line = clean(f"{f'#{id}' if isinstance(id, int) else id} {titles.get(id, '')}")
                 console.print(Text(lead + line), no_wrap=True, overflow="ellipsis")
-    console.print(f"\n{words.caution(found, of_file=of_file)}", style="dim")
+    console.print(f"\n{words.caution(result, of_file=of_file)}", style="dim")
 
 
 def _judge_table(judge: Mapping[str, Any]) -> Table:
@@ -248,27 +248,27 @@ def _judge_table(judge: Mapping[str, Any]) -> Table:
     return table
 
 
-def _tables(found: Evaluation) -> Iterator[Table]:
-    marked = found.retrieval.queries > 0
+def _tables(result: Evaluation) -> Iterator[Table]:
+    marked = result.retrieval.queries > 0
     if marked:
         table = _table("Finding", "an original among the first", "duplicates", "at 95%")
-        for k, share in found.retrieval.rr.items():
-            table.add_row(f"{k} (RR@{k})", words.percent(share), words.interval(found.rr_intervals.get(k)))
+        for k, share in result.retrieval.rr.items():
+            table.add_row(f"{k} (RR@{k})", words.percent(share), words.interval(result.rr_intervals.get(k)))
         yield table
     # Without unmarked issues every threshold has the same share of false alarms, none, so this table is pointless.
-    if marked and found.silent:
+    if marked and result.silent:
         title = "Speaking: what is caught while few others get a comment"
         table = _table(title, "of the others", "threshold", "duplicates caught", "at 95%", "the same")
-        for share, row in found.limits.items():
-            caught = (words.caught(found, row), words.interval(found.caught_intervals.get(share)))
+        for share, row in result.limits.items():
+            caught = (words.caught(result, row), words.interval(result.caught_intervals.get(share)))
             table.add_row(words.percent(share), words.threshold(row.cut), *caught, words.same(row))
         yield table
     columns = ("marked", "caught", "of the others") if marked else ("of all",)
     table = _table("Speaking: comments at each threshold", "min_confidence", "a month", "the same", *columns)
-    for row in sorted({*found.cuts, found.at}, key=lambda row: row.cut):
-        note = " recommended" if row.cut == found.advice.threshold else " as set" if row.cut == found.at.cut else ""
-        of_marks = (words.percent(row.precision), words.caught(found, row)) if marked else ()
-        cells = (words.a_month(found.monthly[row.cut].comments), words.same(row), *of_marks, words.others(found, row))
+    for row in sorted({*result.cuts, result.at}, key=lambda row: row.cut):
+        note = " recommended" if row.cut == result.advice.threshold else " as set" if row.cut == result.at.cut else ""
+        of_marks = (words.percent(row.precision), words.caught(result, row)) if marked else ()
+        cells = (words.a_month(result.monthly[row.cut].comments), words.same(row), *of_marks, words.others(result, row))
         table.add_row(words.threshold(row.cut) + note, *cells, style="bold" if note else "")
     yield table
 

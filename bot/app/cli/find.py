@@ -74,6 +74,7 @@ def find(
     with known_repository(settings, client, target, judge=judge) as known:
         config = known.settings.config
         closed = config.include_closed if include_closed is None else include_closed
+        # The preview looks among closed issues if the settings say so, whatever the option says.
         gathered = known.finder.gather(target, state="all" if closed or config.include_closed else "open")
         options = FindOptions(
             threshold=threshold,

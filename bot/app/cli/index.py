@@ -19,7 +19,7 @@ from bot.platform import settings as host
 if TYPE_CHECKING:
     from bot.search.indexer import IndexStatus
 
-_EVERY = 0.5
+_EVERY = 0.5  # seconds
 _AT_WORK = ("waiting", "reading", "embedding")
 _COLOURS = {"ready": "green", "stopped": "red"}
 
@@ -47,7 +47,7 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
         wanted = stored_repository(store, repository, {}).id if repository else None
 
         def look() -> list[IndexStatus]:
-            repositories = [one for one in store.repositories.list() if wanted in (None, one.id)]
+            repositories = [one for one in store.repositories.list() if wanted is None or one.id == wanted]
             return list(index_statuses(repositories, store.backfills, built))
 
         found = look()

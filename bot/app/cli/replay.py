@@ -33,7 +33,7 @@ _SAMPLE = "Ask about only this many arrivals, chosen at random; every issue stil
 _BUDGET = "The number of word searches for each issue."
 _WHERE = "Where to look: in an index (full-text and vectors), or with GitHub's searches, simulated."
 SOURCES = {"index": INDEX, **{name: (name,) for name in (*INDEX, SEARCH[0])}, ",".join(SEARCH): SEARCH}
-"""The values of `--sources`."""
+"""The values of `--sources`, each with the sources to ask: all of the index, one alone, or all of GitHub's searches."""
 
 replay_options = options(
     click.option("--sources", type=click.Choice(SOURCES), default="index", show_default=True, help=_WHERE),

@@ -61,10 +61,10 @@ def scan(
     refuse_overwriting("--html", html, Path(source), weights)
     from bot.app.cli.shared import scan_backlog
 
-    settings, judging = host.load(), read_weights(weights)
+    settings, weights_text = host.load(), read_weights(weights)
     # A file's issues are put into a temporary database, which must not outlive the command.
     with cleanup_on_signal(), scan_backlog.open_source(source, settings) as backlog:
-        scan = scan_backlog.compared(backlog, include_closed, fresh, processes or os.cpu_count() or 1, judging)
+        scan = scan_backlog.compared(backlog, include_closed, fresh, processes or os.cpu_count() or 1, weights_text)
         if backlog.reactions is not None:
             scan.count_reactions(backlog.reactions, confidence)
         found = scan.result(confidence)

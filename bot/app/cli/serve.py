@@ -46,6 +46,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
 
 
 def _serve(settings: Settings, webhook_url: str | None) -> None:
+    # Before the imports, which load prometheus_client.
     count_together(settings.home)
     from bot.app.wiring.clients import build_github, prepare_databases
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
@@ -56,13 +57,13 @@ class JudgeOptions:
 
 
 def with_judge(
-    trial: Trial, answered: Sequence[ReplayAnswer], options: JudgeOptions, repo: RepoRef | None, threshold: float
+    trial: Trial, replay_answers: Sequence[ReplayAnswer], options: JudgeOptions, repo: RepoRef | None, threshold: float
 ) -> tuple[dict[Id, Found], dict[str, Any]] | None:
     """The candidates after the judge, and a summary for `--json`; None if only the questions are written."""
     settings = host.load()
-    asked = judge_answers.questions(answered)
+    asked = judge_answers.questions(replay_answers)
     price = Price(settings.judge_price_in, settings.judge_price_out)
-    cost = judge_answers.estimated_cost(asked, len(answered), price, critic=options.critic)
+    cost = judge_answers.estimated_cost(asked, len(replay_answers), price, critic=options.critic)
     click.echo(cost["says"], err=True)
     if options.export_questions is not None:
         left = _read(options.answers, asked, options).unanswered
@@ -76,12 +77,12 @@ def with_judge(
         _ask_judge(asked, options, answers, repo)
     read = _read(answers, asked, options)
     _report(answers, read, settings.judge_seconds)
-    found = {one.id: one.candidates for one in answered}
+    before = {one.id: one.candidates for one in replay_answers}
     ways = {"critic": options.critic, "related": options.related}
-    after, verdicts = judge_answers.candidates_after(asked, read.said, found, threshold, **ways)
+    after, verdicts = judge_answers.candidates_after(asked, read.said, before, threshold, **ways)
     if options.out is not None:
         write(options.out, "".join(answer_row(id, candidates) for id, candidates in after.items()))
-    outcomes = judge_answers.compared_outcomes(trial.judged(after), trial.judged(found), threshold)
+    outcomes = judge_answers.compared_outcomes(trial.judged(after), trial.judged(before), threshold)
     said = {
         "prompt": f"{PROMPT} {CRITIC}" if options.critic else PROMPT,
         "floor": options.floor,
@@ -142,7 +143,7 @@ def _ask_judge(asked: Sequence[RecordedQuestion], options: JudgeOptions, record:
 def _record_answers(endpoint: Endpoint, left: Sequence[RecordedQuestion], record: Path, seconds: float) -> None:
     bar = progress_bar("Questions", len(left))
     with file_errors(record), cleanup_on_signal(), bar as (progress, task), open_existing(record) as file:
-        file.seek(0, 2)
+        file.seek(0, os.SEEK_END)
         for row in ask(endpoint, left, max(seconds, _SECONDS)):
             file.write(json.dumps(row) + "\n")
             file.flush()

@@ -116,6 +116,7 @@ def settings_with(option: str, url: str | None, otherwise: str = "DATABASE_URL")
     """
     if url is None:
         return host.load()
+    # Refuse a wrong URL here, where the error can name the option.
     database_url(url, option, otherwise)
     return host.load({**os.environ, "DATABASE_URL": url})
 

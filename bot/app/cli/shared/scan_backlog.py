@@ -145,8 +145,8 @@ def show(found: ScanResult, most: int, backlog: IndexedSource) -> None:
 
 
 def _pages(backlog: IndexedSource) -> IssueNames:
-    home = f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
-    return FileIssueNames(backlog.names) if backlog.names else PageLinks(home)
+    address = f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
+    return FileIssueNames(backlog.names) if backlog.names else PageLinks(address)
 
 
 def to_json(found: ScanResult, backlog: IndexedSource) -> dict[str, Any]:
