@@ -91,7 +91,7 @@ def seed(simulator: Simulator, repository: str, rows: Sequence[IssueRow] | None 
 
 
 def recent_issues(now: datetime) -> list[IssueRow]:
-    """The demo's issues, with all times moved by whole days so that the last issue is NEWEST old."""
+    """The demo's issues, with all times moved by whole days so that the last issue is as old as `NEWEST`."""
     rows = read_rows(HERE / "issues.jsonl")
     later = timedelta(days=(now - NEWEST - rows[-1].created_at).days)
     return [

@@ -261,7 +261,7 @@ def perform(tell: Terminal | Lines, repository: str, issues: Path | None, *, pag
         else:
             tell.progress(what=f"reading {count:,} issues into the bot's index")
             repo_id = server.sim.repository(repository).id
-            wait_for(bot, "index", lambda: (now := Backfills(bot.store).get(repo_id)) is not None and now.done)
+            wait_for(bot, "index", lambda: (reached := Backfills(bot.store).get(repo_id)) is not None and reached.done)
         tell.ready(
             repository=repository,
             about=f"from {issues.name}" if issues else ABOUT,

@@ -101,6 +101,7 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
         with simulator.lock:
             found = find(number)
             author = {found.author.login: "author"}
+            # Twice: the author comes first in the list, and is "author" even if also a maintainer.
             people = author | dict.fromkeys(maintainers, "maintainer") | {VISITOR: "visitor"} | author
             written = {"draft": draft, "login_before": login, "problem": problem}
             return render_template("issue.html", issue=found, people=people.items(), **written)
@@ -113,7 +114,8 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
         try:
             if not LOGIN.fullmatch(given["login"]):
                 raise ValueError(f"{given['login']!r} is not a login: letters, digits and single hyphens, at most 39.")
-            return redirect(url_for("issue", number=simulator.open_issue(repository, *given.values()).number), 303)
+            opened = simulator.open_issue(repository, given["login"], given["title"], given["body"])
+            return redirect(url_for("issue", number=opened.number), 303)
         except (ValueError, ApiError) as refusal:
             return render_template("new.html", **given, problem=str(refusal)), 422
 
@@ -154,7 +156,7 @@ def to_html(markdown: str, repository: str = "", link: Callable[[str], str | Non
         target = resolved(address) if address else number and link(repository + number)
         return f'<a href="{escape(target)}" rel="nofollow noopener noreferrer">{shown}</a>' if target else shown
 
-    tokens, inside = _MARKDOWN.parse(markdown), False
+    tokens, in_link = _MARKDOWN.parse(markdown), False
     for block in tokens:
         for at, token in enumerate(block.children or [block]):
             if token.type in ("html_block", "html_inline"):
@@ -164,11 +166,12 @@ def to_html(markdown: str, repository: str = "", link: Callable[[str], str | Non
                 token.type = "html_inline"
                 token.content = f'<span class="image">{escape(token.content or "image")}</span>'
             elif token.type in ("link_open", "link_close"):
-                inside = token.type == "link_open"
-                if inside:
+                in_link = token.type == "link_open"
+                if in_link:
                     target = resolved(str(token.attrs["href"]))
                     token.attrs = {"href": target, "rel": "nofollow noopener noreferrer"} if target else {}
-            elif token.type == "text" and not inside:
+            elif token.type == "text" and not in_link:
+                # Only the first text of a block can begin with a check box.
                 begin = token.content[:4]
                 text = token.content if at else _BOXES.get(begin.lower(), begin) + token.content[4:]
                 token.type, token.content = "html_inline", _LINKABLE.sub(linked, text)
