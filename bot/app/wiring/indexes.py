@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
 FIRST_STEP = 1
-"""The first step of a chain here. Step 0 would do nothing soon after an earlier run or command that did not finish."""
+"""The first step of an IndexEvent chain here. Step 0 does nothing soon after a run or command that did not finish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +127,8 @@ def known_repository(
         headings = IssueForms(store, now).last_headings(repo_id) if store else ()
         complete = progress is not None and progress.done
         index = build_index(settings, store) if store else None
-        known = store is not None and store.repositories.get(repo_id) is not None
-        chosen_judge = required_judge(settings, store, summary, loaded.config, keep=known) if judge else None
+        is_known = store is not None and store.repositories.get(repo_id) is not None
+        chosen_judge = required_judge(settings, store, summary, loaded.config, keep=is_known) if judge else None
         finder = Finder(
             client,
             issues=issues if progress is None or progress.size is None else progress.size,

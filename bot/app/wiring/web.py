@@ -63,9 +63,9 @@ def build_dashboard(settings: Settings) -> Dashboard:
         repository_settings = RepositorySettings(store, now, settings.mode)
 
         def settings_of(repository: StoredRepository) -> LoadedSettings:
-            client = partial(github.in_repository, repository.installation or 0)
+            client_of = partial(github.in_repository, repository.installation or 0)
             with erased_if_ended(repository.id, store):
-                return repository_settings.read(client, repository.summary)
+                return repository_settings.read(client_of, repository.summary)
 
         def mode_of(repository: StoredRepository) -> str:
             return repository_settings.last_read(repository.id).mode
