@@ -50,7 +50,8 @@ class CommentRepository:
         parsed = self.issue(word)
         if isinstance(parsed, CommandProblem):
             return parsed
-        return CommandProblem.OTHER_REPOSITORY if parsed[0] else parsed[1]
+        other_repo, number = parsed
+        return CommandProblem.OTHER_REPOSITORY if other_repo else number
 
     def issue(self, word: str) -> tuple[str, int] | CommandProblem:
         """Read `#12`, `12`, `owner/repo#12` or the address of an issue, pull request or discussion.
@@ -58,16 +59,16 @@ class CommentRepository:
         Returns the repository, which is empty for this one, and the number.
         """
         word = plain(word).rstrip(".,;:!")
-        where, is_here = str(self.repo), True
+        where, same_github = str(self.repo), True
         if match := _NUMBER.fullmatch(word):
             digits = match[1]
         elif match := _WITH_REPOSITORY.fullmatch(word):
             where, digits = match[1], match[2]
         elif match := ISSUE.fullmatch(word):
-            is_here, where, digits = host_of(match[1]) in self.hosts, match[2], match[3]
+            same_github, where, digits = host_of(match[1]) in self.hosts, match[2], match[3]
         else:
             return CommandProblem.NUMBER_UNREADABLE
-        if not is_here:
+        if not same_github:
             return CommandProblem.OTHER_REPOSITORY
         if not 1 <= int(digits) <= NUMBER_MAX:
             return CommandProblem.NUMBER_UNREADABLE
@@ -113,7 +114,8 @@ def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS, app: s
     """Read the commands of a comment in `repo`; a repeated line counts once.
 
     `hosts` are the host names of the repository's GitHub (`bot.platform.addresses.hosts_of`). `app` is the App's name,
-    empty if comments cannot mention the App. An `InvalidCommand` with TOO_MANY follows `COMMANDS_MAX` commands.
+    empty if comments cannot mention the App. If there are more than `COMMANDS_MAX` commands, one `InvalidCommand` with
+    TOO_MANY stands for the rest.
     """
     here = CommentRepository(repo, hosts)
     found: list[ParsedLine] = []
@@ -131,7 +133,7 @@ def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS, app: s
 def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
     word, *rest = line.split()
     if word.startswith("@"):
-        # `command_lines` has already compared the App's name.
+        # `@doppel duplicates …`; `command_lines` has already compared the App's name.
         word, rest = COMMAND, rest[1:]
     if [plain(part).lower() for part in rest[:2]] == ["duplicate", "of"]:
         rest = rest[1:]
@@ -196,7 +198,8 @@ def _recheck(line: str, words: Sequence[str], here: CommentRepository) -> Parsed
 def _likely_meant(word: str, words: Sequence[str], here: CommentRepository) -> str:
     """The command that the author of an unknown word probably meant; empty if none is similar. `word` is `words[0]`."""
     if isinstance(here.number(word), int):
-        return _suggested_syntax(COMMANDS_BY_NAME[CommandName.EXPLAIN], ["", word], here)
+        # The number stands where it would stand after `explain`.
+        return _suggested_syntax(COMMANDS_BY_NAME[CommandName.EXPLAIN], ["explain", word], here)
     word = word[:40].lower().rstrip(".,;:!")
     bare = word.partition("=")[0]
     # `close #12` does not mean `closed`: no issue follows an option.
@@ -268,5 +271,6 @@ def _shorten(text: str) -> str:
 
 _NAMES = [spec.name.value for spec in COMMANDS if spec.name]
 _KNOWN_WORDS = {*_NAMES, *ALIASES}
+# By the word to compare, what to write after `/duplicates`: a name, or an option with an example of its value.
 _SUGGESTIBLE = {name: name for name in _NAMES}
 _SUGGESTIBLE |= {option.partition("=")[0]: option for option in OPTIONS}

@@ -59,8 +59,8 @@ class CommandSpec:
 
 
 COMMANDS_LIMIT = 20
-"""The most commands that one person without triage access may use within LIMIT_SECONDS, in an installation's
-repositories together (C5)."""
+"""The most commands that one person without triage access may use within an hour (LIMIT_SECONDS), in an
+installation's repositories together (C5)."""
 
 LIMIT_SECONDS = 3600.0
 
@@ -96,7 +96,7 @@ def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CommandOptions:
-    """The values that override the repository's settings for one command; None overrides nothing."""
+    """The values that override the repository's settings for a command; None leaves a setting. `fresh` skips caches."""
 
     state: StateFilter | None = None
     confidence: float | None = None
@@ -112,7 +112,7 @@ class CommandOptions:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A valid command. `line` is its text in the comment; `repo` is `owner/repo` of another repository."""
+    """A valid command. `line` is its text in the comment; `repo` is `owner/repo`, if not the comment's own."""
 
     name: CommandName
     line: str

@@ -78,9 +78,10 @@ def command_lines(body: str, app: str = "") -> list[str]:
     source = body.split("\n")
     env: dict[str, bool] = {}
     found: list[str] = []
-    quotes, hidden = 0, ""
+    # `hidden` names the element that hides the following text, or is UNFINISHED; it is empty if nothing does.
+    quote_depth, hidden = 0, ""
     for token in _markdown().parse(body.translate(_SPACES), env):
-        quotes += (token.type == "blockquote_open") - (token.type == "blockquote_close")
+        quote_depth += (token.type == "blockquote_open") - (token.type == "blockquote_close")
         if token.type == "inline" and token.map:
             paragraph = _Paragraph(token.content, source[slice(*token.map)])
             for child in token.children or ():
@@ -88,7 +89,7 @@ def command_lines(body: str, app: str = "") -> list[str]:
                     hidden = hidden_by(child.content, hidden)
                 elif (
                     child.type == "slash"
-                    and not quotes
+                    and not quote_depth
                     and not hidden
                     and (line := paragraph.command(child.meta["at"], app))
                 ):
@@ -161,8 +162,9 @@ class _Paragraph:
 
     def __init__(self, content: str, source: list[str]) -> None:
         self._content, self._source = content, source
-        begin, end = (list(pattern.finditer(content)) for pattern in _FORMULA)
-        self._formula = (begin[0].start(), end[-1].start()) if begin and end else (0, 0)
+        begins, ends = (list(pattern.finditer(content)) for pattern in _FORMULA)
+        # From the first beginning to the last end, as if everything between were one formula.
+        self._formula = (begins[0].start(), ends[-1].start()) if begins and ends else (0, 0)
 
     def command(self, at: int, app: str) -> str:
         """The line at position `at` of the content, without HTML comments; empty if the line is not a command."""
@@ -207,6 +209,7 @@ def _markdown() -> MarkdownIt:
 def _note_line_start(state: StateInline, silent: bool) -> bool:
     """Record that a line begins with a slash or a mention, and leave the rest to Markdown."""
     text, at = state.src, state.pos
+    # A rough test, for three spaces at most before the sign: `_Paragraph.command` looks at the whole line.
     if text[at] not in "/@" or text[max(0, at - 4) : at].rstrip(" ")[-1:] not in ("", "\n"):
         return False
     if not silent:
