@@ -119,6 +119,7 @@ RepositoryName = Annotated[
     Accepts(lambda say, _: say.a_repository()),
     WithJsonSchema({"type": "string", "pattern": f"^{OWNER_REPO}$"}),
 ]
+# Strict models would refuse YAML's lists for tuples.
 AsTuple = Strict(False)
 Unique = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
 
@@ -191,9 +192,10 @@ def _check_templates(templates: Any) -> Any:
     errors = []
     for name, template in templates.items() if isinstance(templates, dict) else ():
         loc: tuple[str, ...] = (name,)
-        if text := declared().get(name):
-            problem = _template_problem(text, template) if isinstance(template, str) and template else None
+        if message := declared().get(name):
+            problem = _template_problem(message, template) if isinstance(template, str) and template else None
         else:
+            # Pydantic's mark for an error in the key itself.
             loc, problem = (name, "[key]"), _unknown_text(name)
         if problem:
             wording, hint = problem
@@ -209,7 +211,7 @@ def _unknown_text(name: str) -> _Problem:
     return (lambda say, quote: say.unknown_text(name=say.quoted(value=quote(printable(name))))), hint
 
 
-def _template_problem(text: Message, template: str) -> _Problem | None:
+def _template_problem(message: Message, template: str) -> _Problem | None:
     """The problem in a template; None if the template is valid, or too long to check."""
     if len(template) > TEMPLATE_MAX:
         return None
@@ -218,11 +220,11 @@ def _template_problem(text: Message, template: str) -> _Problem | None:
     except MalformedTemplate as malformed:
         piece = printable(str(malformed))
         return (lambda say, quote: say.template_malformed(piece=say.quoted(value=quote(piece)))), ""
-    known = english().variables(text.name)
+    known = english().variables(message.name)
     if unknown := next((name for name in variables if name not in known), ""):
         name = printable(unknown)
         return (
-            lambda say, quote: say.unknown_variable(name=quote(text.name), variable=say.quoted(value=quote(name))),
+            lambda say, quote: say.unknown_variable(name=quote(message.name), variable=say.quoted(value=quote(name))),
             nearest(unknown, known),
         )
     if len(variables) > GAPS_MAX:
@@ -235,7 +237,7 @@ def _template_problem(text: Message, template: str) -> _Problem | None:
 def _list_texts(schema: dict[str, Any]) -> None:
     """List every text in the schema, so that editors can complete it."""
     template = schema.pop("additionalProperties")
-    schema["properties"] = {text.name: {"description": text.purpose, **template} for text in declared().values()}
+    schema["properties"] = {one.name: {"description": one.purpose, **template} for one in declared().values()}
     schema["additionalProperties"] = False
 
 
