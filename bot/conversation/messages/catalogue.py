@@ -75,7 +75,7 @@ def declared() -> dict[str, Message]:
 LANGUAGES = ("en", "zh", "ja", "es", "de", "fr")
 """The bot's languages; zh is in simplified characters."""
 
-PLAIN = frozenset(("digest_title", "scan_title", "label_rationale"))
+WITHOUT_MARKDOWN = frozenset(("digest_title", "scan_title", "label_rationale"))
 """Messages that GitHub shows as plain text."""
 
 _ADJACENT = frozenset(("comma", "settings_hint"))
@@ -110,4 +110,4 @@ def messages_for(language: str, own: Mapping[str, str]) -> Messages:
 
 def _own_template(name: str, text: str) -> Template:
     template = Template.parse(" ".join(text.split()))
-    return template if name in PLAIN else template.harmless(between=name in _ADJACENT)
+    return template if name in WITHOUT_MARKDOWN else template.harmless(between=name in _ADJACENT)

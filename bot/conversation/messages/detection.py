@@ -79,11 +79,11 @@ def language_of(title: str, body: str) -> str:
         return FALLBACK
     counts = {language: sum(word in known for word in latin) for language, known in _WORD_SETS.items()}
     best = max(_SPOKEN, key=counts.__getitem__)
-    others = max(count for language, count in counts.items() if language not in (best, FALLBACK))
+    rival = max(count for language, count in counts.items() if language not in (best, FALLBACK))
     sure = (
         counts[best] >= _WORDS_MIN
         and counts[best] >= _SHARE_MIN * len(latin)
         and counts[best] > _LEAD_OVER_ENGLISH * counts[FALLBACK]
-        and counts[best] >= _LEAD_OVER_OTHERS * others
+        and counts[best] >= _LEAD_OVER_OTHERS * rival
     )
     return best if sure else FALLBACK

@@ -68,6 +68,7 @@ class Template:
             pieces[0] = _ZERO_WIDTH_SPACE + pieces[0]
             pieces[-1] += _ZERO_WIDTH_SPACE
         for at in range(len(pieces) - 1):
+            # An empty piece stands between two gaps, whose values must not join either.
             if _JOINS_BEFORE.search(pieces[at]) or (at and not pieces[at]):
                 pieces[at] += _ZERO_WIDTH_SPACE
             if _JOINS_AFTER.match(pieces[at + 1]):
