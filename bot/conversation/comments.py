@@ -34,8 +34,8 @@ from bot.storage.comments import Comments
 class CommentSlot:
     """The place of one comment: an issue, and the id of the comment whose commands it answers (or ADVISORY).
 
-    `is_marked` recognises the body of a comment that belongs here. `since`, if known, limits the search on GitHub to
-    later comments: an issue can have 2,500 comments.
+    `is_marked` recognises the body of a comment that belongs here. `search_after`, if known, limits the search on
+    GitHub to later comments: an issue can have 2,500 comments.
     """
 
     repo_id: int
@@ -43,7 +43,7 @@ class CommentSlot:
     number: int
     is_marked: Callable[[str], bool]
     command_id: int = ADVISORY
-    since: datetime | None = None
+    search_after: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +88,12 @@ class CommentRow:
     def claim(self) -> tuple[ClaimOutcome, float]:
         """Claim the comment; returns the outcome and the claim's time. Raises Retryable instead of returning `BUSY`."""
         since = self._now()
-        claim = self._store.claim(*self._where, now=since, lease=self._lease)
-        if claim is ClaimOutcome.BUSY:
+        outcome = self._store.claim(*self._where, now=since, lease=self._lease)
+        if outcome is ClaimOutcome.BUSY:
             at, now = self._store.claimed_at(*self._where), self._now()
             left = _LEAST_WAIT if at is None else min(self._lease, max(_LEAST_WAIT, at + self._lease - now))
             raise Retryable(f"another attempt is commenting on {self.slot.repo}#{self.slot.number}", after=left)
-        return claim, since
+        return outcome, since
 
     def renew(self, since: float) -> float:
         """Renew the claim of `since`; returns its new time. Raises Retryable if another attempt has the claim."""
@@ -198,18 +198,18 @@ class CommentWriter:
         if stored is not None and stored.comment_id is not None:
             known_hash = None if force else stored.body_hash
             return self._edit(github, row, draft, stored.comment_id, known_hash, stored.updated_at)
-        # Do not search GitHub for every silent row, although a row from a backup may be outdated.
+        # Without `create`, do not search GitHub for every silent row, although a row from a backup may be outdated.
         search = search and (create or stored is None or stored.state is CommentState.INTENDED)
         if not create and not search and (stored is None or stored.state is CommentState.SILENT):
             row.record_silence(draft.text_hash, draft.shown)
             COMMENTS.labels("silent").inc()
             return True
-        claim, since = row.claim()
-        if claim is ClaimOutcome.SETTLED:
+        outcome, since = row.claim()
+        if outcome is ClaimOutcome.SETTLED:
             # Another attempt has just finished, so the row has a comment now.
             return self.write(github, slot, draft, create=create, force=force)
         with row.claimed(since):
-            own = self._find(github, slot) if search or claim is ClaimOutcome.DOUBTFUL else None
+            own = self._find(github, slot) if search or outcome is ClaimOutcome.DOUBTFUL else None
         if own is not None:
             # Until the edit has succeeded, the comment answers nothing.
             settled = row.settle_claimed(draft.unwritten(), own.id, since)
@@ -245,8 +245,8 @@ class CommentWriter:
 
     def _remove_doubtful(self, github: RepoClient, row: CommentRow, text_hash: str) -> None:
         """Remove a comment that may exist: an attempt has ended without an answer, or the store has no row."""
-        claim, since = row.claim()
-        if claim is ClaimOutcome.SETTLED:
+        outcome, since = row.claim()
+        if outcome is ClaimOutcome.SETTLED:
             self.remove(github, row.slot, text_hash)
             return
         with row.claimed(since):
@@ -311,6 +311,7 @@ class CommentWriter:
         if row.settle(draft, comment_id, since) is None:
             stored = row.stored()
             if stored is None or stored.state is CommentState.DELETED:
+                # Without a row the issue is gone, but no maintainer deleted the comment.
                 return stored is None
             # Another attempt edited the comment too, and nobody knows which edit came last.
             raise row.mark_body_unknown()
@@ -321,7 +322,7 @@ class CommentWriter:
         """Find our comment. Keeps the first of several, since people may have reacted to it, and deletes the others."""
         own = [
             comment
-            for comment in github.comments(slot.repo, slot.number, since=slot.since)
+            for comment in github.comments(slot.repo, slot.number, since=slot.search_after)
             if slot.is_marked(comment.body) and self.ours(comment.author, comment.app_id)
         ]
         for late in own[1:]:

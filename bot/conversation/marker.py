@@ -33,11 +33,11 @@ ADVICE, SCAN, DIGEST = (Marker(f"<!-- doppel:{name} v1") for name in ("advice", 
 _STARTS = "|".join(re.escape(marker.start) for marker in (ADVICE, SCAN, DIGEST))
 _FINGERPRINT = re.compile(rf"(?:{_STARTS}) ([0-9a-f]{{16}}) -->")
 _REPLY = "<!-- doppel:reply v1"
-_REPLIES = re.compile(rf"{re.escape(_REPLY)} ([0-9]{{1,18}}) -->")
+_REPLY_MARKER = re.compile(rf"{re.escape(_REPLY)} ([0-9]{{1,18}}) -->")
 
 
 def fingerprint(body: str) -> str:
-    """The fingerprint in the marker of a comment or issue; empty without a marker. It leaves out the time."""
+    """The fingerprint in the marker of a comment or issue, made without the time; empty without a marker."""
     found = _FINGERPRINT.match(body)
     return found[1] if found else ""
 
@@ -55,7 +55,7 @@ def answered_comment_id(body: str) -> int | None:
     """The id of the comment that a bot's comment answers: 0 for an advisory comment, None without a marker."""
     if ADVICE.begins(body):
         return 0
-    found = _REPLIES.match(body)
+    found = _REPLY_MARKER.match(body)
     return int(found[1]) if found else None
 
 

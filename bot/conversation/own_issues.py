@@ -70,6 +70,7 @@ def write_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: fl
                 github.close(repo, late.number, "not_planned")
         store.set(repo_id, number, now)
         return number
+    # A row without a number says that an attempt is under way.
     store.set(repo_id, None, now)
     try:
         number = github.create_issue(repo, draft.title, draft.body("")).number

@@ -37,19 +37,19 @@ def candidate_lines(
 ) -> list[str]:
     """A list item's lines in Markdown (C3), since a table would scroll sideways on a phone. `likely` is the setting."""
     judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
-    state = [*judged, closed_words(candidate, links, say, closer)]
+    status = [*judged, closed_words(candidate, links, say, closer)]
     if closer and closer.release:
-        state.append(say.may_be_fixed(release=escape(closer.release, 60)))
+        status.append(say.may_be_fixed(release=escape(closer.release, 60)))
     elif may_be_back(candidate):
-        state.append(say.state_regression())
-    state.append(say.reported(day=candidate.created_at.date()))
+        status.append(say.state_regression())
+    status.append(say.reported(day=candidate.created_at.date()))
     if candidate.workflow_state:
-        state.append(say.workflow(status=escape(candidate.workflow_state, 60)))
+        status.append(say.workflow(status=escape(candidate.workflow_state, 60)))
     if candidate.named:
-        state.append(say.named())
+        status.append(say.named())
     also = [also_words(candidate, links, say)] if candidate.also else []
     briefly = replace(candidate, reasons=tuple(strongest(candidate.reasons)))
-    facts = (" · ".join(state), *reason_words(briefly, say), *also)
+    facts = (" · ".join(status), *reason_words(briefly, say), *also)
     return [f"{links.candidate(candidate)} {escape(candidate.title)}", *map(sentence, facts)]
 
 
@@ -152,10 +152,10 @@ class CommentView:
     - `had_candidates`: the existing comment shows candidates.
     - `asked`: a command asked, with `words` and `options`. Only such a comment lists `settings_problems` (C6), or gives
       their number if `settings_private` is set.
-    - `labels`: the bot sets the label by itself.
+    - `labels`: the bot itself sets the label (`label: add`).
     - `threshold` is the lowest probability of an unasked comment; `moved` has the threshold and its default if feedback
       has moved the threshold; `likely` is the setting.
-    - `unasked` are the candidates that the bot would have named by itself; with None the comment does not mention them.
+    - `unasked` are the candidates that the bot would have named unasked; with None the comment does not mention them.
     - `closers` are the commits and pull requests that closed issues of this repository, by the number of the issue.
     """
 
@@ -255,7 +255,7 @@ def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
 
 
 def _unasked(view: CommentView) -> list[str]:
-    """The candidates that the bot would have named by itself (P6)."""
+    """The candidates that the bot would have named unasked (P6)."""
     if view.unasked is None:
         return []
     if not view.unasked:
