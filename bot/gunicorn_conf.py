@@ -30,6 +30,7 @@ BODY_SECONDS = 10.0
 
 _settings = load()
 
+# gunicorn reads its settings here, by their names, such as `bind` and `worker_class`.
 bind = _settings.bind
 workers = _settings.web_concurrency
 # Each process has its own socket: from a shared one, the first process to wake would take every connection of a burst.

@@ -40,9 +40,10 @@ class QueueUnavailable(Retryable):
 metadata = sa.MetaData()
 
 # `number` is the order of arrival. Jobs of one `partition` run one at a time, in that order. `state` is waiting,
-# running, done or dead. `attempts` counts the runs that raised an error, `crashes` the runs whose worker died. Times
-# come from the database's clock, in seconds since 1970. The row of a finished job stays for a week, without its
-# payload, so that a redelivery changes nothing.
+# running, done or dead. `attempts` counts the runs that raised an error, `crashes` the runs whose worker died. The job
+# does not run before `run_after`. The worker that runs it has its lease until `lease_until`. Times come from the
+# database's clock, in seconds since 1970. The row of a finished job stays for a week, without its payload, so that a
+# redelivery changes nothing.
 jobs = sa.Table(
     "jobs",
     metadata,
@@ -114,7 +115,7 @@ def queue_engine(settings: Settings, *, patience: float = PATIENCE, pool_size: i
 
 def ensure_schema(settings: Settings) -> None:
     """Create the queue's table if it is missing; waits if another process holds the lock. Raises QueueUnavailable."""
-    engine, wait = queue_engine(settings, pool_size=4), waiting("the queue")
+    engine, pause = queue_engine(settings, pool_size=4), waiting("the queue")
     try:
         while True:
             try:
@@ -123,7 +124,7 @@ def ensure_schema(settings: Settings) -> None:
             except QueueUnavailable as problem:
                 if not is_locked(problem.__cause__):
                     raise
-            wait()
+            pause()
     finally:
         engine.dispose()
 
@@ -192,7 +193,8 @@ def carry_over(connection: sa.Connection) -> None:
     if schema:
         connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
     for name in sa.inspect(connection).get_table_names():
-        # `queue_executors` and `queue_trials` were our own tables beside DBOS's.
+        # `queue_executors` and `queue_trials` were our own tables beside DBOS's. On SQLite, where DBOS has no schema of
+        # its own, all other tables but `jobs` are DBOS's.
         if name in ("queue_executors", "queue_trials") or (schema is None and name != jobs.name):
             connection.exec_driver_sql(f'DROP TABLE "{name}"')
 
@@ -217,6 +219,7 @@ def _job(delivery: str, row: Any) -> dict[str, Any]:
         "partition": partition,
         "payload": "" if job_state == "done" else text,
         "state": job_state,
+        # `failures` counts the runs before this one.
         "attempts": failures + (job_state == "dead"),
         "run_after": (row.delay_until_epoch_ms or row.created_at) / 1000,
         "arrived_at": row.created_at / 1000,

@@ -224,12 +224,12 @@ _CLASSES: dict[str, type[Event]] = {
     "scan": ScanEvent,
     "evaluation": EvaluationEvent,
 }
-_NAMES = {event_class: name for name, event_class in _CLASSES.items()}
+_KINDS = {event_class: kind for kind, event_class in _CLASSES.items()}
 
 
 def to_json(event: Event) -> str:
     """One line of JSON that `from_json` reads back as an equal event."""
-    values = {"kind": _NAMES[type(event)], **_values(event)}
+    values = {"kind": _KINDS[type(event)], **_values(event)}
     return json.dumps(values, separators=(",", ":"), ensure_ascii=False, default=_values)
 
 

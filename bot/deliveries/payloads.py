@@ -217,7 +217,7 @@ def _push(name: str, fields: _Fields) -> Event | Ignored:
     if fields.text("ref") != f"refs/heads/{repository.text('default_branch', '')}":
         return Ignored("a push to another branch than the default one")
     lists = [commit.texts(key) for commit in fields.children("commits") for key in ("added", "modified", "removed")]
-    if not any(_is_read(path) for texts in lists for path in texts):
+    if not any(_is_read(path) for paths in lists for path in paths):
         return Ignored("a push that touches neither settings nor issue templates")
     return PushEvent(_installation(fields), _repository(repository))
 

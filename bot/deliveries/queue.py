@@ -49,7 +49,8 @@ QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE, SCHEDULE)
 HOLD = 300.0
 
 # A job that has killed this many workers is poison and becomes a dead letter. After its second crash a job is suspect
-# and runs by itself. With a limit of three, innocent jobs were given up on hosts that killed workers every few seconds.
+# and is kept apart from others (`Worker._claim_some`). With a limit of three, innocent jobs were given up on hosts that
+# killed workers every few seconds.
 POISON = 5
 
 # Seconds. A time further ahead than this was written before somebody set the clock back. The first limit is for
@@ -86,7 +87,8 @@ NOTIFY = f"SELECT pg_notify('{CHANNEL}', '')"
 # `waiting` lists the repositories with waiting jobs. It is a loose index scan, with one step for each repository
 # (https://wiki.postgresql.org/wiki/Loose_indexscan): a repository with thousands of waiting jobs costs no more than one
 # with a single job. `candidates` has each repository's first job that may run, and when the repository was last
-# `served` (later than now if somebody has set the clock back). The UPDATE claims the best candidate.
+# `served` (later than now if somebody has set the clock back). The UPDATE claims the best candidate, and returns
+# ClaimedJob's fields in order.
 CLAIM = f"""
 WITH RECURSIVE waiting (repository) AS (
     SELECT min(repository) FROM jobs WHERE state = 'waiting' AND crashes < 2 AND queue = :queue
@@ -157,7 +159,8 @@ DELETE FROM jobs WHERE number IN (
 
 def decide(error: Exception, failures: int, chance: float) -> float | None:
     """Seconds until the next try after so many `failures`; None to give up. `chance` in [0, 1) spreads the waits."""
-    if failures >= (MOST_TRIES if isinstance(error, Retryable) or passes(error) else MOST_TRIES_OF_A_FAULT):
+    is_fault = not (isinstance(error, Retryable) or passes(error))
+    if failures >= (MOST_TRIES_OF_A_FAULT if is_fault else MOST_TRIES):
         return None
     wait = min(_LONGEST_WAIT, _FIRST_WAIT * _GROWTH ** (failures - 1))
     if isinstance(error, Retryable) and error.after is not None:
@@ -218,8 +221,9 @@ class Queue:
             new = {id for (id,) in self._run(connection, statement, entries=rows)}
             if new and not self._is_sqlite:
                 self._run(connection, NOTIFY)
-        first = {entry.id: number for number, entry in reversed([*enumerate(entries)])}
-        return [entry.id in new and first[entry.id] == number for number, entry in enumerate(entries)]
+        # Of several entries with one id, only the first is new.
+        first = {entry.id: position for position, entry in reversed([*enumerate(entries)])}
+        return [entry.id in new and first[entry.id] == position for position, entry in enumerate(entries)]
 
     def register(self, worker: str) -> None:
         """Register a worker. The worker's name is also its lease's token for `renew`."""
@@ -236,7 +240,8 @@ class Queue:
         """The queues with due jobs that are not suspect, and the queues with suspect jobs that can be claimed."""
         with self.engine.connect() as connection:
             found = self._run(connection, DUE_QUEUES).one()
-        return set(itertools.compress(QUEUES, found)), set(itertools.compress(QUEUES, found[len(QUEUES) :]))
+        due, suspects = found[: len(QUEUES)], found[len(QUEUES) :]
+        return set(itertools.compress(QUEUES, due)), set(itertools.compress(QUEUES, suspects))
 
     def claim(
         self, queue: str, most: int = 1, *, suspects: bool = False, without: int = NO_INSTALLATION, limited: Ids = ()
@@ -285,7 +290,7 @@ class Queue:
     def postpone(self, repository: int, wait: float) -> int:
         """Let a repository's opened issues wait: they would meet the limit that one of them has met. Returns how many.
 
-        Other jobs, such as commands, are fewer and send fewer requests, so each tries by itself.
+        Other jobs, such as commands, are fewer and send fewer requests, so each of them still tries.
         """
         return self._change(POSTPONE, repository=repository, wait=wait)
 
@@ -320,8 +325,8 @@ class Queue:
         if (text := self._texts.get(statement)) is None:
             sql = statement.replace("FOR UPDATE OF job SKIP LOCKED", "") if self._is_sqlite else statement
             text = sa.text(sql.replace("now()", self._clock))
-            lists = (name for name in ("tokens", "limited") if f":{name}" in statement)
-            text = self._texts[statement] = text.bindparams(*(sa.bindparam(name, expanding=True) for name in lists))
+            of_lists = (name for name in ("tokens", "limited") if f":{name}" in statement)
+            text = self._texts[statement] = text.bindparams(*(sa.bindparam(name, expanding=True) for name in of_lists))
         # A statement uses only the parameters that it names.
         return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **parameters})
 
@@ -377,7 +382,7 @@ class Schedule:
         c, now = jobs.c, self._queue.now
         with write(self._queue.engine) as connection:
             for task in self.tasks.values():
-                too_late = sa.true() if starting and task.at_start else c.run_after > now + task.every + _SLACK
+                to_hasten = sa.true() if starting and task.at_start else c.run_after > now + task.every + _SLACK
                 given_up = sa.and_(state("dead"), c.done_at < now - task.every)
-                update = sa.update(jobs).where(c.id == task.id, sa.or_(sa.and_(state("waiting"), too_late), given_up))
+                update = sa.update(jobs).where(c.id == task.id, sa.or_(sa.and_(state("waiting"), to_hasten), given_up))
                 connection.execute(update.values(state="waiting", run_after=now, done_at=None))

@@ -63,7 +63,10 @@ class Job:
 
 @dataclass(eq=False, slots=True)
 class _RunningJob:
-    """A job in its thread. After `deadline` (monotonic clock) it counts as hung; None once the handler has ended."""
+    """A job in its thread. After `deadline` (monotonic clock) it counts as hung; None once the handler has ended.
+
+    `thread` is the thread's id. `lost`: the lease has ended, so this worker records no outcome.
+    """
 
     claim: ClaimedJob
     deadline: float | None
@@ -91,7 +94,7 @@ class Worker:
     ) -> None:
         """`handle` raises Retryable to be called again later, UserError to end the job; any other error is a fault.
 
-        `on_overdue` must end the process. It is called if a job hangs or the database was replaced.
+        `on_overdue` must make the process end soon. It is called if a job hangs or the database was replaced.
         """
         self._settings = settings
         self._handle = handle
@@ -162,7 +165,7 @@ class Worker:
         none down. A suspect job of another queue can take hours, so deliveries do run beside it.
         """
         with self._changed:
-            free = {queue for queue, threads in self._free.items() if threads}
+            free = {queue for queue, slots in self._free.items() if slots}
             busy = Counter(job.claim.installation for job in self._running if job.claim.queue == QUEUE)
             suspects_running = [job.claim.queue for job in self._running if job.claim.suspect]
         if not free or QUEUE in suspects_running:
@@ -242,14 +245,15 @@ class Worker:
         elif error is not None:
             wait = decide(error, failures, random.random())  # noqa: S311 - it only spreads the load.
             record = partial(self._queue.fail, claim, describe(error), wait)
-            level, outcome, message = logging.ERROR, "dead", f"given up after {counted(failures, 'attempt')}"
-            if wait is not None and isinstance(error, RateLimited):
-                self._limited[claim.repository] = time.monotonic() + _LIMIT_PAUSE
-                # They do not wait for as long as this job, whose waits grow with its failures.
-                postponed = min(decide(error, 1, 0.0) or wait, LONGEST_POSTPONED)
-                self._until_answered(partial(self._queue.postpone, claim.repository, postponed))
-            if wait is not None:
+            if wait is None:
+                level, outcome, message = logging.ERROR, "dead", f"given up after {counted(failures, 'attempt')}"
+            else:
                 level, outcome, message = logging.WARNING, "failed", f"failed, and is tried again in {wait:.0f} s"
+                if isinstance(error, RateLimited):
+                    self._limited[claim.repository] = time.monotonic() + _LIMIT_PAUSE
+                    # The opened issues wait as after a first failure: this job's own waits grow with its failures.
+                    postponed = min(decide(error, 1, 0.0) or wait, LONGEST_POSTPONED)
+                    self._until_answered(partial(self._queue.postpone, claim.repository, postponed))
         if job.lost or isinstance(error, Overtaken) or not self._until_answered(record):
             level, outcome, message = logging.WARNING, "overtaken", "was taken over by another worker"
         JOBS.labels(outcome).inc()
@@ -309,7 +313,7 @@ class Worker:
         if elapsed > 6 * RENEW_EVERY:
             # The machine suspended the whole process, and so its jobs.
             for job in running:
-                job.deadline = job.deadline and job.deadline + elapsed
+                job.deadline = None if job.deadline is None else job.deadline + elapsed
         hanging = [job for job in running if job.deadline is not None and job.deadline < now and not job.lost]
         leases = self._queue.renew([self._id, *(job.claim.token for job in running)])
         if self._id not in leases:

@@ -153,7 +153,8 @@ class Issue:
 class Closer:
     """The pull request with number `pull`, or else the commit with hash `commit`, that closed an issue.
 
-    `milestone` belongs to the issue or to the pull request. `release` is the release that may contain the fix.
+    `at` is when the issue was closed. `milestone` belongs to the issue or to the pull request. `release` is the release
+    that may contain the fix.
     """
 
     pull: int = 0
@@ -187,7 +188,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """A person's access, by the booleans of the collaborator permission endpoint. Its word never says triage (C5)."""
+    """A person's access, by GitHub's booleans: GitHub's word for the permission never says triage (C5)."""
 
     pull: bool = False
     triage: bool = False

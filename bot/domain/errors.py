@@ -30,6 +30,7 @@ class RemarkCode(Enum):
     JUDGE_BUDGET = "its budget is used up for now"
     JUDGE_PAUSED = "it failed a moment ago and is left alone for a while"
     FAILED = "failed unexpectedly; the log has the details"
+    # The words of another program, which nobody translates.
     OTHERS = "{}"
 
     def of(self, *values: int | str) -> Remark:
@@ -104,7 +105,7 @@ class GitHubError(DoppelError):
 
 
 class NotFound(GitHubError):
-    """404 or 410: the resource does not exist, or the App may not see it."""
+    """404 or 410: the resource does not exist, or the App may not see it. Or a redirect: it has moved."""
 
 
 class Forbidden(GitHubError):
@@ -153,6 +154,7 @@ def access_refused(problem: Exception) -> str:
         case Forbidden(unknown=True):
             return f"{problem}: GitHub does not know who asks; GITHUB_TOKEN is wrong or has expired"
         case NotFound(status=301):
+            # It has moved, as the message says.
             return str(problem)
         case NotFound():
             return (

@@ -65,8 +65,8 @@ class UserVerdict:
     """A person's verdict on the pair of issues `number` and `other`, by the command in comment `command_id`.
 
     If the second issue is in another repository, `issue` is its `owner/repo#number` in lower case, and `other` is 0.
-    `undone_by` is the comment whose `undo` took the verdict back. `details` holds JSON values that `undo` needs, such
-    as the added label.
+    `undone_by` is the comment whose `undo` took the verdict back. Times are in seconds since 1970. `details` holds JSON
+    values that `undo` needs, such as the added label.
     """
 
     id: int

@@ -34,6 +34,7 @@ def merge(labels: Sequence[Hashable], helpful: Sequence[int], harmful: Sequence[
     Each list holds one value per item, in order of precedence: the first item of a group survives.
     """
     members: dict[Hashable, list[int]] = {}
+    # `zip` only checks that the lists are equally long.
     for position, (label, _, _) in enumerate(zip(labels, helpful, harmful, strict=True)):
         members.setdefault(label, []).append(position)
     return [

@@ -43,7 +43,7 @@ _ENGLISH = {
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason (C3) with the error message or the words that it quotes. `str` gives an English sentence.
+    """A reason (C3): its kind `shared`, and the error message or the words that it quotes. `str` gives a sentence.
 
     Quoted text is hostile; `bot/conversation/render/` escapes it.
     """
@@ -58,11 +58,14 @@ class Reason:
 ItemKind = Literal["issue", "pull request", "discussion"]
 
 INDEX = ("full-text", "vectors")
-"""The sources in a repository's own index. The first source always answers."""
+"""The sources in a repository's own index. Whenever the index answers, the first one has answered."""
 
 
 class SearchOutcome(StrEnum):
-    """The outcome of a search (F9). An outage makes it `degraded`: never present an outage as "no duplicates"."""
+    """The outcome of a search (F9). An outage makes it `degraded`: never present an outage as "no duplicates".
+
+    `NONE`: a complete search found nothing. `INCONCLUSIVE`: no source was asked, or an incomplete search found nothing.
+    """
 
     FOUND = "found"
     NONE = "none"
@@ -94,10 +97,11 @@ class Candidate:
 
     `similarity` is the titles' Dice-Sorensen score (F5), `title_ratio` is rapidfuzz's token ratio, both in [0, 1].
     `relevance` is the ranking's sort key. `confidence` is the probability that both are the same issue, None if no
-    model judged them. `reasons` come strongest first. `sources` are all sources that found the candidate (H2). `repo`
-    is `OWNER/REPO`, empty for the target's own repository. `also` are numbers of issues in the candidate's repository
-    that report the same thing. `named` says whether the target's text names the candidate. `verdict` is the judge's
-    (J); `unjudged` is the confidence without the verdict.
+    model judged them. `workflow_state` is the issue's state in a project; `workflow_state_reason` says why GitHub gave
+    no states. `reasons` come strongest first. `sources` are all sources that found the candidate (H2). `repo` is
+    `OWNER/REPO`, empty for the target's own repository. `also` are numbers of issues in the candidate's repository that
+    report the same thing. `named` says whether the target's text names the candidate. `verdict` is the judge's (J);
+    `unjudged` is the confidence without the verdict.
     """
 
     number: int
@@ -139,6 +143,7 @@ class Candidate:
         return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
 
 
+# The JSON has these fields only if the judge has read the candidate.
 _JUDGED = ("verdict", "unjudged")
 
 MENTION_FROM = 0.05
@@ -186,7 +191,10 @@ class Report:
 
     `best_confidence` is the highest probability of all compared issues, shown or not; None if no issue was compared.
     `considered` are the best compared issues, which `to_json` omits. `not_asked` are sources that the caller requested,
-    but that nobody asked: they are switched off or forbidden, or need an index that does not exist.
+    but that nobody asked: they are switched off or forbidden, or need an index that does not exist. `search_query` is
+    the first query of GitHub's search by words, else of any source. `relevance` is the name of the relevance function,
+    such as "title" or "learned"; `Candidate.relevance` is a number. `threshold` is the least similarity of titles (F5).
+    `counts` has how many results the sources gave: all (`total`), `unique`, `duplicates`, and each source's.
     """
 
     repo: str

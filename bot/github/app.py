@@ -39,7 +39,7 @@ class AppInfo:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """An account that has installed the App, with the permissions that the account has accepted."""
+    """The login of an account that has installed the App, with the permissions that the account has accepted."""
 
     id: int
     account: str
@@ -170,10 +170,10 @@ class AppClient:
             if cursor is None:
                 return
 
-    def redeliver(self, delivery_id: int) -> None:
-        """Ask GitHub for another attempt at a delivery, which keeps its `X-GitHub-Delivery`."""
-        request = partial(self._api.rest.apps.redeliver_webhook_delivery, delivery_id)
-        self._api.send(f"redeliver {delivery_id}", request)
+    def redeliver(self, attempt_id: int) -> None:
+        """Ask GitHub to repeat the attempt with this `id`. The delivery keeps its `X-GitHub-Delivery`."""
+        request = partial(self._api.rest.apps.redeliver_webhook_delivery, attempt_id)
+        self._api.send(f"redeliver {attempt_id}", request)
 
 
 def _installation(data: Mapping[str, Any]) -> Installation:

@@ -202,17 +202,18 @@ class WorkflowStates:
 
 def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
     """The states of all `numbers`. GitHub's errors become a `reason`, so that the search continues without states."""
-    fields = {f"f{i}": name for i, name in enumerate((field,) if field else DEFAULT_FIELDS)}
+    field_names = {f"f{i}": name for i, name in enumerate((field,) if field else DEFAULT_FIELDS)}
     values = " ".join(
         f"v{i}: fieldValueByName(name: $f{i}) {{ ... on ProjectV2ItemFieldSingleSelectValue {{ name }} }}"
-        for i in range(len(fields))
+        for i in range(len(field_names))
     )
     items = f"projectItems(first: 10) {{ nodes {{ {values} }} }}"
     states: dict[int, str | None] = dict.fromkeys(numbers)
     problem = ""
     try:
-        for batch in read_issues(api, f"read the workflow states in {repo}", repo, numbers, items, texts=fields):
-            states |= {number: state_of(issue, len(fields)) for number, issue in batch.issues.items()}
+        operation = f"read the workflow states in {repo}"
+        for batch in read_issues(api, operation, repo, numbers, items, texts=field_names):
+            states |= {number: state_of(issue, len(field_names)) for number, issue in batch.issues.items()}
             # Ignore NOT_FOUND: an issue that was deleted or transferred meanwhile says nothing about projects.
             problem = problem or next((error.message for error in batch.errors if error.type != "NOT_FOUND"), "")
     except (GitHubError, Retryable) as error:

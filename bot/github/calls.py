@@ -43,6 +43,7 @@ def translate(operation: str, problem: GitHubException) -> DoppelError:
     The error never quotes a library's message, because some quote headers, which may hold a token.
     """
     cause: BaseException = problem
+    # githubkit wraps in a RequestError whatever its transport raises, such as our own errors.
     while isinstance(cause, RequestError) and not isinstance(cause, RequestFailed):
         cause = cause.exc
     if isinstance(cause, DoppelError):

@@ -265,7 +265,7 @@ class GitHub:
         """githubkit's client, without githubkit's own limits, retries and caching. The caller must hold the lock."""
         path = self._api_url.path.rstrip("/")
         if account not in self._transports:
-            # GitHub counts limits by account, so all tokens of an installation share a rate limiter.
+            # GitHub counts limits by account (`account` is our name for it), so all of its tokens share a rate limiter.
             rate_limited = RateLimitedTransport(
                 connections=self._connections,
                 limiter=RateLimiter(self._monotonic),

@@ -28,7 +28,7 @@ class CachedResponse:
 
 
 class ETagCache:
-    """Caches responses by account and URL, up to `most` bytes; drops the least recently used first. Thread safe."""
+    """Caches responses by account and request, up to `most` bytes; drops the least recently used first. Thread safe."""
 
     def __init__(self, most: int = MOST_KEPT) -> None:
         self._most = most
@@ -36,17 +36,17 @@ class ETagCache:
         self._answers: OrderedDict[tuple[str, str], CachedResponse] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, account: str, url: str) -> CachedResponse | None:
+    def get(self, account: str, key: str) -> CachedResponse | None:
         with self._lock:
-            if (found := self._answers.get((account, url))) is not None:
-                self._answers.move_to_end((account, url))
+            if (found := self._answers.get((account, key))) is not None:
+                self._answers.move_to_end((account, key))
             return found
 
-    def put(self, account: str, url: str, answer: CachedResponse) -> None:
+    def put(self, account: str, key: str, answer: CachedResponse) -> None:
         with self._lock:
-            if (before := self._answers.pop((account, url), None)) is not None:
+            if (before := self._answers.pop((account, key), None)) is not None:
                 self._size -= len(before.body)
-            self._answers[account, url] = answer
+            self._answers[account, key] = answer
             self._size += len(answer.body)
             while self._size > self._most:
                 self._size -= len(self._answers.popitem(last=False)[1].body)
@@ -54,7 +54,7 @@ class ETagCache:
 
 LARGEST_KEPT = 256 * 1024
 """The most bytes in the body of a cached response."""
-_LONGEST_URL = 1_000
+_LONGEST_KEY = 1_000
 
 # The bot often reads a repository, its files and labels, and an issue, which seldom change. Do not cache lists and
 # searches, which change all the time.
@@ -73,25 +73,25 @@ class ConditionalTransport(httpx.BaseTransport):
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Send a request. A cached response looks like a response that GitHub has just sent."""
-        url = self._cache_key(request)
-        known = self._cache.get(self._account, url) if url else None
+        key = self._cache_key(request)
+        known = self._cache.get(self._account, key) if key else None
         if known is not None:
             request.headers["If-None-Match"] = known.headers["etag"]
         response = self._inner.handle_request(request)
         if known is not None:
             # Otherwise a redirect would send the header to another address, whose 304 would mean nothing here.
             del request.headers["If-None-Match"]
-        if url:
+        if key:
             CACHE.labels("hit" if response.status_code == 304 else "miss").inc()
         if known is not None and response.status_code == 304:
             # Take the limits and the time from the new answer.
             new = {name: value for name, value in response.headers.items() if name.startswith("x-") or name == "date"}
             return httpx.Response(200, headers={**new, **known.headers}, content=known.body)
-        if url and response.status_code == 200 and response.headers.get("etag"):
+        if key and response.status_code == 200 and response.headers.get("etag"):
             body = response.read()
             if len(body) <= LARGEST_KEPT and _is_whole(body):
                 headers = {name: response.headers[name] for name in _CACHED_HEADERS if name in response.headers}
-                self._cache.put(self._account, url, CachedResponse(headers, body))
+                self._cache.put(self._account, key, CachedResponse(headers, body))
         return response
 
     def _cache_key(self, request: httpx.Request) -> str:
@@ -100,8 +100,8 @@ class ConditionalTransport(httpx.BaseTransport):
         if request.method != "GET" or not _CACHED_PATHS.fullmatch(path) or "If-None-Match" in request.headers:
             return ""
         # The key includes `Accept`, because the answer depends on it.
-        url = f"{request.url} {request.headers.get('Accept', '')}"
-        return url if len(url) <= _LONGEST_URL else ""
+        key = f"{request.url} {request.headers.get('Accept', '')}"
+        return key if len(key) <= _LONGEST_KEY else ""
 
 
 def _is_whole(body: bytes) -> bool:

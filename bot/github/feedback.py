@@ -106,10 +106,10 @@ def unfold(api: Api, node_id: str) -> None:
 
 def _change(api: Api, operation: str, query: str, node_id: str) -> None:
     _, errors = api.graphql(operation, query, {"id": node_id})
-    for error in errors:
+    if errors:
         kinds = {"NOT_FOUND": (NotFound, 404), "FORBIDDEN": (Forbidden, 403)}
-        refusal, status = kinds.get(error.type or "", (GitHubError, 200))
-        raise refusal(operation, status, error.message)
+        refusal, status = kinds.get(errors[0].type or "", (GitHubError, 200))
+        raise refusal(operation, status, errors[0].message)
 
 
 def _votes(node: Mapping[str, Any]) -> Votes:
@@ -142,7 +142,7 @@ ADD_LABEL, CLOSE = "add_label", "close_issue"
 """GitHub's names for the two actions that a suggestion can have."""
 
 # The most events or suggestions to read from an issue.
-_MOST = 2_000
+_MOST_ENTRIES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
             convert.actor(data.get("actor")),
             convert.moment(data["created_at"]).timestamp(),
         )
-        for data in api.pages(f"read the events of {repo}#{number}", events, most=_MOST)
+        for data in api.pages(f"read the events of {repo}#{number}", events, most=_MOST_ENTRIES)
         if data["event"] in ("labeled", "unlabeled")
     ]
 
@@ -198,7 +198,7 @@ def suggestions(api: Api, repo: RepoRef, number: int) -> tuple[Suggestion, ...] 
     """
     request = partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all")
     try:
-        listed = api.pages(f"read the suggestions on {repo}#{number}", request, most=_MOST)
+        listed = api.pages(f"read the suggestions on {repo}#{number}", request, most=_MOST_ENTRIES)
         return tuple(
             Suggestion(
                 data["action"],

@@ -117,6 +117,7 @@ def find_limit(
     Some answers with status 403 report no limit. A primary limit covers one resource, a secondary limit everything.
     """
     headers = answer.headers
+    # `message` is what the answer says, perhaps about a limit; `used_up` says whether no request remains of `resource`.
     if answer.status == 422:
         # "The endpoint has been spammed": the error has the code `abuse` (octokit/plugin-throttling.js, 775) or the
         # message of GraphQL's mutations, which REST passes on (cli/cli, 4801).
@@ -278,6 +279,7 @@ class RateLimiter:
         self._windows = {
             name: [(deque[float](maxlen=most), seconds) for most, seconds in group] for name, group in limits.items()
         }
+        # Until when each resource is blocked; None stands for all resources.
         self._blocked: dict[str | None, float] = {}
         self._strikes = 0
         self._lock = threading.Lock()

@@ -88,8 +88,9 @@ class RepoClient:
         operation = f"read {repo}#{number}"
         data = self._api.call(operation, lambda: self._api.rest.issues.get(repo.owner, repo.name, number))
         issue = convert.issue(data)
+        # GitHub redirects for a transferred issue and for a renamed repository. After a renaming, the issue has its old
+        # number, and the old name leads to the issue's repository.
         if issue.repo.key != repo.key and (issue.number != number or self.repository(repo).ref.key != issue.repo.key):
-            # GitHub redirects for a transferred issue and for a renamed repository. This issue was transferred.
             raise NotFound(operation, 301, f"it was transferred to {issue.repo}#{issue.number}")
         return issue
 
@@ -124,10 +125,9 @@ class RepoClient:
 
     def comments(self, repo: RepoRef, number: int, since: datetime | None = None) -> list[Comment]:
         """The comments on an issue, oldest first; with `since`, only those edited then or later. Raises NotFound."""
-        after = UNSET if since is None else since
         listed = self._api.pages(
             f"read the comments on {repo}#{number}",
-            partial(self._api.rest.issues.list_comments, repo.owner, repo.name, number, since=after),
+            partial(self._api.rest.issues.list_comments, repo.owner, repo.name, number, since=since or UNSET),
             most=_MOST_COMMENTS,
         )
         return [convert.comment(data) for data in listed]

@@ -243,7 +243,8 @@ def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
                 if node["number"] not in seen:
                     seen.add(node["number"])
                     yield _thread(node, repo)
-            page, last = found.get("pageInfo") or {}, nodes[-1]["updatedAt"] if nodes else ""
+            page = found.get("pageInfo") or {}
+            last = nodes[-1]["updatedAt"] if nodes else ""
             if page.get("hasNextPage") and page.get("endCursor") not in (None, after[name]):
                 after[name] = page["endCursor"]
             elif found.get("issueCount", 0) > _REACHABLE and last and last != until[name]:

@@ -53,13 +53,13 @@ class TokenGitHub(GitHub):
 
 
 class _TokenClient(AppClient):
-    def __init__(self, api: Api, login: Callable[[], str]) -> None:
+    def __init__(self, api: Api, ask_login: Callable[[], str]) -> None:
         super().__init__(api, lambda _: api, lambda: None)
-        self._login = login
+        self._ask_login = ask_login
 
     def get_app(self) -> AppInfo:
         """The App whose bot owns the token; empty for a person's token."""
-        login = self._login()
+        login = self._ask_login()
         return AppInfo(login.removesuffix("[bot]") if login.endswith("[bot]") else "", {}, ())
 
     def installation_of(self, repo: RepoRef) -> int:

@@ -99,13 +99,13 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A request. `path` is below the API's base. `deadline` ends waits and retries."""
+    """A request. `path` is below the API's base. `deadline` ends waits and retries. `block`: see `time_limit`."""
 
     request: httpx.Request
     path: str
     cost: Cost
     deadline: float
-    limit: TimeLimit | None = None
+    block: TimeLimit | None = None
 
     @property
     def operation(self) -> str:
@@ -145,11 +145,11 @@ class RateLimitedTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path.removeprefix(self.base_path)
         cost = cost_of(request.method, path, request.url.params)
-        limit = _time_limit.get()
-        patience = self.patience if limit is None else min(self.patience, limit.seconds)
-        call = _Call(request, path, cost, self.monotonic() + patience, limit)
-        if limit is not None:
-            _shorten(request, limit.seconds)
+        block = _time_limit.get()
+        patience = self.patience if block is None else min(self.patience, block.seconds)
+        call = _Call(request, path, cost, self.monotonic() + patience, block)
+        if block is not None:
+            _shorten(request, block.seconds)
         request.headers["X-GitHub-Api-Version"] = self.api_version
         attempt = 0
         while True:
@@ -165,10 +165,10 @@ class RateLimitedTransport(httpx.BaseTransport):
             attempt += 1
 
     def _wait_for_limits(self, call: _Call) -> None:
-        if call.limit is not None and call.limit.over.is_set():
+        if call.block is not None and call.block.over.is_set():
             raise Unavailable(f"{call.operation}: nobody waits for it any more")
         while delay := self.limiter.take(call.cost):
-            if call.limit is not None or self.monotonic() + delay > call.deadline:
+            if call.block is not None or self.monotonic() + delay > call.deadline:
                 raise RateLimited(_limit_message(call), after=delay)
             self.sleep(delay)
 

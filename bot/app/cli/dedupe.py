@@ -95,13 +95,13 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _report(found: Deduplication) -> None:
     """Report on stderr, since stdout may be the playbook."""
-    from bot.interfaces.agents.deduplication import account
+    from bot.interfaces.agents.deduplication import describe_merges
 
     say = partial(click.echo, err=True)
     if not found.model:
         say(f"{'1 entry' if found.entries else 'No entries'}: nothing to compare")
         return
-    for merge in account(found):
+    for merge in describe_merges(found):
         old = merge.survivor
         say(f"{_place(old)}  helpful/harmful {old.helpful}/{old.harmful} → {merge.helpful}/{merge.harmful}")
         say(f"    {clean(old.text, _TEXT_SHOWN)}")

@@ -19,6 +19,7 @@ QUERIES_MAX = 19
 """The most queries of all sources for one issue: seven searches by words and twelve other queries."""
 
 PROBLEMS_MAX = 10
+"""The most failed sources, skipped sources or errors in the settings to list."""
 
 _INLINE = MarkdownIt("zero", {"html": True}).enable(
     ["backticks", "balance_pairs", "emphasis", "entity", "escape", "html_inline"]
@@ -101,8 +102,10 @@ def _problem(problem: SourceProblem, say: Messages) -> str:
     """`SOURCE: REASON`. If the judge failed, the probabilities are less reliable, but the search is complete."""
     if problem.source == JUDGE:
         return f"{code(f'degraded: {JUDGE}')}: {remark_words(problem.remark, say)}"
-    translated = problem.remark.code is not RemarkCode.OTHERS
-    return f"{escape(problem.source)}: {remark_words(problem.remark, say)}" if translated else escape(str(problem))
+    if problem.remark.code is RemarkCode.OTHERS:
+        # Another program's words can be long, so the whole line has the limit of one text.
+        return escape(str(problem))
+    return f"{escape(problem.source)}: {remark_words(problem.remark, say)}"
 
 
 def settings_block(heading: str, problems: Sequence[ConfigError], private: bool, say: Messages) -> str:
@@ -114,7 +117,7 @@ def settings_block(heading: str, problems: Sequence[ConfigError], private: bool,
     lines = []
     for problem in problems[:PROBLEMS_MAX]:
         line = say.settings_line(line=problem.line, column=problem.column, message=problem.text_in(say, escape))
-        lines.append(line + say.settings_hint(hint=code(problem.hint, 80)) if problem.hint else line)
+        lines.append(line + (say.settings_hint(hint=code(problem.hint, 80)) if problem.hint else ""))
     if len(problems) > PROBLEMS_MAX:
         lines.append(say.settings_more(count=len(problems) - PROBLEMS_MAX))
     return f"{heading}\n\n{bullets(lines)}"

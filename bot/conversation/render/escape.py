@@ -39,7 +39,7 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
     marks = 0
     for char in text[:_READ_MAX]:
         if is_ignorable(char):
-            # Invisible characters do not separate a mark from its letter.
+            # It does not separate a mark from its letter. `without_invisible` removes it unless the text needs it.
             kept.append(char)
             continue
         category = unicodedata.category(char)
@@ -65,7 +65,7 @@ _ACTIVE = re.compile(
     r"@"  # mentions of people and teams, owner/repo@commit, mail addresses
     # `#1` and `GH-1`: a reference would leave a back-link in the issue. An underscore may precede it.
     r"|#(?=[0-9])|(?<![0-9A-Za-z])GH-(?=[0-9])"
-    r"|:(?=//)|(?<![0-9A-Za-z])(?:(?:mailto|xmpp):|www(?=\.))"  # addresses that become links by themselves
+    r"|:(?=//)|(?<![0-9A-Za-z])(?:(?:mailto|xmpp):|www(?=\.))"  # addresses that GitHub turns into links
     r"|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}:)",  # names of emoji, but not the time of day
     re.IGNORECASE,
 )

@@ -59,13 +59,13 @@ def reason_words(candidate: Candidate, say: Messages) -> list[str]:
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
     """The one reason to show (C3), followed by GitHub's opinion (F8a) and a difference in surface, if there are any.
 
-    It is the first reason, unless that is a single shared identifier and the titles share several words.
+    Shows the first reason, unless that is a single shared identifier and the titles share several words.
     """
     extra = [reason for reason in reasons if reason.shared in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
-    own = [reason for reason in reasons if reason not in extra]
-    if own and own[0].shared is ReasonCode.IDENTIFIERS and len(own[0].quoted) == 1:
-        own = [reason for reason in own if reason.shared is ReasonCode.TITLES and len(reason.quoted) > 1][:1] or own
-    return [*own[:1], *extra]
+    main = [reason for reason in reasons if reason not in extra]
+    if main and main[0].shared is ReasonCode.IDENTIFIERS and len(main[0].quoted) == 1:
+        main = [reason for reason in main if reason.shared is ReasonCode.TITLES and len(reason.quoted) > 1] or main
+    return [*main[:1], *extra]
 
 
 def reasons_in(reasons: Sequence[Reason], say: Messages) -> list[str]:
@@ -76,6 +76,7 @@ def reasons_in(reasons: Sequence[Reason], say: Messages) -> list[str]:
 
 def _reason_text(reason: Reason, quoted: Sequence[str], say: Messages) -> str:
     quote = ", ".join(quoted)
+    # A copy and GitHub's verdict quote nothing.
     if not quote and reason.shared not in (ReasonCode.COPY, ReasonCode.GITHUB):
         return ""
     # A text has at most one of the first four variables, or `mine` and `theirs` for the surfaces of the two issues.
@@ -96,6 +97,7 @@ def remark_words(remark: Remark, say: Messages) -> str:
         case RemarkCode.OTHERS, _:
             return escape(str(remark))
         case kind, () | (int(),) as counts:
+            # The other texts have no variable, or only a count.
             return say.fill(f"remark_{kind.name.lower()}", dict(zip((COUNT,), counts, strict=False)))
         case _:
             return escape(str(remark))

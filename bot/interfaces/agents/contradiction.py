@@ -16,7 +16,7 @@ from itertools import combinations, product
 
 import snowballstemmer
 
-_NEGATIONS, _CLAUSE_ENDS, _NUMBERS, _FILLERS = (
+_NEGATIONS, _CLAUSE_ENDS, _NUMBER_WORDS, _FILLERS = (
     line.split()
     for line in (
         "not no never avoid without stop refrain dislike dislikes hate hates skip omit neglect forget ignore",
@@ -129,11 +129,12 @@ class Stance:
 
 def stance(text: str) -> Stance:
     """Read a text's stance; of a long text, only the beginning counts."""
-    words: dict[bool, set[str]] = {True: set(), False: set()}
+    # The asserted stems (True) and the denied ones (False).
+    sides: dict[bool, set[str]] = {True: set(), False: set()}
     negated, numbers, names = set(), set(), set()
     order: set[tuple[str, str]] = set()
     link = ""
-    stem, opposites = snowballstemmer.stemmer("english").stemWord, _opposites()
+    stem_of, opposites = snowballstemmer.stemmer("english").stemWord, _opposites()
     text = text[:_MOST].replace("-", " ")
     # Names are recognised by their spelling, so look for them before lowering the case.
     name_like = {token.lower() for token in _TOKEN.findall(text) if _NAME.search(token)} | {
@@ -151,13 +152,14 @@ def stance(text: str) -> Stance:
             affirmed = not affirmed
         elif any(char.isdigit() for char in token):
             numbers.add(token.removeprefix("v"))
-        elif token in _NUMBERS and following[:1].isalpha():
-            numbers.add(str(_NUMBERS.index(token)))
+        elif token in _NUMBER_WORDS and following[:1].isalpha():
+            numbers.add(str(_NUMBER_WORDS.index(token)))
         elif token[0].isalnum() and token not in _FILLERS:
-            root = stem(token)
-            first, same = opposites.get(root, (root, True))
-            words[affirmed is same].add(first)
-            if first == root and token in name_like:
+            stem = stem_of(token)
+            first, same = opposites.get(stem, (stem, True))
+            # To deny the second of two opposites is to assert the first.
+            sides[affirmed is same].add(first)
+            if first == stem and token in name_like:
                 names.add(first)
             if not affirmed:
                 negated.add(first)
@@ -167,8 +169,8 @@ def stance(text: str) -> Stance:
                 order.add((link, first))
                 link = ""
     return Stance(
-        frozenset(words[True]),
-        frozenset(words[False]),
+        frozenset(sides[True]),
+        frozenset(sides[False]),
         frozenset(negated),
         frozenset(numbers),
         frozenset(names),
@@ -197,10 +199,10 @@ def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
 @cache
 def _opposites() -> dict[str, tuple[str, bool]]:
     """For each stem, the stem that stands for both opposites, and whether these two stems mean the same."""
-    stem = snowballstemmer.stemmer("english").stemWord
+    stem_of = snowballstemmer.stemmer("english").stemWord
     table: dict[str, tuple[str, bool]] = {}
     for pair in _OPPOSITES.split():
-        first, second = map(stem, pair.split("/"))
-        root, same = table.setdefault(first, (first, True))
-        table.setdefault(second, (root, not same))
+        left, right = map(stem_of, pair.split("/"))
+        first, same = table.setdefault(left, (left, True))
+        table.setdefault(right, (first, not same))
     return table

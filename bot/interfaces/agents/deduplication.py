@@ -76,15 +76,15 @@ def deduplicate(
         return Deduplication(entries, groups, np.zeros((len(entries), 0), np.float32), DEFAULT_THRESHOLD, "")
     texts = [entry.text for entry in entries]
     if embed is not None:
-        name, default, rows = "the caller's", DEFAULT_THRESHOLD, embed
+        name, default, embed_all = "the caller's", DEFAULT_THRESHOLD, embed
     else:
         chosen = choose_model(model)
         if model is None and chosen.name != (best := next(iter(MODELS))):
             complain(f"{best} is not installed; {chosen.name} stands in")
         name, default = chosen.name, chosen.threshold
-        rows = partial(embed_texts, chosen.make())
+        embed_all = partial(embed_texts, chosen.make())
     limit = choose_threshold(threshold, environ, default)
-    vectors = unit_rows(rows(texts), len(texts))
+    vectors = unit_rows(embed_all(texts), len(texts))
     log.info("%d entries are compared by the model %s at threshold %.2f", len(texts), name, limit)
     labels, apart = _separate_contradictions(components(vectors, limit), vectors, texts, limit)
     groups = tuple(merge(labels.tolist(), [one.helpful for one in entries], [one.harmful for one in entries]))
@@ -97,7 +97,8 @@ def _separate_contradictions(
     """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
     In each old group, the entries that contradict none form new groups. The contradicting entries form separate groups:
-    each joins every similar group that it does not contradict. So a second run finds nothing more to merge.
+    each joins every similar group that it does not contradict. So a second run finds nothing more to merge. A label is
+    the lowest position in the entry's group; `vectors` has one row for each entry.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -105,6 +106,7 @@ def _separate_contradictions(
         pairs = list(contradictions([stance(texts[one]) for one in members.tolist()]))
         against: dict[int, set[int]] = defaultdict(set)
         for pair in pairs:
+            # A pair has positions within `members`.
             one, other = map(int, members[list(pair)])
             against[one].add(other)
             against[other].add(one)
@@ -113,6 +115,7 @@ def _separate_contradictions(
             continue
         rest = members[~np.isin(members, list(against))]
         if len(rest):
+            # `components` gives positions within `rest`.
             labels[rest] = rest[components(vectors[rest], limit)]
         groups: list[list[int]] = []
         for entry in sorted(against):
@@ -191,7 +194,7 @@ class Merge:
     absorbed: tuple[Absorbed, ...]
 
 
-def account(found: Deduplication) -> Iterator[Merge]:
+def describe_merges(found: Deduplication) -> Iterator[Merge]:
     """Every merge, in the order of the survivors. May be called before or after the playbook is changed."""
     for group in found.merged:
         absorbed = tuple(_absorbed(found, group, position) for position in group.absorbed)

@@ -66,13 +66,13 @@ def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
         path = (f"entry {part + 1}" if isinstance(part, int) else part for part in first["loc"])
         raise MalformedPlaybook(": ".join((*path, first["msg"]))) from None
     sections: dict[str, list[dict[str, Any]]] = playbook["sections"]
-    order = [slug for slug in slugs if slug in sections] + [name for name in sections if name not in slugs]
-    objects = [one for section in order for one in (sections[section], *sections[section])]
+    section_names = [slug for slug in slugs if slug in sections] + [name for name in sections if name not in slugs]
+    objects = [one for section in section_names for one in (sections[section], *sections[section])]
     if len(set(map(id, objects))) < len(objects):
         raise MalformedPlaybook("sections: one object stands in two places")
     return [
         PlaybookEntry(section, raw["name"], raw["text"], raw["helpful"], raw["harmful"], raw)
-        for section in order
+        for section in section_names
         for raw in sections[section]
     ]
 

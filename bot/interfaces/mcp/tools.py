@@ -23,7 +23,7 @@ from bot.domain.entities import BODY_MAX, Issue, RepoRef, StateFilter
 from bot.domain.errors import InvalidArgument, UserError
 from bot.domain.report import SearchOutcome
 from bot.github.repository import RepoClient
-from bot.interfaces.agents.deduplication import account, deduplicate
+from bot.interfaces.agents.deduplication import deduplicate, describe_merges
 from bot.interfaces.agents.playbook import MalformedPlaybook, apply
 from bot.interfaces.agents.run import SECTION_SLUGS
 from bot.interfaces.mcp.arguments import (
@@ -254,7 +254,7 @@ class Tools:
                 found = deduplicate(playbook, min_similarity, slugs=SECTION_SLUGS)
             except MalformedPlaybook as problem:
                 raise InvalidArgument("playbook", str(problem)) from None
-            merges = [MergeResult.of(one) for one in account(found)]
+            merges = [MergeResult.of(one) for one in describe_merges(found)]
             apply(playbook, found.entries, found.groups)
             return DedupedPlaybook(
                 playbook=playbook,
