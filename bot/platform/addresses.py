@@ -14,6 +14,7 @@ from bot.domain.entities import NUMBER_MAX, OWNER_REPO, IssueRef, RepoRef
 
 SERVER_PATH = "/api/v3"
 ENTERPRISE_HOSTS = ".ghe.com"
+"""The end of the names of all hosts that GitHub runs for enterprises."""
 
 # The bot's own comments link through `redirect.github.com`.
 GITHUB_HOSTS = frozenset({"github.com", "www.github.com", "redirect.github.com", "api.github.com"})

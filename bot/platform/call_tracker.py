@@ -184,6 +184,7 @@ class ToolCallTracker:
         def call(*args: P.args, **kwargs: P.kwargs) -> CachedResult[R]:
             session_id = session if isinstance(session, str) else session()
             arguments = signature.bind(*args, **kwargs).arguments
+            # Rules see each of the **kwargs as an argument of its own.
             for parameter in signature.parameters.values():
                 if parameter.kind is parameter.VAR_KEYWORD:
                     arguments.update(arguments.pop(parameter.name, {}))

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from bot.domain.errors import SettingsError
 
 _PORTS = range(10_000, 16_000)
-"""The ports for `free_port`. The tests use higher ones, and Linux by itself hands out only those from 32,768 on."""
+"""The ports for `free_port`. The tests use higher ones, and those that Linux chooses begin at 32,768."""
 
 
 def is_here(url: str) -> bool:

@@ -148,6 +148,7 @@ class Supervisor:
 
 def keeps_dying(deaths: Sequence[tuple[float, int]], now: float) -> bool:
     """Whether to give a child up. Each death has a time and an exit code, which is negative for a signal. Pure."""
+    # `check` has dropped the deaths from before KILLS_WITHIN_SECONDS.
     kills = sum(code < 0 for _, code in deaths)
     ends = sum(code >= 0 and now - at < WITHIN_SECONDS for at, code in deaths)
     return ends >= DEATHS or kills >= KILLS

@@ -56,8 +56,8 @@ def _trace_of(delivery: str) -> Context:
     """A context in the delivery's trace, as if the trace's root span were in another process."""
     digest = hashlib.sha256(delivery.encode("utf-8", "replace")).digest()
     # `| 1`, because ids must not be zero.
-    ids = int.from_bytes(digest[:16], "big") | 1, int.from_bytes(digest[16:24], "big") | 1
-    root = SpanContext(*ids, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+    trace_id, span_id = int.from_bytes(digest[:16], "big") | 1, int.from_bytes(digest[16:24], "big") | 1
+    root = SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
     return set_span_in_context(NonRecordingSpan(root))
 
 

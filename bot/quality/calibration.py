@@ -1,20 +1,20 @@
 """Calculates a repository's threshold from people's feedback. The decision is pure; `recalibrate` reads the store.
 
-Only verdicts on the bot's candidates count. Marks do not count: people mark duplicates that they found by themselves,
+Only verdicts on the bot's candidates count. Marks do not count: people mark duplicates that they found without the bot,
 and duplicates that nobody found have no mark. A threshold that followed the marks would rise until the bot named only
 the few pairs that people mark anyway (P1).
 
-The threshold leaves its default only if verdicts give a reason. They must be about comments with a probability between
-the default and the new threshold:
+The threshold leaves its default only because of verdicts on comments whose probability lies between the default and the
+new threshold:
 
-* the threshold rises if surely less than RIGHT of these comments were right;
-* the threshold falls if surely more than RIGHT of these comments, which the bot held back, would have been right.
-People can judge such a comment wherever they see its candidates, for example on the dashboard.
+* it rises if surely less than half of these comments were right: wrong comments support this move;
+* it falls if surely more than half of these comments, which the bot held back, would have been right: right comments
+  support this move. People can judge such a comment wherever they see its candidates, for example on the dashboard.
 
-"Surely" means that Wilson's 95 % interval (1927) lies wholly beyond RIGHT. The verdicts for a move must also weigh at
-least ENOUGH. Within the move's last STEP they must weigh at least AT_LEAST, and more than the verdicts against the
-move, so the threshold moves no further than the feedback reaches. Another verdict against comments never lowers the
-threshold, and another verdict for comments never raises it. tests/calibration checks this property.
+"Surely" means that Wilson's 95 % interval (1927) lies wholly below or above one half. Also, the comments that support
+the move must weigh at least 6 together. Those of them within .05 of the new threshold must weigh at least 2, and more
+than the other comments there, so the threshold moves no further than the feedback reaches. One more wrong comment never
+lowers the threshold, and one more right comment never raises it; tests/calibration checks this.
 """
 
 from __future__ import annotations
@@ -74,17 +74,18 @@ def _named(decision: Decision) -> tuple[Evidence, ...]:
 
 
 def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
-    """Points for confirmed candidates. Those above any threshold add up to the highest weight confirmed above it."""
-    agreed = []
+    """Points for confirmed candidates. Those above any threshold weigh as much as the heaviest confirmation there."""
+    confirmed = []
     for example in made:
-        known = next((evidence for comment in comments if (evidence := comment.about(example.other))), None)
-        if known and example.same and (known.shown or example.kind not in MARKS):
-            agreed.append((known.probability, example.weight))
-    yielded = 0.0
-    for probability, weight in sorted(agreed, reverse=True):
-        if weight > yielded:
-            yield Point(probability, right=True, weight=weight - yielded)
-            yielded = weight
+        candidate = next((evidence for comment in comments if (evidence := comment.about(example.other))), None)
+        if candidate and example.same and (candidate.shown or example.kind not in MARKS):
+            confirmed.append((candidate.probability, example.weight))
+    highest = 0.0
+    # From the top down, a point has only the weight by which its confirmation exceeds all before it.
+    for probability, weight in sorted(confirmed, reverse=True):
+        if weight > highest:
+            yield Point(probability, right=True, weight=weight - highest)
+            highest = weight
 
 
 def _wrong_points(comment: Decision, made: Sequence[Example]) -> Iterator[Point]:
@@ -105,7 +106,7 @@ ENOUGH = 6.0
 """A move needs this weight: six comments judged by people with triage access, or twelve judged by authors."""
 
 AT_LEAST = 2.0
-"""The last step towards the new threshold needs this weight."""
+"""A move needs this weight in its last STEP."""
 
 RIGHT = 0.5
 """At least half of the comments that people judge should be right."""
@@ -149,17 +150,19 @@ def calibrate(points: Sequence[Point], usual: float) -> CalibrationResult:
         last_right, last_wrong = _between(points, threshold, min(usual, threshold + STEP))
         if _is_decisive(right, wrong) and _outweighs(last_right, last_wrong):
             return CalibrationResult(threshold, Move.FALLS, right, wrong)
+    # Above 1, so that a probability of 1 counts, too.
     right, wrong = _between(points, 0.0, 1.1)
     return CalibrationResult(usual, Move.STAYS, right, wrong)
 
 
-def _is_decisive(weight: float, against: float) -> bool:
-    """Whether the weight for a move is ENOUGH, and its share of all weight is surely above RIGHT."""
-    return weight >= ENOUGH and wilson(weight / (weight + against), weight + against)[0] > RIGHT
+def _is_decisive(support: float, rest: float) -> bool:
+    """Whether the weight that supports a move is ENOUGH, and surely more than half of all weight."""
+    # RIGHT is one half, so it also limits the share of wrong comments.
+    return support >= ENOUGH and wilson(support / (support + rest), support + rest)[0] > RIGHT
 
 
-def _outweighs(weight: float, against: float) -> bool:
-    return weight >= AT_LEAST and weight > against
+def _outweighs(support: float, rest: float) -> bool:
+    return support >= AT_LEAST and support > rest
 
 
 def _between(points: Sequence[Point], low: float, high: float) -> tuple[float, float]:

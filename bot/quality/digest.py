@@ -173,7 +173,7 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     checked = {one.number for one in inside if one.outcome is not DecisionOutcome.LEFT_ALONE}
     lines = tuple(sorted(_lines(inside, feedback).values(), key=lambda line: -line.at))
     # Comments that name only issues of other repositories have no line, but are counted too.
-    posted = {
+    was_posted = {
         one.number: one.outcome.seen for one in inside if one.outcome.speaks and any(it.shown for it in one.evidence)
     } | {line.number: line.posted for line in lines}
     return Digest(
@@ -181,10 +181,10 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
         until=until,
         new=len({one.number for one in inside if one.cause == "opened"} & checked),
         looked=len(checked),
-        commented=sum(posted.values()),
-        would=len(posted) - sum(posted.values()),
+        commented=sum(was_posted.values()),
+        would=len(was_posted) - sum(was_posted.values()),
         left_alone=len({one.number for one in inside} - checked),
-        missed=sum(any(one.same for one in feedback.get(number, ())) for number in checked - set(posted)),
+        missed=sum(any(one.same for one in feedback.get(number, ())) for number in checked - set(was_posted)),
         lines=lines,
         watching=bool(inside) and inside[-1].mode == "shadow",
     )

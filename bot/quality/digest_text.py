@@ -23,7 +23,7 @@ _COMMANDS: Mapping[FeedbackKind, CommandName] = {FeedbackKind.NOT: CommandName.N
 
 
 def sentences(found: Digest, checked: datetime, say: Messages) -> str:
-    """The whole digest in a few sentences, with days in the time zone of `checked`."""
+    """The whole digest in a few sentences, with days in the time zone of `checked`, the time of writing."""
     since, until = (datetime.fromtimestamp(moment, checked.tzinfo).date() for moment in (found.since, found.until))
     looked = say.issues(count=found.looked)
     texts = [say.digest_looked(since=since, until=until, issues=looked, new=found.new)]
@@ -67,7 +67,7 @@ def standing_words(line: DigestLine, say: Messages, *, brief: bool = False) -> s
 class DigestView:
     """A digest and everything shown with it: its issues' titles, the threshold in force, and the bot's illness, if any.
 
-    Days are shown in the time zone of `checked`.
+    `checked` is the time of writing; days are shown in its time zone.
     """
 
     found: Digest
@@ -90,7 +90,7 @@ class DigestView:
 def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
     """The body of the digest's issue, with its marker as the first line, in at most 65,536 characters.
 
-    `ticked` holds the boxes that are already ticked. The text pings nobody and leaves no back-links.
+    `ticked` holds the ticked boxes: whether a pair is the same. The text pings nobody and leaves no back-links.
     """
     lines = view.found.lines[:LINES_MOST]
     while len(body := _body(view, lines, ticked)) > BODY_MAX and lines:

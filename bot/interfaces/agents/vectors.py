@@ -71,6 +71,7 @@ def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArr
     except Exception as failure:
         # A library may raise anything for an unexpected text, such as half a surrogate pair.
         raise EmbeddingError(f"the model failed: {type(failure).__name__}: {failure}") from failure
+    # Add up the rows of each text: from its start to the start of the next text.
     return np.add.reduceat(rows, starts, axis=0)
 
 
@@ -109,6 +110,7 @@ def components(vectors: Vectors, threshold: float, rows: int = 256) -> NDArray[n
     labels = np.arange(len(vectors), dtype=np.int32)
     limit = np.float32(threshold - ROUNDING)
     for start in range(0, len(vectors), rows):
+        # A row for each of these vectors, a column for each vector from `start` on.
         alike = vectors[start : start + rows] @ vectors[start:].T >= limit
         for position, linked in enumerate(alike, start):
             others = labels[start:][linked]

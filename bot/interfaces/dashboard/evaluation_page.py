@@ -20,6 +20,7 @@ def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str,
     seconds = seconds_until_allowed(stored.run, moment)
     state = {
         "busy": stored.run.stage.is_active and seconds > 0,
+        # An active run blocks others. If another is allowed all the same, the active run has been lost.
         "state": _state(stored.run, lost=not seconds),
         "problem": stored.run.problem,
         "again": moment + seconds if seconds else None,

@@ -182,6 +182,7 @@ class _Pages:
         visible.sort(key=lambda found: found.ref.key)
         data = self._data
         summaries = [(one, data.mode_of(one), data.index_status(one), data.week(one)) for one in visible[:_SUMMARISED]]
+        # Each row: the repository, its mode, the state of its index, and its week.
         listed = [*summaries, *((one, "", None, None) for one in visible[_SUMMARISED:])]
         return render_template("dashboard/home.html", repositories=listed)
 
@@ -256,7 +257,7 @@ class _Pages:
         if request.form.get("back") == "pair":
             return redirect(_page_of(repository, "pair", number=number, other=other), 303)
         if request.form.get("back"):
-            # Go back to the page of the list where the person voted.
+            # Go back to the page of the list where the person voted; `before` is None for "first".
             before = request.form.get("back", type=float)
             return redirect(_page_of(repository, "decisions", before=before, _anchor=f"issue-{number}"), 303)
         return redirect(_page_of(repository, "issue", number=number, _anchor=f"candidate-{other}"), 303)

@@ -75,10 +75,11 @@ class SignIn:
 
     def _token(self, code: str, back: str) -> str:
         form = {"client_id": self.client_id, "client_secret": self.client_secret, "code": code, "redirect_uri": back}
-        with requests.Session() as session:
-            session.trust_env = not is_here(self.web)
+        with requests.Session() as http:
+            # A simulator on this machine cannot be reached through the environment's proxy.
+            http.trust_env = not is_here(self.web)
             try:
-                answer = session.post(
+                answer = http.post(
                     f"{self.web}/login/oauth/access_token",
                     data=form,
                     headers={"Accept": "application/json"},

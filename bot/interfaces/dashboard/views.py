@@ -54,12 +54,13 @@ def side_by_side(
     both = tuple((title, body[:LONGEST]) for title, body in (one, other))
     without_headings = tuple((title, _HEADING.sub("", body)) for title, body in both)
     mine, theirs = (ComparedText(*text) for text in without_headings)
-    order = [list(dict.fromkeys(terms(f"{title}\n{body}"))) for title, body in without_headings]
-    shared = set(order[0]).intersection(order[1])
+    my_terms, their_terms = (list(dict.fromkeys(terms(f"{title}\n{body}"))) for title, body in without_headings)
+    shared = set(my_terms).intersection(their_terms)
     message = shared_message(mine, theirs, error_messages("\n".join(without_headings[0])))
-    words = shared_words(mine, theirs, (term for term in order[0] if term in shared))
+    names, title_words, other_words = shared_words(mine, theirs, (term for term in my_terms if term in shared))
     titles, texts = zip(*((_marked(title, shared), _marked(body, shared)) for title, body in both), strict=True)
-    return IssuePair(titles, texts, shared_reasons(message, *words), issues, probability)
+    reasons = shared_reasons(message, names, title_words, other_words)
+    return IssuePair(titles, texts, reasons, issues, probability)
 
 
 def _marked(text: str, shared: Collection[str]) -> Marked:
@@ -107,6 +108,7 @@ def _rows(path: str, value: Any, usual: Any) -> list[SettingRow]:
 def _shown(name: str, value: Any) -> str:
     if value is None:
         return _ABSENT.get(name, "none")
+    # `{}` matches every mapping, but a mapping that gets here is empty: `_rows` takes the others apart.
     match value:
         case True:
             return "on"

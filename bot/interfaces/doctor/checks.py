@@ -89,6 +89,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
         chosen = endpoint(settings)
         assert chosen is not None
         began = time.monotonic()
+        # Wait longer than the bot would, to tell how slow a slow model is.
         answer = chosen.ask(query, max(settings.judge_seconds, 30.0))
         took = time.monotonic() - began
         verdicts = read_answer(answer.text, query)
@@ -97,6 +98,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
     except UnusableAnswer as useless:
         says = f"{settings.judge_model} answers, but {useless}"
         return warning("judge", says, f"Take a model that writes JSON. {mend}")
+    # The sample's issue 1 is the same, its issue 2 is different.
     if (verdicts[1].verdict, verdicts[2].verdict) != (JudgeVerdict.SAME, JudgeVerdict.DIFFERENT):
         says = f"{answer.model} answers, but takes two reports of one error for different, or others for the same"
         return warning("judge", says, "Take a larger model: see docs/guides/judge.md.")

@@ -70,7 +70,7 @@ def _database(
 
 
 def _store(engine: sa.Engine) -> Iterator[Finding]:
-    """A warning for a schema that is too new, since a release works only with that of the next, and for indexes."""
+    """Warn of incomplete indexes, and of a later release's schema: this release works only with the very next one's."""
     if is_later(engine):
         says = "of a later release than this one, which works on it only if no other release came between the two"
         mend = "Go back to the later release, or restore the backup that was made before it (docs/operations.md)."
@@ -91,22 +91,23 @@ def _store(engine: sa.Engine) -> Iterator[Finding]:
 
 def _queue(engine: sa.Engine) -> Iterator[Finding]:
     """Whether workers run and keep up, and whether deliveries failed or were given up."""
-    now = read_queue_state(engine)
-    waits = now.ages[QUEUE, "waiting"]
-    to_do = f"deliveries to work on: {sum(count for (queue, _), count in now.jobs.items() if queue == QUEUE)}"
-    if not now.workers:
-        heard = "none is running" if now.heartbeat is None else f"none has been heard of for {now.heartbeat:.0f} s"
+    status = read_queue_state(engine)
+    waits = status.ages[QUEUE, "waiting"]
+    to_do = f"deliveries to work on: {sum(count for (queue, _), count in status.jobs.items() if queue == QUEUE)}"
+    if not status.workers:
+        silence = status.heartbeat
+        heard = "none is running" if silence is None else f"none has been heard of for {silence:.0f} s"
         mend = "`doppel serve` or `doppel worker` starts one. If one runs, its log has the reason, such as a full disk."
         yield warning("worker", f"{heard}; {to_do}", mend)
     elif waits > LONGEST_WAIT:
         says = f"behind: a delivery of {waits / 60:.0f} minutes ago waits; {to_do}"
         yield warning("worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")
     else:
-        yield well("worker", f"{now.workers} running; {to_do}")
-    if again := now.jobs[QUEUE, "again"]:
-        came = f"the oldest came {now.ages[QUEUE, 'again'] / 60:.0f} minutes ago"
+        yield well("worker", f"{status.workers} running; {to_do}")
+    if again := status.jobs[QUEUE, "again"]:
+        came = f"the oldest came {status.ages[QUEUE, 'again'] / 60:.0f} minutes ago"
         says = f"{counted(again, 'delivery', 'deliveries')} to try again; {came}"
         yield warning("failed", says, "The log says why. They are tried again by themselves.")
-    if now.dead:
+    if status.dead:
         mend = "`doppel jobs` says why, and `doppel jobs retry --all` tries them again."
-        yield warning("given up", counted(now.dead, "delivery", "deliveries"), mend)
+        yield warning("given up", counted(status.dead, "delivery", "deliveries"), mend)

@@ -82,7 +82,7 @@ def _webhook(settings: Settings, app: AppClient) -> Finding:
     where = "the channel" if channel else url
     attempts = list(app.deliveries(most=MOST_READ))
     taken = {attempt.guid for attempt in attempts if attempt.taken}
-    # GitHub lists the newest attempt first, whose response counts.
+    # Each delivery's newest attempt counts. GitHub lists the newest first, so in reverse it overwrites the others.
     lost = {attempt.guid: attempt.status_code for attempt in reversed(attempts) if attempt.guid not in taken}
     if not lost:
         return well("webhook", f"GitHub delivers to {where}")

@@ -102,9 +102,10 @@ class CandidateResult(Lean):
         excerpt: int = EXCERPT,
         reasons: int | None = None,
     ) -> CandidateResult:
-        """A candidate for the target, with the beginning of the candidate's `text`; `likely` is as in `CommentPreview`.
+        """A candidate for the target; from the probability `likely` on it is called likely.
 
-        `alone`: the answer has only this candidate. Otherwise an unlikely candidate gets no reasons and little text.
+        `excerpt` is the most characters of its `text`, `reasons` the most reasons (None: all). `alone`: the answer has
+        only this candidate. Otherwise an unlikely candidate gets no reasons and little text.
         """
         confidence = candidate.confidence
         word = None if confidence is None else likelihood(confidence, likely)
@@ -171,8 +172,8 @@ class FindAnswer(ToolAnswer):
             )
 
         limit = BYTES_PER_CANDIDATE * max(5, len(candidates))
-        for step in _STEPS:
-            answer = shortened(*step)
+        for excerpt, reasons in _STEPS:
+            answer = shortened(excerpt, reasons)
             if len(answer.model_dump_json().encode()) <= limit:
                 break
         return answer
@@ -186,7 +187,7 @@ class Comparison(ToolAnswer):
 
     @classmethod
     def of(cls, target: Issue, other: Candidate, likely: float, text: str) -> Comparison:
-        """The target, and the other issue as a candidate for it; `likely` is as in `CommentPreview`."""
+        """The target, and the other issue as a candidate for it; `likely` is as in `CandidateResult.of`."""
         return cls(issue=_summary(target), other=CandidateResult.of(other, target, likely, text, alone=True))
 
 
@@ -213,7 +214,7 @@ class BacklogMember(BacklogEntry):
 
 
 class BacklogGroup(Lean):
-    """Issues that may report the same thing: the oldest, then the others by age. Counts are sums over the group."""
+    """Issues that may report the same thing, by age, and sums over the group; `closable` counts the open members."""
 
     original: BacklogEntry
     members: list[BacklogMember]
@@ -267,7 +268,7 @@ class BacklogAnswer(ToolAnswer):
 
 
 class MergeResult(BaseModel):
-    """A surviving entry, and the entries that it absorbed."""
+    """A surviving entry, and the entries that it absorbed; `through` names the entry that links one to the group."""
 
     name: str
     section: str

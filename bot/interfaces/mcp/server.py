@@ -152,7 +152,7 @@ def _refuse_unknown(server: MCPServer[str]) -> ServerMiddleware[str]:
         if ctx.method == "tools/call" and isinstance(ctx.params, Mapping):
             name, arguments = str(ctx.params.get("name")), ctx.params.get("arguments") or {}
             tools = {tool.name: tool.input_schema["properties"] for tool in await server.list_tools()}
-            # The SDK refuses arguments that are not a mapping.
+            # The SDK itself refuses unknown tools, and arguments that are not a mapping.
             arguments = arguments if isinstance(arguments, Mapping) else {}
             known: Mapping[str, Any] = tools.get(name, arguments)
             if unknown := [_unknown(one, known) for one in arguments if one not in known]:

@@ -62,6 +62,7 @@ A = TypeVar("A", bound=ToolAnswer)
 
 
 READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
+"""The tools that write nothing, so that the tracker may answer for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +183,9 @@ class Tools:
             client = self._client(call)
             target, candidate = client.issue(call.repo, number), client.issue(call.repo, other)
             with self.open_known(client, target) as known:
-                judged = known.finder.compare(target, candidate)
-                (text,) = known.finder.own_texts(target, [judged], [candidate])
-                return Comparison.of(target, judged, known.settings.config.likely, text)
+                compared = known.finder.compare(target, candidate)
+                (text,) = known.finder.own_texts(target, [compared], [candidate])
+                return Comparison.of(target, compared, known.settings.config.likely, text)
 
         arguments = {"repo": call.repo.key, "number": number, "other": other}
         return self._remembered(call.session, "explain_pair", arguments, ask, fresh=fresh)
@@ -298,7 +299,7 @@ class Tools:
         closed = client.close_as_duplicate(ref, number, remaining.id)
         if call.session is not None:
             self.tracker.clear_session(call.session)
-            client.forget_thread(_reading(call.session))
+            client.forget_thread(_thread_of(call.session))
         return Closed(number=number, original=original, url=closed.url)
 
     def _call(self, context: Context[str, Any], owner: str | None, repo: str | None, fresh: bool) -> Call:
@@ -314,7 +315,7 @@ class Tools:
     def _client(self, call: Call) -> RepoClient:
         """A client that remembers the session's reads, so that a second question costs fewer requests."""
         client = self.open_repo(call.repo)
-        return client if call.session is None else client.thread(_reading(call.session), fresh=call.fresh)
+        return client if call.session is None else client.thread(_thread_of(call.session), fresh=call.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:
         """When somebody last changed the issues of a call (T6). Each issue costs a conditional request."""
@@ -337,8 +338,8 @@ class Tools:
     ) -> A:
         if session is None:
             return run()
-        call = self.tracker.call(session, tool, arguments, run, fresh=fresh, keep=keep)
-        return call.result.model_copy(update={"cached": call.cached, "note": call.note})
+        found = self.tracker.call(session, tool, arguments, run, fresh=fresh, keep=keep)
+        return found.result.model_copy(update={"cached": found.cached, "note": found.note})
 
 
 def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft: bool = False) -> FindAnswer:
@@ -349,7 +350,7 @@ def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft
     return FindAnswer.of(report, target, known.comment_preview(target, gathered), texts, draft=draft)
 
 
-def _reading(session: str) -> str:
+def _thread_of(session: str) -> str:
     """The name of the thread under which the client remembers a session's reads."""
     return f"mcp {session}"
 

@@ -56,16 +56,17 @@ class QueueState:
 def read_queue_state(engine: sa.Engine) -> QueueState:
     """Read the state from the queue's database, whose table must exist. Raises QueueUnavailable."""
     now = database_time(engine)
-    waits = sa.case(
+    # The column says `waiting` for three of these states; time and failures tell them apart.
+    derived_state = sa.case(
         (jobs.c.state == "running", "running"),
         (jobs.c.run_after <= now, "waiting"),
         (jobs.c.attempts == 0, "delayed"),
         else_="again",
     )
     unfinished = (
-        sa.select(jobs.c.queue, waits, sa.func.count(), now - sa.func.min(jobs.c.arrived_at))
+        sa.select(jobs.c.queue, derived_state, sa.func.count(), now - sa.func.min(jobs.c.arrived_at))
         .where(state("waiting", "running"), jobs.c.queue.in_(_QUEUES))
-        .group_by(jobs.c.queue, waits)
+        .group_by(jobs.c.queue, derived_state)
     )
     with named_failures(), engine.connect() as connection:
         rows = connection.execute(unfinished).all()

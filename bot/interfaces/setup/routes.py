@@ -98,6 +98,7 @@ class _Pages:
 
     def form(self) -> Page:
         local = is_here(root_url())
+        # GitHub cannot reach this machine at a local address; a simulator can.
         entered = {
             "name": f"Doppel {secrets.token_hex(2)}",
             "organization": "",

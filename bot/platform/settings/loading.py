@@ -117,10 +117,12 @@ class Variable(NamedTuple):
     default: str = ""
 
 
-def _variables() -> Iterator[Variable]:
+def _documented() -> Iterator[Variable]:
     for field in Settings.model_fields.values():
         usual = ("off", "on")[field.default] if isinstance(field.default, bool) else field.default
         for env in _envs(field):
+            # A variable with a meaning of its own is a second one of its field, such as PRIVATE_KEY_PATH. The field's
+            # default is not that variable's.
             default = env.default or ("" if env.meaning or not usual else str(usual))
             yield Variable(env.name, env.meaning or " ".join((field.description or "").split()), default)
     yield Variable(
@@ -134,7 +136,7 @@ def _envs(field: FieldInfo) -> list[Env]:
     return [fact for fact in field.metadata if isinstance(fact, Env)]
 
 
-VARIABLES = tuple(_variables())
+VARIABLES = tuple(_documented())
 """Every variable that `load` reads, and the one that only `doppel dedupe` reads."""
 
 
@@ -159,9 +161,9 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     except SettingsError as problem:
         raise WrongSettings([str(problem)]) from None
     values = _with_stored_app(values, home)
-    names = {name: _envs(field)[0].name for name, field in Settings.model_fields.items()}
+    variable_of = {name: _envs(field)[0].name for name, field in Settings.model_fields.items()}
     given: dict[str, Any] = {
-        name: text for name, variable in names.items() if (text := values.get(variable, "").strip())
+        name: text for name, variable in variable_of.items() if (text := values.get(variable, "").strip())
     }
     # Secrets are not stripped: white space can be part of a secret. White space by itself is no secret.
     secrets = [values.get(name, "") for name in ("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS")]
@@ -175,12 +177,13 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         try:
             given[name] = read()
         except SettingsError as problem:
+            # Go on, to name every wrong variable.
             given[name] = ""
             problems.append(str(problem))
     try:
         settings = Settings(**given)
     except ValidationError as wrong:
-        problems += [f"{names[str(error['loc'][0])]}: {_requirement(error)}" for error in wrong.errors()]
+        problems += [f"{variable_of[str(error['loc'][0])]}: {_requirement(error)}" for error in wrong.errors()]
     if problems:
         raise WrongSettings(problems)
     return settings
@@ -250,6 +253,7 @@ def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
     except PermissionError as refused:
         raise WrongSettings([f"DOPPEL_HOME: {path}: {refused.strerror}; run as the user that owns it."]) from None
     stored = {name: value for name, value in _read(path, interpolate=False).items() if value}
+    # An empty variable does not hide a stored one.
     return stored | {name: value for name, value in values.items() if value or name not in stored}
 
 

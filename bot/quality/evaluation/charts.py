@@ -70,7 +70,8 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     names = {found.advice.threshold: "recommended", found.at.cut: "as set"}
     if found.advice.threshold == found.at.cut:
         names = {found.at.cut: "as set and recommended"}
-    label_boxes: list[tuple[tuple[float, float], float]] = []
+    # Of each label: its left and right end, and its height.
+    label_boxes: list[tuple[float, float, float]] = []
     dots = []
     for cut in (*names, *_NAMED):
         if cut not in xy:
@@ -81,18 +82,22 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
         # A label that would leave the diagram goes to the left of its point, above the falling curve. If the label
         # would then overlap the title, it goes below the point.
         on_left = x + width > panel.left + panel.size + _OVER
-        rise = 6.0 if not on_left else 22.0 if y - 2 * _LINE >= panel.y(1) - _LINE else -18.0
-        box = (x - width if on_left else x, y - rise - 8)
-        if all(_apart(box, width, *other) for other in label_boxes):
-            label_boxes.append((box, width))
+        above = 22.0 if y - 2 * _LINE >= panel.y(1) - _LINE else -18.0
+        rise = above if on_left else 6.0
+        left = x - width if on_left else x
+        box = (left, left + width, y - rise - 8)
+        if all(_apart(box, other) for other in label_boxes):
+            label_boxes.append(box)
             kind = "mark" if cut in names else "faint"
             dots.append(_dot(x, y, 5.0 if cut in names else 3.5, "mark" if cut in names else "dot"))
             parts.append(text(x + 8, y - rise, label, kind, "end" if on_left else "start"))
     return parts + dots
 
 
-def _apart(box: tuple[float, float], width: float, other_box: tuple[float, float], other_width: float) -> bool:
-    return box[0] + width < other_box[0] or other_box[0] + other_width < box[0] or abs(box[1] - other_box[1]) > _LINE
+def _apart(one: tuple[float, float, float], other: tuple[float, float, float]) -> bool:
+    left, right, y = one
+    other_left, other_right, other_y = other
+    return right < other_left or other_right < left or abs(y - other_y) > _LINE
 
 
 def reliability_panel(bins: Sequence[CalibrationBin], panel: Panel) -> list[str]:

@@ -85,10 +85,11 @@ class Advice:
 class Evaluation:
     """All figures of an evaluation.
 
-    `arrivals` counts the issues that can be judged, and `asked` those that were sampled for the evaluation. `silent`
-    counts the sampled issues without a mark. `rr_intervals` has the interval of each RR@k, if there are duplicates.
-    `limits` has the outcome for each of SHARES, `curve` the outcomes at the thresholds of CURVE, and `at` the outcome
-    at `min_confidence`. `unmarked` lists the likeliest pairs without a mark, for somebody to read. `period` holds the
+    `issues` counts all issues, `arrivals` those that can be judged, and `asked` those that were sampled for the
+    evaluation. `silent` counts the sampled issues without a mark. `rr_intervals` has the interval of each RR@k, if
+    there are duplicates. `limits` has the outcome at the threshold of each of SHARES, and `caught_intervals` the
+    interval of its `caught`. `curve` has the outcomes at the thresholds of CURVE, and `at` the outcome at
+    `min_confidence`. `unmarked` lists the likeliest pairs without a mark, for somebody to read. `period` holds the
     times of the first and the last arrival. `monthly` has an average month for each threshold, and `last_month` the
     MONTH up to the last arrival.
     """

@@ -27,6 +27,7 @@ from bot.search.judge.prompt import (
 )
 
 Found = tuple[tuple[Id, float], ...]
+"""An arrival's candidates with their probabilities, best first."""
 Answers = Mapping[str, Mapping[int, JudgedPair]]
 """The judge's answer about each candidate, by the key of the question."""
 
@@ -50,6 +51,7 @@ class RecordedQuestion:
     @property
     def tokens(self) -> tuple[int, int]:
         """The estimated numbers of input and output tokens."""
+        # An answer also has an entry for each control, `copy` and `other`.
         entries = len(self.prompt.numbers) + bool(self.prompt.copy) + bool(self.prompt.other)
         return estimated_tokens(self.prompt.system) + estimated_tokens(self.prompt.user), TOKENS_OUT * entries
 
@@ -80,25 +82,25 @@ def questions(answered: Iterable[ReplayAnswer]) -> list[RecordedQuestion]:
     ]
 
 
-def critic_question(asked: RecordedQuestion, candidate: JudgeIssue) -> RecordedQuestion:
+def critic_question(recorded: RecordedQuestion, candidate: JudgeIssue) -> RecordedQuestion:
     """The question to the critic (J2) about one of a question's candidates."""
-    alone = replace(asked.question, candidates=(candidate,))
+    alone = replace(recorded.question, candidates=(candidate,))
     prompt = build_critic_prompt(alone.target, candidate)
-    return RecordedQuestion(asked.id, question_key(alone, CRITIC), prompt, alone, asked.ids)
+    return RecordedQuestion(recorded.id, question_key(alone, CRITIC), prompt, alone, recorded.ids)
 
 
-def _called_same(asked: RecordedQuestion, said: Answers) -> list[JudgeIssue]:
-    same = {number for number, pair in said.get(asked.key, {}).items() if pair.verdict is JudgeVerdict.SAME}
-    return [one for one in asked.question.candidates if one.number in same]
+def _called_same(recorded: RecordedQuestion, said: Answers) -> list[JudgeIssue]:
+    same = {number for number, pair in said.get(recorded.key, {}).items() if pair.verdict is JudgeVerdict.SAME}
+    return [one for one in recorded.question.candidates if one.number in same]
 
 
-def verdicts(asked: RecordedQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
-    """The verdicts on a question's candidates. With a `critic`, its verdict, if any, replaces each "same"."""
-    judged = dict(said.get(asked.key, {}))
-    for candidate in _called_same(asked, said) if critic else ():
+def verdicts(recorded: RecordedQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
+    """The verdicts on a question's candidates. With a `critic`, its verdict, or none, replaces each "same"."""
+    judged = dict(said.get(recorded.key, {}))
+    for candidate in _called_same(recorded, said) if critic else ():
         del judged[candidate.number]
         # Candidates with equal texts share a question, so its answer may have the number of another candidate.
-        for pair in said.get(critic_question(asked, candidate).key, {}).values():
+        for pair in said.get(critic_question(recorded, candidate).key, {}).values():
             judged[candidate.number] = pair
     return judged
 
@@ -163,19 +165,20 @@ def read_answers(
 
 
 def named_in_comment(
-    found: Found, asked: RecordedQuestion, judged: Mapping[int, JudgedPair], threshold: float, *, related: bool
+    found: Found, recorded: RecordedQuestion, judged: Mapping[int, JudgedPair], threshold: float, *, related: bool
 ) -> Found:
-    """The candidates that a comment may name, with their probabilities after the verdicts, best first.
+    """The candidates and their probabilities after the verdicts, best first. A comment names those from `threshold` on.
 
-    Leaves out candidates that the judge calls related (unless `related` is set), and candidates at or above the
-    threshold that the judge did not see.
+    Leaves out candidates that the judge calls related, unless `related` is set. Once the judge has answered, the bot
+    names no unread candidate: of these, only those below the threshold stay, which are not named anyway.
     """
-    by_id = {asked.ids[number]: pair.verdict for number, pair in judged.items()}
+    by_id = {recorded.ids[number]: pair.verdict for number, pair in judged.items()}
     named = []
     for id, confidence in found:
         verdict = by_id.get(id)
         if verdict is None:
-            named += [(id, confidence)] if confidence < threshold else []
+            if confidence < threshold:
+                named.append((id, confidence))
         elif related or verdict is not JudgeVerdict.RELATED:
             named.append((id, probability(confidence, verdict)))
     return tuple(sorted(named, key=lambda row: -row[1]))
@@ -202,12 +205,12 @@ def candidates_after(
 
 
 def compared_outcomes(
-    judged: Sequence[JudgedArrival], unjudged: Sequence[JudgedArrival], threshold: float
+    with_judge: Sequence[JudgedArrival], without_judge: Sequence[JudgedArrival], threshold: float
 ) -> dict[str, ThresholdOutcome]:
     """The outcomes with the judge, without the judge, and without it at the threshold with as many comments."""
-    after = outcome_at(judged, threshold)
-    as_many = outcome_with_as_many_comments(unjudged, after.comments)
-    return {"with": after, "without": outcome_at(unjudged, threshold), "without_at_as_many": as_many}
+    after, before = outcome_at(with_judge, threshold), outcome_at(without_judge, threshold)
+    as_many = outcome_with_as_many_comments(without_judge, after.comments)
+    return {"with": after, "without": before, "without_at_as_many": as_many}
 
 
 def estimated_cost(asked: Sequence[RecordedQuestion], arrivals: int, price: Price, *, critic: bool) -> dict[str, Any]:
@@ -236,11 +239,11 @@ def _tokens_and_cost(asked: Sequence[RecordedQuestion], price: Price) -> dict[st
     return {"tokens_in": into, "tokens_out": out, "cost": price.of(into, out)}
 
 
-def outcome_with_as_many_comments(judged: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:
+def outcome_with_as_many_comments(without_judge: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:
     """The outcome without the judge, at the threshold that leads to about as many `comments` (weighted)."""
     commented, threshold = 0.0, 1.0
-    for one in sorted((one for one in judged if one.found), key=lambda one: -one.top):
+    for one in sorted((one for one in without_judge if one.found), key=lambda one: -one.top):
         if commented >= comments:
             break
         commented, threshold = commented + one.weight, one.top
-    return outcome_at(judged, threshold)
+    return outcome_at(without_judge, threshold)

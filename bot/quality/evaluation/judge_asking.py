@@ -31,8 +31,8 @@ def ask(endpoint: Endpoint, questions: Sequence[RecordedQuestion], seconds: floa
             return {**row, "answer": None, "problem": str(useless)}
         except EndpointError as failure:
             return failure
-        took = {"model": written.model, "tokens_in": written.tokens_in, "tokens_out": written.tokens_out}
-        return {**row, **took, "seconds": round(time.monotonic() - began, 2), "answer": written.text}
+        usage = {"model": written.model, "tokens_in": written.tokens_in, "tokens_out": written.tokens_out}
+        return {**row, **usage, "seconds": round(time.monotonic() - began, 2), "answer": written.text}
 
     failures = 0
     threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="evaluate")

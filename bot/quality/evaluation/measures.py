@@ -65,13 +65,13 @@ class JudgedArrival:
         return max((confidence for id, confidence in self.found[:MOST_SHOWN] if id in originals), default=-1.0)
 
     def is_wrong(self, cut: float) -> bool:
-        """Whether a comment at this threshold names only issues that people called different."""
+        """Whether the comment at this threshold, which must exist, names only issues that people called different."""
         return all(id in self.different for id, confidence in self.found[:MOST_SHOWN] if confidence >= cut)
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """`rr[k]` is the share of duplicates with an original among the first k candidates; `mrr` is the mean of 1/rank."""
+    """The share `rr[k]` of the duplicates (`queries`) with an original among the first k; `mrr`: mean 1/rank."""
 
     queries: int
     rr: dict[int, float]
@@ -96,8 +96,8 @@ class ConfidenceCalibration:
     The confidence is the probability that a careful reader calls two issues the same. Marks are incomplete, so the
     confidence may exceed the marked share, but a confidence below the marked share is an error. `ece` is the expected
     calibration error over ten equal bins (Naeini et al., AAAI 2015), and `ece_high` the error of the candidates from
-    HIGH on. `brier_skill` is 1 - (Brier score / Brier score of the base rate); a value above 0 beats a constant. A
-    figure is None if there is no data for it.
+    HIGH on; `answers` and `answers_high` count these candidates. `brier_skill` is 1 - (Brier score / Brier score of the
+    base rate); a value above 0 beats a constant. A figure is None if there is no data for it.
     """
 
     answers: int
@@ -188,12 +188,13 @@ def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
     """The outcome if comments show every candidate at or above `cut`, at most five."""
     duplicates, unmarked = split(judged)
     right = sum(arrival.weight for arrival in duplicates if arrival.caught_until >= cut)
-    commented, alarmed = (
+    commented_duplicates, commented_unmarked = (
         [arrival for arrival in part if arrival.found and arrival.top >= cut] for part in (duplicates, unmarked)
     )
+    commented = [*commented_duplicates, *commented_unmarked]
     duplicate_weight, unmarked_weight = (sum(arrival.weight for arrival in part) for part in (duplicates, unmarked))
-    bothered = sum(arrival.weight for arrival in alarmed)
-    comments = sum(arrival.weight for arrival in commented) + bothered
+    bothered = sum(arrival.weight for arrival in commented_unmarked)
+    comments = sum(arrival.weight for arrival in commented_duplicates) + bothered
     return ThresholdOutcome(
         cut=cut,
         comments=comments,
@@ -202,8 +203,8 @@ def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
         precision=right / comments if comments else None,
         caught=right / duplicate_weight if duplicate_weight else 0.0,
         false_alarms=bothered / unmarked_weight if unmarked_weight else 0.0,
-        said=sum(arrival.weight * arrival.top for arrival in (*commented, *alarmed)),
-        wrong=sum(arrival.weight for arrival in (*commented, *alarmed) if arrival.is_wrong(cut)),
+        said=sum(arrival.weight * arrival.top for arrival in commented),
+        wrong=sum(arrival.weight for arrival in commented if arrival.is_wrong(cut)),
     )
 
 
@@ -222,6 +223,8 @@ LEAST_LISTED = POSSIBLY
 
 @dataclass(frozen=True, slots=True)
 class Unmarked:
+    """An unmarked issue, its first candidate, and that candidate's confidence."""
+
     id: Id
     candidate: Id
     confidence: float

@@ -100,9 +100,9 @@ def read_comment(
 ) -> Statement | None:
     """The comment's statement about its issue; None without such a statement, and for a denial.
 
-    Guesses are hints, and so are statements by people who are not members. The first of several claims counts. If the
-    commenter closes the issue with the comment (`closing`), guesses are certain too, and "a duplicate" beside a single
-    reference names that issue. A bare reference in a closing comment is a hint.
+    Guesses are hints, and so are plain statements by people who are not members, which keep `by`, the login. The first
+    of several claims counts. If the commenter closes the issue with the comment (`closing`), guesses are certain too,
+    and "a duplicate" beside a single reference names that issue. A bare reference in a closing comment is a hint.
     """
     visible = _INVISIBLE_OR_QUOTED.sub(" ", text)
     denied_claim = False
@@ -140,6 +140,7 @@ def _sentence_before(text: str, position: int) -> str:
 
 def _statement(kind: StatementKind, issue: re.Match[str], repo: RepoRef, at: str, by: str = "") -> Statement:
     groups = issue.groupdict()
+    # Only _CLAIM has a group `bare`; the other patterns always have a `number`.
     name, number = groups["prefix"] or groups["path"], int(groups["number"] or groups["bare"])
     return Statement(kind, number if name is None or name_key(name) == repo.key else None, at, by)
 
