@@ -85,7 +85,7 @@ class Example:
     shown: bool
 
 
-# GitHub's times are whole seconds, but the times of decisions are not.
+# The times of signals are GitHub's, in whole seconds; the times of decisions and verdicts are exact.
 _SECOND = 1.0
 
 
@@ -150,6 +150,7 @@ def _has_candidate(decisions: Iterable[Decision], number: int) -> bool:
 
 def _examples_of_signal(signal: FeedbackSignal, by_number: Mapping[int, Sequence[Decision]]) -> Iterator[Example]:
     decisions = by_number.get(signal.number, ())
+    # A vote can come before the bot has stored its first decision. Then the vote is about that decision.
     before = [one for one in decisions if one.at < signal.at + _SECOND] or list(decisions[:1])
     if signal.other:
         yield _example(signal, signal.other, before)
@@ -161,8 +162,8 @@ def _examples_of_signal(signal: FeedbackSignal, by_number: Mapping[int, Sequence
 
 def _examples_of_reaction(signal: FeedbackSignal, before: Sequence[Decision]) -> Iterator[Example]:
     """The examples from a reaction: 👎 rejects every issue that the comment names, and 👍 confirms the first one."""
-    comment = next((one for one in reversed(before) if one.outcome.speaks and one.shown), None)
-    named = [one for one in comment.evidence if one.shown] if comment else []
+    commented = next((decision for decision in reversed(before) if decision.outcome.speaks and decision.shown), None)
+    named = [one for one in commented.evidence if one.shown] if commented else []
     # The first issue can belong to another repository.
     for one in named[:1] if signal.same else named:
         if one.own:

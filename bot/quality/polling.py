@@ -111,14 +111,15 @@ class ReactionPoll:
             return None
 
     def _store_votes(self, comment: WatchedComment, votes: Votes) -> WatchedComment:
+        """Store each person's last vote, and fold or unfold the comment. Returns the comment with its new state."""
         signals = self.store.signals
         before = signals.of_issue(self.repo_id, comment.number, FeedbackKind.REACTION)
-        known = {signal.login: signal.who for signal in before}
+        known_roles = {signal.login: signal.who for signal in before}
         reactions: list[FeedbackSignal] = []
-        # Each person's last vote.
         last = {name_key(vote.login): vote for vote in sorted(votes.votes, key=lambda one: (one.at, one.up))}
         for login, vote in last.items():
-            if who := known.get(login) or self._role(login, votes.author):
+            if who := known_roles.get(login) or self._role(login, votes.author):
+                # The 0 means that a vote names no candidate.
                 reactions.append(FeedbackSignal(comment.number, FeedbackKind.REACTION, login, 0, vote.up, who, vote.at))
         reactions += _unread_votes(before, votes)
         signals.replace(self.repo_id, comment.number, FeedbackKind.REACTION, reactions)
@@ -143,8 +144,8 @@ class ReactionPoll:
             duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
             if not duplicate or one.state not in ("approved", "dismissed"):
                 continue
-            # A label names no candidate. Take the first candidate of the comment at the time of the decision, which
-            # GitHub gives in whole seconds.
+            # A label names no candidate: take the first one of the comment at the time of the decision, which
+            # GitHub gives in whole seconds. A closing names one by its database id, perhaps from an earlier comment.
             named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
             other = next((first for first in named if one.action != CLOSE or self._has_id(first, one.target)), None)
             if other is not None:
@@ -171,6 +172,7 @@ class ReactionPoll:
         return Role.AUTHOR if same_login(login, author) else Role.OTHER
 
     def _apply(self, comment: WatchedComment, step: FoldStep, fold: Fold) -> Fold:
+        """Take the step on GitHub. Returns the state to store: `fold`, if that succeeds."""
         if step is FoldStep.NOTHING:
             return fold
         if not self.budget.take():
@@ -190,7 +192,7 @@ class ReactionPoll:
 
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """Stored votes that are too old for GitHub's answer: a crowd must not push out votes that count."""
+    """Stored votes before `votes.since`, too old for GitHub's answer: a crowd must not push out votes that count."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal
@@ -210,11 +212,12 @@ def decide_fold(fold: Fold, present: str, votes: Sequence[FeedbackSignal]) -> tu
 
     `present` is the reason that GitHub shows for a folded comment, and empty for an open comment.
     """
-    against = any(not vote.same and vote.who is not Role.OTHER for vote in votes)
+    rejected = any(not vote.same and vote.who is not Role.OTHER for vote in votes)
     overruled = any(vote.same and vote.who is Role.TRIAGE for vote in votes)
-    unwanted = against and not overruled
+    unwanted = rejected and not overruled
     if fold is Fold.OPEN and unwanted and not present:
         return FoldStep.FOLD, Fold.FOLDED
+    # A person has unfolded the comment, or folded it for another reason.
     if fold is Fold.FOLDED and present != FOLDED_AS:
         return FoldStep.NOTHING, Fold.LEFT
     if fold is Fold.FOLDED and not unwanted:

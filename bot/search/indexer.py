@@ -239,7 +239,7 @@ class Indexer:
         if embedded:
             return progress, 0.0
         try:
-            texts = self._index.texts if self._closely else None
+            texts = self._index.text_vectors if self._closely else None
             if texts and texts.embed_missing(repository.id, READ_CLOSELY):
                 return progress, 0.0
         except EmbeddingError as failure:

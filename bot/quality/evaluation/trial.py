@@ -66,11 +66,11 @@ def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -
     marked = {row["id"] for row in rows if row.get("duplicate_of") is not None} - contradicted
     doubtful = {row["id"] for row in rows if row.get("maybe_related") or row.get("dup_unknown_master")}
     return Labels(
-        components(ids, [*((id, of) for id, of in links.items() if id not in contradicted), *agreed]),
-        frozenset(marked | {max(pair, key=position_of.__getitem__) for pair in agreed}),
-        frozenset(doubtful | contradicted),
-        frozenset(row["id"] for row in rows if row.get("body_mentions_master")),
-        {
+        group=components(ids, [*((id, of) for id, of in links.items() if id not in contradicted), *agreed]),
+        marked=frozenset(marked | {max(pair, key=position_of.__getitem__) for pair in agreed}),
+        doubtful=frozenset(doubtful | contradicted),
+        named=frozenset(row["id"] for row in rows if row.get("body_mentions_master")),
+        astray={
             row["id"]: of
             for row in rows
             if (of := row.get("duplicate_of")) is not None and (of not in ids or of == row["id"])
@@ -81,8 +81,9 @@ def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -
 def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[tuple[int, frozenset[Id] | None]]:
     """The positions of the arrivals that can be judged, each with its originals: the earlier members of its group.
 
-    None instead of originals means that the issue is not a duplicate and that the bot should stay silent. Leaves out
-    the first `warm` share, doubtful issues, and duplicates whose original is unknown or named in their text.
+    None instead of originals means that no earlier issue is known to be the same, so the bot should stay silent. Leaves
+    out the first `warm` share, duplicates whose original is unknown or named in their text, doubtful issues without an
+    original, and issues that are the same as an earlier issue but not marked themselves.
     """
     size = Counter(labels.group[issue.id] for issue in issues)
     earlier: dict[Id, list[Id]] = {}
@@ -164,7 +165,7 @@ def _id(value: Any) -> Id:
     return value
 
 
-def _check(candidates: Found, position_of: Mapping[Id, int], arrival: int, location: str) -> None:
+def _check(candidates: Found, position_of: Mapping[Id, int], position: int, location: str) -> None:
     confidences = [confidence for _, confidence in candidates]
     if not all(0 <= confidence <= 1 for confidence in confidences):
         raise UserError(f"{location}: a confidence lies between 0 and 1")
@@ -173,7 +174,7 @@ def _check(candidates: Found, position_of: Mapping[Id, int], arrival: int, locat
     for id, _ in candidates:
         if id not in position_of:
             raise UserError(f"{location}: the issues hold no candidate {id!r}")
-        if position_of[id] >= arrival:
+        if position_of[id] >= position:
             raise UserError(f"{location}: candidate {id!r} had not arrived yet, so that this replay proves nothing")
 
 

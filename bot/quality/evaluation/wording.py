@@ -44,7 +44,7 @@ def finding(found: Evaluation) -> str:
 
 
 def confidence(found: Evaluation) -> str:
-    """How the confidence compares with the marks; empty if no duplicate is known."""
+    """How the confidence compares with the marks; empty if there are candidates but no known duplicates."""
     calibration = found.calibration
     if not calibration.answers:
         return "No candidate was found for any issue, so that nothing can be said of the confidence."

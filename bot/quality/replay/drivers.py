@@ -51,13 +51,14 @@ def replay_index(
     jobs: int | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> Generator[ReplayAnswer | None, None, None]:
-    """Like `replay`, for all `issues`, with an index, in `jobs` processes (None: one for each processor).
+    """Like `replay`, for all `issues`, with an index, in at most `jobs` processes (None: one for each processor).
 
     `advance` is called whenever an issue has arrived in any process. Answers are yielded in order, those of several
     processes at the end.
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
+    # The issues before the first question exist from the start, so `replay` yields nothing for them.
     for _ in range(first):
         advance()
         yield None

@@ -165,9 +165,9 @@ SEARCH = (GitHubLexical.name, GitHubHybrid.name)
 class ReplayOptions:
     """How a replay asks about each arrival: the sources, from `INDEX` or from `SEARCH`, and the finder's options.
 
-    `weights` is the text of a weights file, or empty for the shipped weights. `budget` limits the searches by words.
-    With a `floor`, the replay records the question to a judge about candidates of at least this probability, but asks
-    no judge.
+    `top` is the most candidates. `weights` is the text of a weights file, or empty for the shipped weights. `budget`
+    limits the searches by words. With a `floor`, the replay records the question to a judge about candidates of at
+    least this probability, but asks no judge.
     """
 
     sources: tuple[str, ...] = INDEX
@@ -199,9 +199,9 @@ class FutureLeak(DoppelError):
 
 @dataclass(frozen=True, slots=True)
 class ReplayAnswer:
-    """One arrival, by its id in the file, and its candidates: ids with confidence, best first.
+    """One arrival, by its id in the file. `candidates` are ids with relevance (by default the confidence), best first.
 
-    `judge_question` has the replay's issue numbers; `ids` are the candidates' ids in the file.
+    `judge_question` has the replay's issue numbers; `ids` are the ids in the file of the issues in that question.
     """
 
     id: int | str
@@ -293,8 +293,8 @@ def replay(
 
     The finder gets `options` and the issues that the text names. The `mirror`, if any, maintains the finder's index.
     Issues before `start` exist from the beginning, and yield nothing. The finder learns of an issue only after
-    answering for that issue. Raises FutureLeak if a candidate arrived later than the issue, or is shown as closed too
-    early.
+    answering for that issue. `judge` is the recorder that the finder asks, if any. Raises FutureLeak if a candidate
+    arrived later than the issue, or is shown as closed too early.
     """
     asked = frozenset(asked)
     ids = FileIds()
@@ -325,7 +325,7 @@ def replay(
 
 
 def _checked(report: Report, issue: Issue, issues: Sequence[PastIssue]) -> Iterator[tuple[int | str, float]]:
-    """The candidates by their ids in the file. Raises FutureLeak if a candidate reveals what came after `issue`."""
+    """The candidates' ids in the file, and relevance. Raises FutureLeak if one reveals what came after `issue`."""
     for candidate in report.candidates:
         if not 1 <= candidate.number < issue.number:
             raise FutureLeak(f"#{candidate.number} was found for #{issue.number}, which arrived before it")

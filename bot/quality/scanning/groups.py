@@ -157,6 +157,7 @@ def grouped(
         if answer.number in known:
             for one in answer.found:
                 pair = pair_of(answer.number, one.number)
+                # Each pair has one answer, so a pair that is found already was decided by people, and stays certain.
                 if pair in found:
                     found[pair] = replace(found[pair], reasons=one.reasons)
                 elif one.confidence >= threshold and one.number in known and pair not in decided.different:
@@ -198,12 +199,13 @@ def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ..
             near.setdefault(one, {})[other] = chance
             near.setdefault(other, {})[one] = chance
     members: dict[int, tuple[int, ...]] = {number: (number,) for number in near}
+    # The heap returns the lowest entry first, so it holds negated probabilities.
     heap = [(-chance, one, other) for one, others in near.items() for other, chance in others.items() if one < other]
     heapq.heapify(heap)
     while heap:
-        chance, one, other = heapq.heappop(heap)
+        negated, one, other = heapq.heappop(heap)
         # Skip stale entries, whose groups have changed.
-        if one in near and near[one].get(other) == -chance:
+        if one in near and near[one].get(other) == -negated:
             members[one] += members.pop(other)
             _merge(near, one, other)
             for third, least in near[one].items():

@@ -65,6 +65,7 @@ def render_scan(result: ScanResult, links: RepoLinks, checked: datetime, say: Me
     """
     # A repository's own text (`templates` in its settings) may make this line long.
     time = break_phrase(say.checked(time=checked))
+    # The 200 characters are for the marker and the blank lines.
     inside = scan_markdown(result, links, say, BODY_MAX - 200 - len(time))
     # The fingerprint leaves out the time, so that an otherwise unchanged issue is not edited.
     text = break_phrase(f"{inside}\n\n{time}")
@@ -76,7 +77,7 @@ def scan_markdown(
 ) -> str:
     """The most useful groups in at most `limit` characters, and the number of omitted groups.
 
-    With `most`, at most so many groups, without that number.
+    With `most`: at most `most` groups, and no number of omitted groups.
     """
     blocks = [heading(result, say)]
     if result.groups:
@@ -88,7 +89,7 @@ def scan_markdown(
     room = limit - _RESERVED - sum(len(block) + 2 for block in blocks)
     shown = 0
     for rank, group in enumerate(result.groups[:most], 1):
-        texts = (_group(rank, group, links, members, say) for members in _MEMBERS)
+        texts = (_group(rank, group, links, most_members, say) for most_members in _MEMBERS)
         block = next((text for text in texts if len(text) + 2 <= room), None)
         if block is None:
             break
@@ -127,17 +128,17 @@ def age(entry: BacklogIssue, say: Messages) -> str:
     return f"{state} · {say.reported(day=entry.created_at.date())}"
 
 
-def _group(rank: int, group: DuplicateGroup, links: IssueNames, most: int, say: Messages) -> str:
+def _group(rank: int, group: DuplicateGroup, links: IssueNames, most_members: int, say: Messages) -> str:
     """An item of a numbered list, with the other lines below it."""
-    original, mark = group.original, f"{rank}. "
+    original, prefix = group.original, f"{rank}. "
     lines = [
         f"- {sentence(age(original, say))} · {facts(group, say)}",
-        *(line for member in group.members[:most] for line in _member(member, links, say)),
+        *(line for member in group.members[:most_members] for line in _member(member, links, say)),
     ]
-    if len(group.members) > most:
-        lines.append(f"- {say.also_more(count=len(group.members) - most)}")
-    title = f"{mark}{links.issue(original.number)} {escape(original.title)}"
-    return "\n".join([title, *(" " * len(mark) + line for line in lines)])
+    if len(group.members) > most_members:
+        lines.append(f"- {say.also_more(count=len(group.members) - most_members)}")
+    title = f"{prefix}{links.issue(original.number)} {escape(original.title)}"
+    return "\n".join([title, *(" " * len(prefix) + line for line in lines)])
 
 
 def _member(member: GroupMember, links: IssueNames, say: Messages) -> list[str]:

@@ -148,22 +148,22 @@ class Scan(TableGateway):
         self._closed = closed
 
     def begin(self, *, fresh: bool = False) -> None:
-        """Delete the outdated answers; with `fresh`, delete all answers."""
+        """Delete the answers that name issues changed since; with `fresh`, delete all. `missing` finds the rest."""
         in_repo = table.c.repo_id == self._repo_id
         # Find them before the transaction, which keeps other writers of SQLite waiting.
-        numbers = [] if fresh else self._outdated()
+        numbers = [] if fresh else self._naming_changed_issues()
         with write(self._engine) as connection:
-            outdated = sa.true() if fresh else among(connection, table.c.number, numbers)
-            connection.execute(sa.delete(table).where(in_repo, outdated))
+            chosen = sa.true() if fresh else among(connection, table.c.number, numbers)
+            connection.execute(sa.delete(table).where(in_repo, chosen))
 
     def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
         """The issues above `after` that still need an answer, ascending."""
         # An issue needs an answer if it has none, or if its answer is of another version or older than text or vector.
-        model = self._matcher.version(self._repo_id)
+        version = self._matcher.version(self._repo_id)
         answered = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
         indexed = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
         embedded = sa.and_(vectors.c.repo_id == issues.c.repo_id, vectors.c.number == issues.c.number)
-        outdated = sa.or_(table.c.sequence < terms.c.changed, table.c.sequence < vectors.c.changed)
+        older = sa.or_(table.c.sequence < terms.c.changed, table.c.sequence < vectors.c.changed)
         query = (
             sa.select(issues.c.number)
             .join(terms, indexed)
@@ -172,7 +172,7 @@ class Scan(TableGateway):
             .where(
                 self._in_backlog(),
                 issues.c.number > after,
-                sa.or_(table.c.number.is_(None), table.c.model != model, outdated),
+                sa.or_(table.c.number.is_(None), table.c.model != version, older),
             )
             .order_by(issues.c.number)
             .limit(limit)
@@ -248,7 +248,7 @@ class Scan(TableGateway):
             )
         ]
 
-    def _outdated(self) -> list[int]:
+    def _naming_changed_issues(self) -> list[int]:
         """The issues whose answers name another issue with a newer text or newer vectors."""
         changed: dict[int, int] = {}
         for part in (terms, vectors):

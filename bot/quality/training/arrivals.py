@@ -82,7 +82,7 @@ def read_verdicts(path: Path) -> dict[str, ReaderVerdicts]:
 
 
 def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tuple[Fitted, Fitted]:
-    """Fit the last step (`probability.py`) to the candidates' log-odds, once with the text model and once without.
+    """Fit the last step (`probability.py`) to each arrival's log-odds, once with the text model and once without.
 
     The fit without the text model leaves out small repositories, in which word counts reveal too little.
     """
@@ -92,8 +92,8 @@ def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tup
         weight = np.concatenate([np.full(len(reading.same), reading.weight) for reading in readings])
         return fit_probability(names, np.concatenate(rows), same, weight / weight.mean(), L2_READINGS, {})
 
-    with_text = [probability.rows_with_text(own, reading.likeness) for own, reading in zip(odds, reads, strict=True)]
-    by_odds = [probability.rows_by_odds(own) for own, reading in zip(odds, reads, strict=True) if not reading.small]
+    with_text = [probability.rows_with_text(one, reading.likeness) for one, reading in zip(odds, reads, strict=True)]
+    by_odds = [probability.rows_by_odds(one) for one, reading in zip(odds, reads, strict=True) if not reading.small]
     return (
         fit(probability.WITH_TEXT, with_text, reads),
         fit(probability.BY_ODDS, by_odds, [reading for reading in reads if not reading.small]),
@@ -188,13 +188,13 @@ def collect(material: TrainingFile, progress: Progress, *, others: int, seed: in
     issues, labels = read_archive(material.issues), read_labels(material.issues)
     verdicts = read_verdicts(material.readings) if material.readings else {}
     chosen = beginning(issues, labels) | to_learn_from(issues, labels, others, seed)
-    read = {position: verdicts[str(past.id)] for position, past in enumerate(issues) if str(past.id) in verdicts}
-    if verdicts and not read:
+    verdicts_at = {at: verdicts[str(past.id)] for at, past in enumerate(issues) if str(past.id) in verdicts}
+    if verdicts and not verdicts_at:
         raise UserError(f"{material.readings}: none of the issues that were read is in {material.issues}")
-    progress(len(chosen.keys() | read.keys()), 0)
+    progress(len(chosen.keys() | verdicts_at.keys()), 0)
     with training_repository(material.text_model) as repository:
-        arrivals = list(_compared(repository, issues, labels, chosen, read, progress))
-    if not read:
+        arrivals = list(_compared(repository, issues, labels, chosen, verdicts_at, progress))
+    if not verdicts_at:
         return arrivals
     return [*arrivals, *small_repositories(material.text_model, issues, labels, progress, seed)]
 
@@ -204,19 +204,20 @@ def _compared(
     issues: Sequence[PastIssue],
     labels: Labels,
     chosen: Mapping[int, float],
-    read: Mapping[int, ReaderVerdicts],
+    verdicts_at: Mapping[int, ReaderVerdicts],
     progress: Progress,
 ) -> Iterator[Arrival]:
     """The issues that are chosen or have readers' verdicts, in order. Leaves out issues without candidates."""
     grown = grown_from(issues)
     for position, past in enumerate(issues):
         issue = repository.arrive(past)
-        if position in chosen or position in read:
+        if position in chosen or position in verdicts_at:
             numbers, values = repository.compared(issue)
             ids = [issues[number - 1].id for number in numbers.tolist()]
             same = [float(labels.group[id] == labels.group[past.id]) for id in ids]
             if same:
-                reading = _read(repository, issue, numbers, ids, read[position]) if position in read else None
+                found = verdicts_at.get(position)
+                reading = _read(repository, issue, numbers, ids, found) if found else None
                 back, young = position - numbers, position < grown
                 yield Arrival(position, values, back, np.array(same), chosen.get(position, 0.0), young, reading)
             progress(0, 1)
@@ -264,7 +265,7 @@ def small_repositories(
     for size, repositories in SIZES:
         for _ in range(repositories):
             # The first issue of each chosen pair is `present`, and the second arrives `again`. None of the `new`
-            # arrivals repeats an issue that is present.
+            # arrivals repeats an issue that is present; twice as many are drawn, because some would.
             chosen = rng.sample(pairs, REPEATING)
             again = {later for _, later in chosen}
             present = sorted({*rng.sample(drawn, min(size, len(drawn))), *(first for first, _ in chosen)} - again)
@@ -286,6 +287,7 @@ def _arrivals_after(
     """Each of the `arriving` issues, compared as if it were the next issue in a repository with those `present`."""
     for position in present:
         repository.add(repository.arrive(issues[position]))
+    present_groups = [labels.group[issues[position].id] for position in present]
     last = issues[present[-1]].created_at
     for past in (issues[position] for position in arriving):
         # The repository does not keep this issue, so the issue must not be closed later.
@@ -294,7 +296,7 @@ def _arrivals_after(
         if not len(numbers):
             continue
         group = labels.group[past.id]
-        same = np.array([float(labels.group[issues[present[number - 1]].id] == group) for number in numbers.tolist()])
+        same = np.array([float(present_groups[number - 1] == group) for number in numbers.tolist()])
         weight = SHARE / REPEATING if same.any() else (1 - SHARE) / OTHERS
         likeness = repository.likeness(issue, numbers, np.arange(len(numbers)))
         read = ReadCandidates(same, likeness, weight, signed=bool(known_author(issue.author)), small=True)

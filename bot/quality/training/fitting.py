@@ -44,10 +44,12 @@ def fit_order(
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     inputs = (rows - mean) / scale
     start = np.array([prior.get(name, 0.0) for name in names]) * scale
+    # The first row of each question, and the question of each row.
     firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     question = np.repeat(np.arange(len(sizes)), sizes)
 
     def loss_and_shares(beta: Floats) -> tuple[float, Floats, Floats]:
+        """The loss, and each row's probability among all candidates of its question, and among the true ones."""
         scores = inputs @ beta
         # Without its question's highest score, no `exp` overflows.
         weights = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
@@ -56,10 +58,11 @@ def fit_order(
         return float(loss), weights / totals[question], weights * same / true_totals[question]
 
     def step(beta: Floats) -> Floats:
-        _, chance, share = loss_and_shares(beta)
+        _, chance, true_chance = loss_and_shares(beta)
         mean_inputs = np.add.reduceat(inputs * chance[:, None], firsts, axis=0)
+        # Leaves out the part of the true candidates, which could make the curvature negative.
         curvature = (inputs * chance[:, None]).T @ inputs - mean_inputs.T @ mean_inputs + l2 * np.eye(len(beta))
-        return np.asarray(np.linalg.solve(curvature, inputs.T @ (chance - share) + l2 * (beta - start)))
+        return np.asarray(np.linalg.solve(curvature, inputs.T @ (chance - true_chance) + l2 * (beta - start)))
 
     beta = _descend(start, step, lambda beta: loss_and_shares(beta)[0])
     return _fitted(names, beta / scale, 0.0)
@@ -77,6 +80,7 @@ def fit_probability(
         raise ValueError(f"{'all' if same.all() else 'none'} of the candidates that are looked at are the same issue")
     mean = np.average(rows, axis=0, weights=weight)
     scale = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weight)) + 1e-9
+    # The last column, of ones, is the intercept's. Its tiny penalty only keeps the equations solvable.
     inputs = np.hstack([np.clip((rows - mean) / scale, -_FAR, _FAR), np.ones((len(rows), 1))])
     priors = np.array([prior.get(name, 0.0) for name in names] + [0.0]) * np.append(scale, 1.0)
     penalty = np.array([l2] * len(names) + [1e-9])

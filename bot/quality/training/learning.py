@@ -102,7 +102,7 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The orders of candidates: one learned from all arrivals, and for each part one learned from the other parts."""
+    """The orders of candidates: one learned from all grown arrivals, and for each part one from the other parts."""
 
     whole: Fitted
     parts: Sequence[Fitted]
@@ -111,14 +111,15 @@ class Order:
 def learn(files: Sequence[TrainingFile], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
     """The data of `weights.json`. Without readers' verdicts, the last step is copied from the shipped weights."""
     by_file = [collect(one, progress, others=others, seed=seed) for one in files]
-    arrivals = [[one for one in collected if one.stands_for] for collected in by_file]
-    marked = fit_marked([one for sampled in arrivals for one in sampled], seed)
+    # An arrival that serves only the last step stands for no issue, and teaches nothing about marks.
+    sampled_by_file = [[one for one in collected if one.stands_for] for collected in by_file]
+    marked = fit_marked([one for sampled in sampled_by_file for one in sampled], seed)
     return {
-        "arrivals": sum(map(len, arrivals)),
+        "arrivals": sum(map(len, sampled_by_file)),
         "ranking": marked.order.data(),
         KNOWN: marked.known.data(),
         UNKNOWN: marked.unknown.data(),
-        READ: _readings(by_file, arrivals, marked, seed),
+        READ: _readings(by_file, sampled_by_file, marked, seed),
     }
 
 
@@ -131,7 +132,7 @@ class MarkModels:
     unknown: ProbabilityModel
 
     def odds(self, arrival: Arrival, signed: bool) -> Floats:
-        """The log-odds of each candidate of an arrival; -inf for candidates that rank too low to be judged."""
+        """The log-odds of each candidate, -inf if it ranks too low to be judged; `signed`: the author is known."""
         best, rows = _ranked(arrival, self.order)
         model = self.known if signed else self.unknown
         odds = np.full(len(best), -np.inf)
@@ -148,7 +149,7 @@ def fit_marked(arrivals: Sequence[Arrival], seed: int) -> MarkModels:
 
 
 def _readings(
-    by_file: Sequence[Sequence[Arrival]], arrivals: Sequence[Sequence[Arrival]], marked: MarkModels, seed: int
+    by_file: Sequence[Sequence[Arrival]], sampled_by_file: Sequence[Sequence[Arrival]], marked: MarkModels, seed: int
 ) -> dict[str, object]:
     """Learn the last step from the readers' verdicts on each file.
 
@@ -157,11 +158,12 @@ def _readings(
     """
     odds: list[Floats] = []
     reads: list[ReadCandidates] = []
-    for own, collected in enumerate(by_file):
+    for file, collected in enumerate(by_file):
         if not any(one.read for one in collected):
             continue
         try:
-            models = fit_marked([one for at, other in enumerate(arrivals) if at != own for one in other], seed)
+            others = [one for at, sampled in enumerate(sampled_by_file) if at != file for one in sampled]
+            models = fit_marked(others, seed)
         except ValueError:
             models = marked
         for small in (False, True):
@@ -184,6 +186,7 @@ def _judged(odds: Floats, read: ReadCandidates) -> tuple[Floats, ReadCandidates]
     if not read.small:
         return log_odds, read
     judged = np.isfinite(log_odds)
+    # The text model's closest candidates are judged however low they rank.
     judged[np.argsort(-read.likeness.cosines, kind="stable")[:CLOSEST]] = True
     likeness = read.likeness.of(judged)
     return log_odds[judged], replace(read, same=read.same[judged], likeness=likeness)
@@ -206,7 +209,7 @@ class FirstCandidates:
     @classmethod
     def of(cls, odds: Floats, earlier: Sequence[int], same: Floats, weight: Floats) -> FirstCandidates:
         """Build the rows from the candidates' log-odds and the number of issues before each question (`earlier`)."""
-        rows = [calibration(*one) for one in zip(odds.tolist(), earlier, strict=True)]
+        rows = [calibration(log_odds, total) for log_odds, total in zip(odds.tolist(), earlier, strict=True)]
         return cls(np.array(rows).reshape(len(rows), len(CALIBRATION) + 1), same, weight)
 
 
@@ -220,12 +223,13 @@ def fit_calibration(firsts: FirstCandidates, small: FirstCandidates) -> Fitted:
 
 def smallness_of(firsts: FirstCandidates, by_size: Fitted) -> float:
     """The change of log-odds with each unit of SMALLNESS: at most 0, and 0 without small repositories."""
-    small = firsts.rows[:, -1] > 0
-    if not small.any():
+    # The last column is SMALLNESS, the others are CALIBRATION.
+    is_small = firsts.rows[:, -1] > 0
+    if not is_small.any():
         return 0.0
-    rows = firsts.rows[small]
+    rows = firsts.rows[is_small]
     odds = by_size.scores(rows[:, :-1])
-    return min(0.0, fit_factor(rows[:, -1], odds, firsts.same[small], firsts.weight[small], L2_CALIBRATION))
+    return min(0.0, fit_factor(rows[:, -1], odds, firsts.same[is_small], firsts.weight[is_small], L2_CALIBRATION))
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,6 +263,7 @@ def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> ProbabilityMode
     """Learn the probability that each of the first few candidates, in this order, is marked as the same."""
     grown = [one for one in arrivals if not one.young]
     lists = ordered(grown, order.parts, seed)
+    # No order was learned from young arrivals, so the order of all other arrivals may sort these.
     small = [_leaders(one, order.whole) for one in arrivals if one.young]
     small += ordered(grown, order.parts, seed, LATER_ONLY)
     rows, same = np.vstack([one.rows for one in lists]), np.concatenate([one.same for one in lists])

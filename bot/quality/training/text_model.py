@@ -1,10 +1,10 @@
 """Tunes the text model on marked duplicates, and writes the files that `bot/search/embedding/local_models.py` reads.
 
-The base model is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). A batch holds marked pairs of
-one project. Tuning moves each text closer to its own original than to all other originals of the batch, by the multiple
-negatives ranking loss (Henderson and others, 2017) with cosines scaled by 20. Tuning changes neither the word
-embeddings nor the first two layers: a few thousand pairs are not enough to improve them. The tuned model has eight-bit
-weights.
+The base model is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). A batch holds pairs of texts of
+one project: a text, and its partner, the next text that is marked as the same. Tuning moves each text closer to its own
+partner than to all other partners of the batch, by the multiple negatives ranking loss (Henderson and others, 2017)
+with cosines scaled by 20. Tuning changes neither the word embeddings nor the first two layers: a few thousand pairs are
+not enough to improve them. The tuned model has eight-bit weights.
 """
 
 from __future__ import annotations
@@ -52,10 +52,11 @@ def tune(files: Sequence[Path], folder: Path, progress: Callable[[int, int], Non
     warm = max(1, steps // 10)
     for step, batch in enumerate(islice(_batches(projects, random.Random(seed)), steps)):  # noqa: S311 - no secret
         # The rate rises for the first tenth of the steps, then falls to zero.
-        for group in optimizer.param_groups:
-            group["lr"] = RATE * min((step + 1) / warm, 1.0) * (steps - step) / steps
-        vectors = _embed(model, tokenizer, [text for pair in zip(*batch, strict=True) for text in pair])
-        # (pairs, pairs): each text by each original, its own on the diagonal.
+        for parameters in optimizer.param_groups:
+            parameters["lr"] = RATE * min((step + 1) / warm, 1.0) * (steps - step) / steps
+        texts, partners = zip(*batch, strict=True)
+        vectors = _embed(model, tokenizer, [*texts, *partners])
+        # (pairs, pairs): each text by each partner, its own on the diagonal.
         likeness = SCALE * vectors[: len(batch)] @ vectors[len(batch) :].T
         own = torch.arange(len(batch))
         loss = (functional.cross_entropy(likeness, own) + functional.cross_entropy(likeness.T, own)) / 2
@@ -68,7 +69,7 @@ def tune(files: Sequence[Path], folder: Path, progress: Callable[[int, int], Non
 
 
 def _pairs(path: Path) -> list[list[Pair]]:
-    """The marked pairs of a file by group: each issue's text, as the index reads it, with the group's next text."""
+    """The pairs of a file by group of duplicates: each issue's text, as indexed, with the group's next text."""
     issues, labels = read_archive(path), read_labels(path)
     analyser = TextAnalyser()
     lines = [analyser.lines_of(issue.body) for issue in issues]
@@ -78,8 +79,9 @@ def _pairs(path: Path) -> list[list[Pair]]:
     sizes = Counter(labels.group[issue.id] for issue in issues)
     for issue, issue_lines in zip(issues, lines, strict=True):
         if sizes[labels.group[issue.id]] > 1:
-            supplied = {line for line in issue_lines if line and seen[line] >= least}
-            text = analyser.read(issue.title, issue.body, issue_lines, supplied).text
+            # Lines that many issues have come from a form. The index leaves them out, too.
+            boilerplate = {line for line in issue_lines if line and seen[line] >= least}
+            text = analyser.read(issue.title, issue.body, issue_lines, boilerplate).text
             groups[labels.group[issue.id]].append(text[:MOST_CHARACTERS])
     return [list(pairwise(texts)) for texts in groups.values()]
 
@@ -87,12 +89,12 @@ def _pairs(path: Path) -> list[list[Pair]]:
 def _batches(projects: Sequence[Sequence[Sequence[Pair]]], rng: random.Random) -> Iterator[list[Pair]]:
     """An endless series of batches. Each batch holds pairs of one project, with at most one pair of each group."""
     while True:
-        found = []
+        batches = []
         for groups in projects:
             chosen = [rng.choice(group) for group in rng.sample(list(groups), len(groups))]
-            found += [chosen[start : start + BATCH] for start in range(0, len(chosen) - BATCH + 1, BATCH)]
-        rng.shuffle(found)
-        yield from found
+            batches += [chosen[start : start + BATCH] for start in range(0, len(chosen) - BATCH + 1, BATCH)]
+        rng.shuffle(batches)
+        yield from batches
 
 
 def _model() -> Any:

@@ -128,11 +128,11 @@ def _can_read(tokens: Any, text: str) -> bool:
             tokens_of_word.setdefault(word, []).append(at)
     known = letters = 0
     for positions in tokens_of_word.values():
-        original = text[offsets[positions[0]][0] : offsets[positions[-1]][1]]
-        if any(char.isalpha() for char in original) and not any(char.isdigit() for char in original):
-            letters += len(original)
-            if len(positions) == 1 and len(original) > 1 and names[positions[0]] != _UNKNOWN:
-                known += len(original)
+        written = text[offsets[positions[0]][0] : offsets[positions[-1]][1]]
+        if any(char.isalpha() for char in written) and not any(char.isdigit() for char in written):
+            letters += len(written)
+            if len(positions) == 1 and len(written) > 1 and names[positions[0]] != _UNKNOWN:
+                known += len(written)
     return known >= _MIN_KNOWN_SHARE * letters
 
 

@@ -40,6 +40,7 @@ from bot.text.github_urls import named_by
 
 # Without an index, at most this many issues are read one by one to follow duplicates.
 _MOST_READ = 5
+# None without an index.
 _Session = SearchSession | None
 # The answer if no judge is asked.
 _NO_OPINION = JudgeAnswer()
@@ -76,8 +77,8 @@ class Finder:
         if matcher is not None and repo_id is None:
             raise InvalidArgument("repo_id", "is missing: an index holds many repositories")
         self._github = github
-        self._words = CountedWords() if words is None else words
-        self._issues = issues
+        self._word_stats = CountedWords() if words is None else words
+        self._issue_count = issues
         self._settings = settings or FinderSettings()
         self._default = default
         self._matcher = matcher
@@ -87,7 +88,7 @@ class Finder:
         self._recent, indexed = RecentIssuesCache(github), matcher is not None
         within = within if indexed else None
         self._network = FederatedSearch(
-            github, tuple(further), self._words, self._recent, self._settings, indexed, within
+            github, tuple(further), self._word_stats, self._recent, self._settings, indexed, within
         )
 
     def find_duplicates(
@@ -157,6 +158,7 @@ class Finder:
         """Score one issue as a candidate for another, even if no source finds it (`/duplicates explain #N`)."""
         options = FindOptions(earlier_only=earlier_only)
         with self._session(target, options) as (session, _):
+            # The empty tuple leaves out the session's own candidates.
             matches = [] if session is None else session.judge((), also=[other.number])
             judged = [(match.confidence, match.explain()) for match in matches[:1]]
         if not judged:
@@ -184,8 +186,8 @@ class Finder:
 
     def notice(self, issue: Issue) -> None:
         """Count the words of a new issue. Call this after searching for it, because its own words must not count."""
-        if ensure_word_stats(self._recent, self._words, issue.repo):
-            count_words(self._words, [issue])
+        if ensure_word_stats(self._recent, self._word_stats, issue.repo):
+            count_words(self._word_stats, [issue])
 
     def _draft(
         self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session, unindexed: UnindexedScorer
@@ -198,6 +200,7 @@ class Finder:
         found = scoring.group_results(target, ranked, options, self._look_up(target, session))
         worth = [] if self._judge is None else scoring.worth_judging(found, target, self._judge.floor)
         shown = [] if worth else self._choose_shown(found, options, target, gathered, indexed=session is not None)
+        # A verdict can drop each result worth judging; then the next results move up, and need reasons, too.
         explained = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
         reasons = scoring.reasons_of(explained, found[: results.MOST_CONSIDERED], gathered) if options.explained else {}
         positions = {id(result): at for at, (result, _) in enumerate(found)}
@@ -307,8 +310,8 @@ class Finder:
             else one.issue
             for one in similar
         ]
-        ensure_word_stats(self._recent, self._words, target.repo)
-        values = relevances(options.by, target, issues, confidences, self._words)
+        ensure_word_stats(self._recent, self._word_stats, target.repo)
+        values = relevances(options.by, target, issues, confidences, self._word_stats)
         pairs = list(zip(similar, values, strict=True))
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0].issue.created_at, pair[0].issue.number))
 
@@ -328,7 +331,7 @@ class Finder:
                     self._matcher.session(self._repo_id, target, words=options.words, below=below)
                 )
                 background = partial(issues_before, session, target)
-            total = earlier if self._issues is None else min(earlier, self._issues)
+            total = earlier if self._issue_count is None else min(earlier, self._issue_count)
             unindexed = partial(
                 score_unindexed, stack, self._temporary, forms, background, target, self._repo_id, options, total
             )

@@ -149,6 +149,7 @@ def considered(
             number=one.issue.number,
             probability=one.confidence,
             rank=rank,
+            # `decisions.evidence` marks those that the comment lists.
             shown=False,
             sources={name: ranks.get(name, {}).get(one.issue.key) for name in one.sources},
             titles=(dice_sorensen(target.title, one.issue.title), title_ratio(target.title, one.issue.title)),

@@ -68,7 +68,7 @@ def score_indexed(
         compared = _choose_compared(session, target, use, found, own) | {*found.get(KnownIssues.name, ())}
     matches = [match for match in session.judge(also=compared) if match.number in compared]
     rows = session.issues([match.number for match in matches])
-    left = session.issues({hit.issue.number for hit in own} - compared)
+    not_compared = session.issues({hit.issue.number for hit in own} - compared)
     return IndexResults(
         candidates=tuple(
             ScoredIssue(
@@ -81,7 +81,7 @@ def score_indexed(
             for one in matches
             if one.number in rows
         ),
-        indexed=frozenset((*(match.number for match in matches), *left)),
+        indexed=frozenset((*(match.number for match in matches), *not_compared)),
         found=found,
         runs=runs,
         problems=tuple(one for one in session.problems if one.source in use),
@@ -148,11 +148,11 @@ def reasons_of(
     best: Sequence[tuple[RankedResult, ScoredIssue]],
     gathered: Gathered,
 ) -> dict[int, tuple[Reason, ...]]:
-    """The reasons of the `shown` results, and of `best` results that are likely enough, by the result's `id`.
+    """The reasons of the `shown` results, and of `best` results that are likely enough, by `id(result)`.
 
     GitHub's own suggestion (F8a) comes last.
     """
-    near = [pair for pair in best if pair[0].confidence >= MENTION_FROM]
+    near = [(result, one) for result, one in best if result.confidence >= MENTION_FROM]
     explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
     likely = gathered.likely
     return {
@@ -170,7 +170,7 @@ LookUp = Callable[[Collection[int]], tuple[Mapping[int, Issue], Mapping[int, int
 
 def group_results(
     target: Issue, ranked: Sequence[tuple[ScoredIssue, float]], options: FindOptions, look_up: LookUp
-) -> list[tuple[RankedResult, ScoredIssue]]:
+) -> ScoredResults:
     """Group duplicates, and return the results that can be shown, in the order of `ranked` (candidate and relevance).
 
     A group has the best confidence and relevance of its members that may be mentioned. Pull requests, discussions and
@@ -184,8 +184,9 @@ def group_results(
     known, originals = _with_relatives(issues, ties, options.duplicates, look_up)
     mentionable = {number: issue for number, issue in known.items() if options.may_mention(issue, target)}
     leaders = {number for number, issue in mentionable.items() if options.may_lead(issue)}
+    # By the best candidate, whose place in the list the group takes.
     groups = {group.found[0]: group for group in resolve(list(own), originals, mentionable, leaders)}
-    shown: list[tuple[RankedResult, ScoredIssue]] = []
+    shown: ScoredResults = []
     for one, relevance in ranked:
         if not is_own(one.issue, target):
             if options.may_lead(one.issue):
@@ -243,6 +244,7 @@ def _tied(candidates: Collection[int], ties: Mapping[int, int]) -> set[int]:
 
 
 ScoredResults = list[tuple[RankedResult, ScoredIssue]]
+"""Results, each with the candidate whose reasons explain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +252,7 @@ class Draft:
     """The results before the judge reads them: all `found`, best first, and those `worth` judging.
 
     If no result is worth judging, the `shown` results are final. `best` is the highest probability of all candidates.
+    `inside` is the index's answer.
     """
 
     inside: IndexResults
@@ -301,17 +304,17 @@ def with_opinion(found: ScoredResults, judge: Judge, opinion: JudgeAnswer, by: R
 
 
 def _judged(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: JudgeAnswer, by: Relevance) -> RankedResult:
-    pair = opinion.said.get(one.issue.number)
-    if pair is None or result.named:
+    said = opinion.said.get(one.issue.number)
+    if said is None or result.named:
         return result
     confidence = judge.probability(result.confidence, opinion, one.issue.number)
-    cause = (Reason(ReasonCode.CAUSE, (pair.shared_cause,)),) if pair.shared_cause else ()
+    cause = (Reason(ReasonCode.CAUSE, (said.shared_cause,)),) if said.shared_cause else ()
     return replace(
         result,
         confidence=confidence,
         relevance=confidence if by is Relevance.LEARNED else result.relevance,
         reasons=(*cause, *result.reasons),
-        verdict=pair.verdict,
+        verdict=said.verdict,
         judged_by=opinion.by,
         unjudged=result.confidence,
     )

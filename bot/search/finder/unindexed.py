@@ -106,20 +106,21 @@ def score_unindexed(
     if not hits:
         return []
     hits = hits[:MOST_UNINDEXED]
-    rows, numbers, own = renumbered(target, [hit.issue for hit in hits], background())
+    rows, numbers, target_number = renumbered(target, [hit.issue for hit in hits], background())
     index = stack.enter_context(temporary.opened(forms))
     try:
         index.put(repo_id, rows)
     except EmbeddingError as failure:
         log.warning("what searches found is judged by words alone: %s", failure)
         index.put(repo_id, rows, embed=False)
-    below = own if options.earlier_only else None
-    numbered = replace(target, number=own)
+    below = target_number if options.earlier_only else None
+    numbered = replace(target, number=target_number)
     matcher = temporary.over(index)
     session = stack.enter_context(matcher.session(repo_id, numbered, words=options.words, below=below, total=total))
     by_number = {numbers[hit.issue.key]: hit for hit in hits}
     return [
         ScoredIssue(hit.issue, match.confidence, hit.sources, match.explain)
+        # The empty tuple leaves out the session's own candidates, mostly background.
         for match in session.judge((), also=by_number)
         for hit in (by_number[match.number],)
     ]
@@ -141,9 +142,10 @@ def renumbered(
 
     def age(key: str) -> tuple[bool, float, int]:
         row = rows[key]
+        # The first part says whether the issue has to come after the target.
         return key not in found and row.created_at > moment, row.created_at, row.number
 
     order = sorted(rows, key=age)
-    own = 1 + sum(not age(key)[0] for key in order)
-    numbers = {key: at + (at >= own) for at, key in enumerate(order, 1)}
-    return [rows[key]._replace(number=numbers[key]) for key in order], numbers, own
+    target_number = 1 + sum(not age(key)[0] for key in order)
+    numbers = {key: at + (at >= target_number) for at, key in enumerate(order, 1)}
+    return [rows[key]._replace(number=numbers[key]) for key in order], numbers, target_number

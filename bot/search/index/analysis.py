@@ -102,6 +102,7 @@ def find_boilerplate(
     counts the earlier issues with the same title and body: a line that only they have does not come from a form.
     """
     threshold = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
+    # If the copies alone reach a limit, the lines may recur only in them.
     recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
     boilerplate = {line for line in lines if seen[line] >= threshold > copies} | (form_lines & lines)
     if boilerplate and (recurring | boilerplate).issuperset(all_lines):
@@ -113,8 +114,8 @@ def find_boilerplate(
 def stored_boilerplate(lines: Sequence[str], copy: str, stored: Collection[str]) -> set[str] | None:
     """The lines that were boilerplate when the issue was stored, or None if that is unknown.
 
-    `stored` has the lines of the issue that were counted at that time and, if there were any, `copy`, the whole issue
-    as a single term. Counting again now would miss forms that are no longer used.
+    `stored` has the lines of the issue that were not boilerplate at that time and, if there were any, `copy`, the whole
+    issue as a single term. Counting again now would miss forms that are no longer used.
     """
     # Unknown: another version of the analyser read the issue, or the issue had too many lines to count all of them.
     if (stored and copy not in stored) or len(stored) > MOST_LINES:

@@ -29,12 +29,12 @@ NO_TERMS = bytes(2 * MOST_FIELDS)
 
 _HEAD_BYTES = len(NO_TERMS)
 
-_NUMBER, _LENGTH = np.uint64(32), np.uint64(16)
+_NUMBER_SHIFT, _LENGTH_SHIFT = np.uint64(32), np.uint64(16)
 
 
 def pack_postings(numbers: NDArray[Any], lengths: NDArray[Any], counts: NDArray[Any]) -> Postings:
-    cut = np.minimum(lengths, LONGEST_FIELD).astype(np.uint64) << _LENGTH
-    packed = (numbers.astype(np.uint64) << _NUMBER) | cut | np.minimum(counts, MOST_COUNTED).astype(np.uint64)
+    cut = np.minimum(lengths, LONGEST_FIELD).astype(np.uint64) << _LENGTH_SHIFT
+    packed = (numbers.astype(np.uint64) << _NUMBER_SHIFT) | cut | np.minimum(counts, MOST_COUNTED).astype(np.uint64)
     return np.asarray(packed, dtype=np.uint64)
 
 
@@ -131,7 +131,7 @@ def binary(offset: float = 1.0) -> Scoring:
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Issues that share a term with the query, by ascending number, and their scores."""
+    """The numbers of issues that a search found, ascending unless they come from `best`, and their scores."""
 
     numbers: Integers
     scores: Floats

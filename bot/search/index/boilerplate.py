@@ -46,7 +46,8 @@ class RepositoryAnalyser:
         countable = {number: countable_lines(all_lines) for number, all_lines in lines.items()}
         new_counts = Counter(itertools.chain.from_iterable(countable.values()))
         # Get the form lines before connecting: `form_lines` may need a connection too, and threads could deadlock.
-        forms = [countable_lines(self._analyser.lines_of(line)) for line in self._info.form_lines(repo_id)]
+        comparable = [countable_lines(self._analyser.lines_of(line)) for line in self._info.form_lines(repo_id)]
+        form_lines = set(itertools.chain.from_iterable(comparable))
         with self._engine.connect() as connection:
             count = load_state(connection, repo_id).issues
             wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *copies.values()}
@@ -54,8 +55,7 @@ class RepositoryAnalyser:
             # Of the wanted lines, those that any stored issue has, by term number.
             line_of = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, line_of)
-            form_lines = set(itertools.chain.from_iterable(forms))
-            # Few lines are common enough to come from a form.
+            # Few lines are common enough to come from a form. Without any, what is stored does not matter.
             common = {
                 line for line, issues in new_counts.items() if issues + seen[line] >= SUPPLIED_ISSUES
             } | form_lines

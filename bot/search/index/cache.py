@@ -129,12 +129,12 @@ class IndexCache:
             self._repositories.pop(repo_id, None)
 
 
-def _count_all(connection: sa.Connection, repo_id: int, field: int, terms: int) -> NDArray[np.int32]:
+def _count_all(connection: sa.Connection, repo_id: int, field: int, next_term: int) -> NDArray[np.int32]:
     """How many issues have each term of a field, at least 1."""
-    counts = np.ones(terms, dtype=np.int32)
+    counts = np.ones(next_term, dtype=np.int32)
     first, table = list_key(field, 0), index_lists.c
     query = sa.select(table.list, table.issues).where(
-        table.repo_id == repo_id, table.list >= first, table.list < list_key(field, terms), table.issues > 1
+        table.repo_id == repo_id, table.list >= first, table.list < list_key(field, next_term), table.issues > 1
     )
     for rows in connection.execute(query, execution_options={"yield_per": _ROWS}).partitions():
         pairs = np.array(list(map(tuple, rows)), dtype=np.int64)

@@ -141,8 +141,8 @@ def load_state(connection: sa.Connection, repo_id: int) -> IndexState:
         return IndexState()
     _, sequence, issues, next_term, lengths, model, vectors, total, centre, reading = rows[0]
     by_position = {int(position): length for position, length in json.loads(lengths).items()}
-    sums = _matrix(total), _matrix(centre)
-    return IndexState(sequence, issues, next_term, by_position, model, vectors, *sums, reading)
+    vector_sum, centre = _matrix(total), _matrix(centre)
+    return IndexState(sequence, issues, next_term, by_position, model, vectors, vector_sum, centre, reading)
 
 
 def lock_state(connection: sa.Connection, repo_id: int) -> IndexState:
@@ -154,13 +154,13 @@ def lock_state(connection: sa.Connection, repo_id: int) -> IndexState:
 
 
 def save_state(connection: sa.Connection, repo_id: int, state: IndexState) -> None:
-    sums = (array.astype("<f8").tobytes() for array in (state.vector_sum, state.centre))
-    counts = (state.sequence, state.issues, state.next_term, json.dumps(state.lengths), state.model, state.vectors)
-    upsert(connection, index_states, [(repo_id, *counts, *sums, state.reading)])
+    matrices = (array.astype("<f8").tobytes() for array in (state.vector_sum, state.centre))
+    totals = (state.sequence, state.issues, state.next_term, json.dumps(state.lengths), state.model, state.vectors)
+    upsert(connection, index_states, [(repo_id, *totals, *matrices, state.reading)])
 
 
 def _first_sequence(connection: sa.Connection) -> int:
-    """The first number of a new index: the time in milliseconds. Caches may remember lower ones of an erased index."""
+    """The first number of a new index: the time in milliseconds. Caches may remember lower numbers of an erased one."""
     now: float = connection.execute(sa.select(database_time(connection.engine))).scalar_one()
     return int(now * 1_000)
 

@@ -52,7 +52,7 @@ _ABOVE = (
 
 
 class _LastPut(NamedTuple):
-    """A thread's last `put`, of `issue` (repository, number, text). Its analysis fits these `forms` and `sequence`."""
+    """A thread's last `put`, of `issue` (repository, number, text). It is valid for these form lines and `sequence`."""
 
     issue: tuple[int, int, tuple[str, str]]
     forms: Collection[str]
@@ -82,8 +82,8 @@ class Index:
     ) -> None:
         """The `engine` comes from `make_engine`, for a database that `migrate` has prepared.
 
-        The `text_model` compares the best candidates. It must run on this machine, because this model gets the texts of
-        every repository.
+        `about` knows the repositories; by default none has forms, and every text may be embedded. The `text_model`
+        compares the best candidates. It must run on this machine, because it gets the texts of every repository.
         """
         self._engine = engine
         self.analyser, self.embedder, self.about = analyser, embedder, about or FormLines()
@@ -95,7 +95,7 @@ class Index:
         self._repository_analyser = RepositoryAnalyser(engine, analyser, self.about)
         self._model = ModelVectors(embedder) if embedder else None
         #: The text model's vectors; None without a text model.
-        self.texts = TextVectors(engine, self._repository_analyser, text_model) if text_model else None
+        self.text_vectors = TextVectors(engine, self._repository_analyser, text_model) if text_model else None
 
     def close(self) -> None:
         """Close the connections to the database; later calls open new ones."""
@@ -141,7 +141,7 @@ class Index:
 
     def text_count(self, repo_id: int) -> int | None:
         """How many issues the text model has read; None without a text model."""
-        return None if self.texts is None else self.texts.count(repo_id)
+        return None if self.text_vectors is None else self.text_vectors.count(repo_id)
 
     def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
         """Analyse a text as the repository's issues are analysed, without boilerplate. Stores nothing.
@@ -201,10 +201,10 @@ class Index:
             # Deliveries can overtake each other; GitHub's own time shows which text is newer.
             outdated = {number for number, at in stored.items() if at > part[number].updated_at}
             current = [issue for number, issue in part.items() if number not in outdated]
-            rows = [row for row, number in enumerate(analyses) if number not in outdated]
+            vector_rows = [row for row, number in enumerate(analyses) if number not in outdated]
             analyses = {number: analysis for number, analysis in analyses.items() if number not in outdated}
-            texts = {number: text for number, text in changed.items() if number not in outdated}
-            issue_rows.write(connection, repo_id, current, texts)
+            changed = {number: text for number, text in changed.items() if number not in outdated}
+            issue_rows.write(connection, repo_id, current, changed)
             if not state.issues:
                 state.reading = self._analyser_version
             replaced = False
@@ -213,7 +213,7 @@ class Index:
                 replaced = self._update_terms(connection, repo_id, state, batch, list(analyses))
                 # Only `embed_missing` may replace another model's vectors: here, a single issue would discard them all.
                 if model is not None and vectors is not None and state.model in ("", model.model):
-                    model.put(connection, repo_id, state, list(analyses), vectors[rows])
+                    model.put(connection, repo_id, state, list(analyses), vectors[vector_rows])
                 else:
                     drop(connection, repo_id, state, analyses)
             save_state(connection, repo_id, state)
@@ -221,8 +221,8 @@ class Index:
             self._recount(repo_id)
         if len(analyses) == 1:
             ((number, analysis),) = analyses.items()
-            pair = None if vectors is None else vectors[rows[0]]
-            self._last_put.value = _LastPut((repo_id, number, texts[number]), forms, state.sequence, analysis, pair)
+            pair = None if vectors is None else vectors[vector_rows[0]]
+            self._last_put.value = _LastPut((repo_id, number, changed[number]), forms, state.sequence, analysis, pair)
         return True
 
     def remove(self, repo_id: int, numbers: Collection[int]) -> None:
@@ -322,6 +322,7 @@ class Index:
         change = PostingsChange(added, postings, dropped, leaving, since, self._searchable)
         empty = update_postings(connection, repo_id, change, state.sequence)
         if len(empty):
+            # The low half of a list's key is the number of its term.
             terms = set((empty & 0xFFFFFFFF).tolist())
             keys = {list_key(position, term): term for term in terms for position in range(len(self._fields))}
             used = {keys[key] for key in read_lists(connection, repo_id, keys)}

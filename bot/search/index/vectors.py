@@ -91,6 +91,7 @@ class Neighbours:
         self._count = 0
         self._dimensions = state.vector_sum.shape[1]
         self._numbers: Integers = np.zeros(0, dtype=np.int64)
+        # By an issue's number, the issue's row in the other arrays; -1 for an unknown issue.
         self._row_of: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self._values: NDArray[np.int8] = np.zeros((0, 2, self._dimensions), dtype=np.int8)
         self._scales: NDArray[np.float32] = np.zeros((0, 2), dtype=np.float32)
@@ -130,12 +131,15 @@ class Neighbours:
         numbers, values, scales, lengths = self._numbers[:count], self._values, self._scales, self._lengths
         cosines = np.zeros((len(VectorKind), count), dtype=np.float32)
         both = query[VectorKind.BOTH]
-        columns = [np.stack([query[kind], both], axis=1) for kind in (VectorKind.TITLE, VectorKind.TEXT)]
+        # For each stored kind, two columns: the query's vector of that kind, and its vector BOTH. An issue's BOTH is
+        # the sum of its title's and text's vectors, over that sum's length. So its cosine is the sum of their products
+        # with the query's BOTH, over that length.
+        columns_by_kind = [np.stack([query[kind], both], axis=1) for kind in (VectorKind.TITLE, VectorKind.TEXT)]
         for start in range(0, count, _BLOCK):
             block = slice(start, min(start + _BLOCK, count))
             pairs = values[block].astype(np.float32)
-            for kind, column in enumerate(columns):
-                products = pairs[:, kind] @ column * scales[block, kind, None]
+            for kind, columns in enumerate(columns_by_kind):
+                products = pairs[:, kind] @ columns * scales[block, kind, None]
                 cosines[kind, block] = products[:, 0]
                 cosines[VectorKind.BOTH, block] += products[:, 1]
             cosines[VectorKind.BOTH, block] /= lengths[block]
@@ -210,6 +214,7 @@ class ModelVectors:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
+        #: The model's name, and whether texts leave this machine.
         self.model, self.remote = embedder.name, embedder.remote
 
     def make(self, analyses: Sequence[Analysis]) -> Vectors:

@@ -168,12 +168,13 @@ class View:
         Each query reads at most `budget` postings, heaviest terms first, and skips a term with more postings than the
         rest of the budget. Only issues with numbers below `below` are found.
         """
-        keys = [self._keys(query.field, query.terms) for query in queries]
-        self._load({key for query_keys in keys for key in query_keys})
-        chosen = [self._choose(query_keys, q.weights, budget) for query_keys, q in zip(keys, queries, strict=True)]
-        chunked = {key for lists in chosen for (key, count, tail), _ in lists if 8 * count > len(tail)}
+        by_query = [(query, self._keys(query.field, query.terms)) for query in queries]
+        self._load({key for _, keys in by_query for key in keys})
+        chosen = [(query, self._choose(keys, query.weights, budget)) for query, keys in by_query]
+        # A list has chunks if it has more postings, of 8 bytes each, than its tail.
+        chunked = {key for _, lists in chosen for (key, count, tail), _ in lists if 8 * count > len(tail)}
         self._chunks |= chunks_of(self._connection, self._repo_id, chunked - self._chunks.keys())
-        return [self._add_up(lists, query.scoring, below) for lists, query in zip(chosen, queries, strict=True)]
+        return [self._add_up(lists, query.scoring, below) for query, lists in chosen]
 
     def nearest(
         self, pair: Vectors, wanted: Mapping[VectorKind, int], *, below: int | None = None
@@ -201,10 +202,10 @@ class View:
         return None if blob is None else vectors.unpack([blob])[0]
 
     def texts_by(
-        self, texts: TextVectors, numbers: Sequence[int], max_new: int | None
+        self, text_vectors: TextVectors, numbers: Sequence[int], max_new: int | None
     ) -> tuple[Integers, Vectors, NewVectors]:
         """The text model's vectors of issues, as from `TextVectors.of`."""
-        return texts.of(self._connection, self._repo_id, numbers, max_new)
+        return text_vectors.of(self._connection, self._repo_id, numbers, max_new)
 
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
         """The terms of issues in the order of `numbers`, for each of the fields."""
@@ -238,6 +239,7 @@ class View:
         chosen = []
         for at in np.argsort(-weights, kind="stable").tolist():
             row, weight = self._lists.get(keys[at]), float(weights[at])
+            # `row[1]` is the number of issues, and so of postings.
             if row is not None and weight > 0 and row[1] <= budget:
                 budget -= row[1]
                 chosen.append((row, weight))

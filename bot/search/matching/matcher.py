@@ -114,7 +114,7 @@ class Matcher:
             if target.body.strip() and _title_is_no_evidence(view, own.analysis, target, below):
                 own = self._analyse(repo_id, "", target.body, target.number, embedded=not stored)
             own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
-            texts = self._index.texts
+            texts = self._index.text_vectors
             by_text = TextComparison(texts, repo_id, view, own.analysis, self._most) if texts else None
             session = SearchSession(view, self._model, target, own, below, by_text, only=only, total=total)
             if searched:
