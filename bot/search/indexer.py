@@ -106,6 +106,7 @@ class Indexer:
         self._clock = clock
         self._backfills = store.backfills
         self._closely = closely
+        # By repository: the surplus that was left after the last check for deleted issues.
         self._remaining_surplus: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
@@ -122,7 +123,7 @@ class Indexer:
         """
         known = self._backfills.get(repository.id)
         if (known is None or known.stopped) and not repository.archived:
-            self._queue(IndexEvent(installation, repository, f"new-{at:.3f}"), 0.0)
+            self._queue(IndexEvent(installation, repository, chain=f"new-{at:.3f}"), 0.0)
 
     def resync(self) -> None:
         """Queue a step for every repository: to find changes whose webhooks got lost, or to resume a lost backfill."""
@@ -147,6 +148,7 @@ class Indexer:
     def step(self, event: IndexEvent, repository: Repository, github: RepoClient) -> None:
         """Do one step, and queue the next one if anything is left to do. `repository` has the current name."""
         if event.checked is not None:
+            # This chain of steps does not read issues, but looks for deleted ones.
             self._check(replace(event, repository=repository), event.checked, github)
             return
         known = self._backfills.get(repository.id)
@@ -161,6 +163,7 @@ class Indexer:
         if started is None:
             return
         try:
+            # `wait` is None once nothing is left to do; only then is the surplus known.
             progress, wait = self._advance(known, repository, github)
             surplus = self._surplus(repository, github) if wait is None else 0
         except Retryable as failure:

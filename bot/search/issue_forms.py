@@ -102,8 +102,8 @@ class IssueForms:
             return
         parts = boilerplate_of_all(files)
         # Store the lines last: their time decides when to read again.
-        for name, texts in ((_HEADINGS, [part.headings for part in parts]), (_LINES, [part.lines for part in parts])):
-            distinct = dict.fromkeys(chain.from_iterable(texts))
+        for name, by_file in ((_HEADINGS, [part.headings for part in parts]), (_LINES, [part.lines for part in parts])):
+            distinct = dict.fromkeys(chain.from_iterable(by_file))
             self._store.cached_files.put(repository.id, name, "\n".join(list(distinct)[:_LINES_MAX]), now)
 
     def _stored(self, repo_id: int, name: str) -> tuple[str, ...]:
@@ -149,10 +149,10 @@ def _form(text: str) -> Boilerplate:
     """The boilerplate of a form, whose labels become headings ("Syntax for GitHub's form schema")."""
     # Ignore YAML's aliases: an alias only repeats the text of its anchor.
     scalars = list(_scalars(read_tree(text, strict=False)[0]))
-    labels = [label for label in (" ".join(text.split()) for key, text in scalars if key == "label") if label]
+    labels = [label for label in (" ".join(scalar.split()) for key, scalar in scalars if key == "label") if label]
     boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]
     # A field's preset text.
-    values = [line for key, text in scalars if key == "value" for line in _lines(text)]
+    values = [line for key, scalar in scalars if key == "value" for line in _lines(scalar)]
     return Boilerplate(tuple(labels), (_EMPTY, *(f"### {label}" for label in labels), *boxes, *values))
 
 
@@ -162,10 +162,10 @@ def _scalars(node: YamlNode) -> Iterator[tuple[str, str]]:
         for item in node.value:
             yield from _scalars(item)
     elif isinstance(node.value, dict):
-        for name, value in node.value.items():
-            if not isinstance(value.value, (list, dict)):
-                yield name, value.text
-            yield from _scalars(value)
+        for name, child in node.value.items():
+            if not isinstance(child.value, (list, dict)):
+                yield name, child.text
+            yield from _scalars(child)
 
 
 def _lines(text: str) -> list[str]:

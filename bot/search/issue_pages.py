@@ -80,6 +80,7 @@ def next_position(position: PagePosition, last: datetime | None, after: str) -> 
     A page can be empty before the end, for example because GitHub leaves out a spammer's issues.
     """
     since = as_text(last - _SAME_SECOND) if last else ""
+    # If the time does not move on, the whole page changed within one second (or is empty): follow the cursor.
     return PagePosition(since) if since > position.since else replace(position, after=after, page=position.page + 1)
 
 
@@ -92,7 +93,7 @@ def last_position(position: PagePosition, last: datetime | None) -> PagePosition
 class PagesRead:
     """The issues that a step has read, the position from which to read on, and whether the step reached the `end`.
 
-    If a `failure` ended the step early, the issues read before it are kept.
+    If a `failure` ended the step early, the issues read before it are kept. `etag` and `budget` are the last answer's.
     """
 
     position: PagePosition
@@ -109,6 +110,7 @@ def read_pages(progress: Progress, repository: Repository, github: RepoClient) -
     result = PagesRead(PagePosition.parse(progress.cursor), [])
     try:
         while result.requests < PAGES and not result.end:
+            # The ETag of the step before is for the request with which this step begins.
             etag = progress.etag if not result.requests else ""
             position = result.position
             page = github.changed_issues(

@@ -25,6 +25,7 @@ OWNERS_REPOSITORY = ".github"
 GitHub docs, "Creating a default community health file".
 """
 
+# The store's names for the cached files: the repository's own, and its owner's.
 _OWN = CONFIG_PATH
 _OWNERS = f"owner:{CONFIG_PATH}"
 
@@ -97,7 +98,7 @@ class RepositorySettings:
 
 
 def last_read(store: Store, repo_id: int) -> RepoConfig:
-    """The settings in the files when last read, however long ago, or the defaults."""
+    """The settings in the files when last read, however long ago, or the defaults. The host's mode is left out."""
     return _last(store, repo_id) or RepoConfig()
 
 
@@ -114,10 +115,10 @@ def _last(store: Store, repo_id: int) -> RepoConfig | None:
 
 def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostMode = "comment") -> LoadedSettings:
     """The settings on GitHub now, for the command line and agents, which have no store."""
-    owners = RepoRef(repo.owner, OWNERS_REPOSITORY)
+    shared = RepoRef(repo.owner, OWNERS_REPOSITORY)
     # Treat the owner's repository as private instead of asking GitHub.
     return _first_found(
-        mode, (repo, False, lambda: _read_file(github, repo)), (owners, True, lambda: _read_file(github, owners))
+        mode, (repo, False, lambda: _read_file(github, repo)), (shared, True, lambda: _read_file(github, shared))
     )
 
 

@@ -28,7 +28,8 @@ def app_may(
 ) -> bool:
     """Whether the calling App, or the App through which a person calls, has one of the permissions in `needs`.
 
-    `needs` has pairs of permission and level. Where the App is not installed, it may only read public data.
+    `needs` has pairs of permission and level; without pairs, an App needs none. Where the App is not installed, it may
+    only read public data. For all other callers, the answer is yes.
     """
     if isinstance(caller, InstallationCaller):
         if not caller.reaches(world, repository):

@@ -32,11 +32,12 @@ def authenticate(world: World, authorization: str) -> Caller:
         token = _basic(token)
     elif scheme.lower() not in ("bearer", "token") or not token:
         raise unauthorized()
+    # A JWT has two dots, but an installation's token may have dots, too.
     if token.count(".") == 2 and not token.startswith("ghs_"):
         return AppCaller(_app(world, token))
     user = world.user_tokens.get(token)
     if user is not None:
-        return UserCaller(user, token.startswith("github_pat_"))
+        return UserCaller(user, fine_grained=token.startswith("github_pat_"))
     if token in world.user_access_tokens:
         person, app = world.user_access_tokens[token]
         return UserCaller(person, app=app)

@@ -1,4 +1,7 @@
-"""Who calls: an App by its JWT, an installation or a user by a token, or nobody."""
+"""Who calls: an App by its JWT, an installation or a user by a token, or nobody.
+
+Rate limits count a caller's requests under its `key`. `account` is the author of what it writes, if it can write.
+"""
 
 from __future__ import annotations
 

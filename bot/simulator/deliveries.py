@@ -1,7 +1,7 @@
 """Signs and sends one delivery of an event.
 
 https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries describes the signature. GitHub waits ten
-seconds for an answer, follows no redirect and never tries again by itself.
+seconds for an answer, follows no redirect and never tries again unasked.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from bot.simulator.state.accounts import App
 
 TIMEOUT = 10.0
 
+# Status, headers and body.
 Answer = tuple[int, Mapping[str, str], str]
 Post = Callable[[str, bytes, Mapping[str, str]], Answer]
 
 
 @dataclass(slots=True, eq=False)
 class Delivery:
-    """One attempt to deliver an event. `status_code` is 0 as long as there is no answer."""
+    """One attempt to deliver an event, in `duration` seconds. `status_code` is 0 as long as there is no answer."""
 
     id: int
     guid: str

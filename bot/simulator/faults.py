@@ -42,7 +42,7 @@ AFTER = frozenset(
 
 @dataclass(slots=True, eq=False)
 class Fault:
-    """One failure. `times` counts down; None never ends. `retry_after` None leaves the header out."""
+    """One failure, as `Faults.add` describes. `times` counts down. `retry_after` None leaves the header out."""
 
     pattern: str
     kind: Kind
@@ -53,6 +53,7 @@ class Fault:
     seconds: float
     hits: int = 0
     rng: random.Random = field(default_factory=random.Random)
+    # Set once a `slow` fault is released.
     over: threading.Event = field(default_factory=threading.Event)
 
     def let_go(self) -> None:
@@ -99,8 +100,8 @@ class Faults:
                 raise ValueError(f"{name} is {value!r}, which is not a number")
         if " " not in pattern:
             pattern = f"* {pattern}"
-        number = status if isinstance(status, int) else code
-        fault = Fault(pattern, kind, number, times, probability, retry_after, seconds)
+        http_status = status if isinstance(status, int) else code
+        fault = Fault(pattern, kind, http_status, times, probability, retry_after, seconds)
         fault.rng.seed(seed)
         with self._lock:
             self._faults.append(fault)

@@ -147,21 +147,21 @@ class RepositoryJudge:
         stored = {key: stored[key] for key in by_key if key in stored}
         known = {by_key[key].number: verdict for key, verdict in stored.items()}
         new = tuple(one for key, one in by_key.items() if key not in stored)
-        verdicts, problem = dict[int, JudgedPair](), None
+        fresh, problem = dict[int, JudgedPair](), None
         if new:
             with span("judge") as traced:
-                verdicts, problem = self._ask(replace(question, candidates=new), author)
+                fresh, problem = self._ask(replace(question, candidates=new), author)
                 traced.set_attribute("problem", str(problem or ""))
-            fresh = {key: (one.number, verdicts[one.number]) for key, one in by_key.items() if one.number in verdicts}
+            to_store = {key: (one.number, fresh[one.number]) for key, one in by_key.items() if one.number in fresh}
             if judge.verdicts:
-                judge.verdicts.put(self.repo_id, question.target.number, fresh, self.by, judge.now())
+                judge.verdicts.put(self.repo_id, question.target.number, to_store, self.by, judge.now())
             else:
-                judge.answered.update({key: one for key, (_, one) in fresh.items()})
+                judge.answered.update({key: verdict for key, (_, verdict) in to_store.items()})
         else:
             JUDGE_CALLS.labels("kept").inc()
-        said = known | verdicts
+        said = known | fresh
         if not self.config.cause:
-            said = {number: replace(one, shared_cause="") for number, one in said.items()}
+            said = {number: replace(verdict, shared_cause="") for number, verdict in said.items()}
         return JudgeAnswer(said, self.by, problem)
 
     def _ask(self, question: JudgeQuestion, author: str) -> tuple[dict[int, JudgedPair], Remark | None]:
@@ -189,20 +189,21 @@ class RepositoryJudge:
             return {}, RemarkCode.JUDGE_PAUSED.of()
         if until - began < _LEAST_SECONDS and judge.seconds > _LEAST_SECONDS:
             # An earlier question used up the time. The endpoint has not failed, so the breaker stays closed.
+            # But if the host allows so little time from the start, the model is asked.
             JUDGE_CALLS.labels("unreached").inc()
             return {}, RemarkCode.JUDGE_UNREACHED.of()
         estimate = estimated_tokens(asked.system) + estimated_tokens(asked.user)
-        most, call = estimate + _ANSWER_TOKENS, None
+        reserved, call = estimate + _ANSWER_TOKENS, None
         if judge.calls:
-            call = judge.calls.begin(self.repo_id, number, author, most, judge.limits, judge.now())
+            call = judge.calls.begin(self.repo_id, number, author, reserved, judge.limits, judge.now())
         if judge.calls and call is None:
             JUDGE_CALLS.labels("budget").inc()
             return {}, RemarkCode.JUDGE_BUDGET.of()
-        used, problem = (estimate, 0), None
+        tokens_in, tokens_out, problem = estimate, 0, None
         verdicts: dict[int, JudgedPair] = {}
         try:
             completion = judge.endpoint.ask(asked, max(until - began, 0.1))
-            used = _used_tokens(completion, estimate)
+            tokens_in, tokens_out = _used_tokens(completion, estimate)
             if completion.cut:
                 raise UnusableAnswer("it was cut off")
             verdicts = read_answer(completion.text, asked)
@@ -217,13 +218,13 @@ class RepositoryJudge:
             if judge.breaker:
                 judge.breaker.trip(failure.after)
             log.warning("the judge: %s", failure)
-        took, cost = time.monotonic() - began, judge.price.of(*used)
+        took, cost = time.monotonic() - began, judge.price.of(tokens_in, tokens_out)
         if judge.calls and call is not None:
-            judge.calls.end(call, *used, cost, took)
+            judge.calls.end(call, tokens_in, tokens_out, cost, took)
         JUDGE_CALLS.labels(result).inc()
         JUDGE_SECONDS.observe(took)
-        JUDGE_TOKENS.labels("in").inc(used[0])
-        JUDGE_TOKENS.labels("out").inc(used[1])
+        JUDGE_TOKENS.labels("in").inc(tokens_in)
+        JUDGE_TOKENS.labels("out").inc(tokens_out)
         JUDGE_COST.inc(cost)
         return verdicts, problem
 

@@ -67,7 +67,7 @@ _CONTROLS = (
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A question to a model. `numbers` maps an issue's number in the prompt to the real number.
+    """A question to a model. `prompt` names its file, and `numbers` maps numbers in the prompt to issues' real numbers.
 
     `copy` and `other` are the controls' numbers, or 0 without controls. A valid answer calls `other` different, and
     does not call `copy` different.
@@ -93,9 +93,11 @@ def build_judge_prompt(question: JudgeQuestion, secret: bytes = b"") -> Prompt:
     copy = JudgeIssue(0, target.title, target.body[:_COPIED_CHARACTERS], "open", target.created_at)
     title, body = _CONTROLS[seed[0] % len(_CONTROLS)]
     other = JudgeIssue(0, title, body, "open", target.created_at)
+    # Each row has a random sort key, the issue's number in the prompt, and the issue.
     rows = [(*_prompt_number(seed, at), issue) for at, issue in enumerate((*question.candidates, copy, other))]
     numbers = {number: issue.number for _, number, issue in rows[:-2]}
-    return _build_prompt(PROMPT, target, rows, seed, numbers, rows[-2][1], rows[-1][1])
+    copy_number, other_number = (number for _, number, _ in rows[-2:])
+    return _build_prompt(PROMPT, target, rows, seed, numbers, copy_number, other_number)
 
 
 def build_critic_prompt(target: JudgeIssue, candidate: JudgeIssue, secret: bytes = b"") -> Prompt:
@@ -141,7 +143,7 @@ def _build_prompt(
 
 
 def _prompt_number(seed: bytes, at: int) -> tuple[bytes, int]:
-    """A sort key for an earlier issue, and its number in the prompt: seven digits, different for each `at`."""
+    """A sort key for an earlier issue, and its number in the prompt: seven digits, `at` (below 10) the last."""
     digest = hashlib.blake2b(seed, salt=at.to_bytes(2), digest_size=16).digest()
     return digest[8:], 1_000_000 + int.from_bytes(digest[:4]) % 899_999 * 10 + at
 
@@ -158,6 +160,7 @@ def _shortened(body: str, most: int) -> str:
         return body
     end = most // 3
     head, tail = body[: most - end], body[-end:]
+    # The lines that the cuts go through belong to the middle.
     middle = head.rpartition("\n")[2] + body[most - end : -end] + tail.partition("\n")[0]
     errors = ""
     # The one line that says what went wrong often stands in the middle of a long log.
@@ -205,7 +208,7 @@ class UnusableAnswer(DoppelError):
     """The answer cannot be used. The message says why, and quotes nothing from the answer."""
 
 
-def read_answer(text: str, question: Prompt) -> dict[int, JudgedPair]:
+def read_answer(text: str, prompt: Prompt) -> dict[int, JudgedPair]:
     """The verdict about each candidate, by the issue's real number.
 
     Raises UnusableAnswer if the answer does not have exactly one verdict for each candidate, or fails on a control.
@@ -220,24 +223,24 @@ def read_answer(text: str, question: Prompt) -> dict[int, JudgedPair]:
         answer = json.loads(text)
     except (ValueError, RecursionError):
         raise UnusableAnswer("it is not JSON") from None
-    return check_answer(answer, question)
+    return check_answer(answer, prompt)
 
 
-def check_answer(answer: Any, question: Prompt) -> dict[int, JudgedPair]:
+def check_answer(answer: Any, prompt: Prompt) -> dict[int, JudgedPair]:
     """`read_answer` for parsed JSON."""
     try:
         rows = [(one["number"], _read_verdict(one)) for one in answer["candidates"]]
         verdicts = dict(rows)
     except (KeyError, TypeError, ValueError):
         raise UnusableAnswer("it does not have the form that was asked for") from None
-    asked = {*question.numbers, question.copy, question.other} - {0}
+    asked = {*prompt.numbers, prompt.copy, prompt.other} - {0}
     if len(verdicts) != len(rows) or set(verdicts) != asked or not all(type(number) is int for number in verdicts):
         raise UnusableAnswer("it is not about the issues that were asked about")
-    if question.copy and verdicts[question.copy].verdict is JudgeVerdict.DIFFERENT:
+    if prompt.copy and verdicts[prompt.copy].verdict is JudgeVerdict.DIFFERENT:
         raise UnusableAnswer("it calls a copy of the issue different")
-    if question.other and verdicts[question.other].verdict is not JudgeVerdict.DIFFERENT:
+    if prompt.other and verdicts[prompt.other].verdict is not JudgeVerdict.DIFFERENT:
         raise UnusableAnswer("it calls a report of something else the same or related")
-    return {real_number: verdicts[number] for number, real_number in question.numbers.items()}
+    return {real_number: verdicts[number] for number, real_number in prompt.numbers.items()}
 
 
 def _read_verdict(one: Any) -> JudgedPair:
@@ -287,7 +290,7 @@ class Endpoint(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a million tokens, in the host's currency."""
+    """The price of a million tokens `into` the model, and of a million `out` of it, in the host's currency."""
 
     into: float = 0.0
     out: float = 0.0

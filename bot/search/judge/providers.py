@@ -42,9 +42,11 @@ class _Client:
     def __init__(self, url: str, model: str, key: str, retries: int) -> None:
         self.model = model
         self._url, self._key, self._retries = url.rstrip("/"), key, retries
-        self._form, self._works, self._lock = 0, False, threading.Lock()
+        self._first_form, self._works, self._lock = 0, False, threading.Lock()
         self._threads = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="judge")
 
+    # The library and its class for clients, the end of the address that the library adds itself, and the client's
+    # resource whose `create` sends a prompt.
     package, client, suffix, resource = "", "", "", ""
     forms: Sequence[Mapping[str, Any]] = ()
     """Sets of parameters to send with a prompt. The first forces the answer's form, the last suits every server."""
@@ -71,7 +73,7 @@ class _Client:
         until = time.monotonic() + seconds
         with self._client(seconds) as client:
             closing.append(client.close)
-            for at in range(self._form, len(self.forms)):
+            for at in range(self._first_form, len(self.forms)):
                 try:
                     completion = self._send_with_retry(client, question, self.forms[at], until)
                 except _RefusedError as refused:
@@ -89,7 +91,7 @@ class _Client:
                     continue
                 with self._lock:
                     if not self._works:
-                        self._form, self._works = at, True
+                        self._first_form, self._works = at, True
                 return completion
         raise AssertionError("there is always a form")
 

@@ -100,6 +100,7 @@ def shared_words(
     for term in terms:
         in_title = _same_spelling(mine.title, theirs.title, term)
         word = in_title or _same_spelling(mine.all, theirs.all, term)
+        # An empty `word` passes none of these tests.
         if status_code(word):
             status.append(word)
         elif _HEX.fullmatch(word):
@@ -137,8 +138,9 @@ def spellings(text: str) -> Spellings:
     found: dict[str, dict[str, str]] = {}
     for raw in raw_words(text):
         own = terms_of(raw)
-        pairs = [(term, term) for term in own] if is_unspaced(raw) else [(term, raw) for term in own[:1]]
-        for term, word in pairs:
+        # The first term is that of the whole name, the others are those of its parts.
+        spelled = [(term, term) for term in own] if is_unspaced(raw) else [(term, raw) for term in own[:1]]
+        for term, word in spelled:
             found.setdefault(term, {}).setdefault(word.casefold(), word)
     return found
 

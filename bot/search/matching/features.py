@@ -97,6 +97,7 @@ def _by_titles(question: IssueQuery, pool: Pool) -> dict[str, Floats]:
 
 def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[str, Floats]:
     """Features by times and authors, which both show a series by one person."""
+    # A column for each field of an issue.
     fields = dict(zip(IndexedIssue._fields, zip(*pool.issues, strict=True), strict=True))
     created = np.array(fields["created_at"], dtype=np.float64)
     closed = np.array(fields["closed_at"], dtype=np.float64)
@@ -127,6 +128,7 @@ def _by_vectors(question: IssueQuery, pool: Pool, bm25: Floats) -> dict[str, Flo
     if pool.vectors is None or question.vectors is None:
         names = ("vector_title", "vector_text", "vector_both", "hub", "feedback", "twin")
         return dict.fromkeys(names, np.zeros(count))
+    # n candidates, k kinds of vectors, d dimensions.
     cosines = np.einsum("nkd,kd->kn", pool.vectors, question.vectors).astype(np.float64)
     both = pool.vectors[:, VectorKind.BOTH]
     between = (both @ both.T).astype(np.float64)
@@ -145,6 +147,7 @@ def _by_vectors(question: IssueQuery, pool: Pool, bm25: Floats) -> dict[str, Flo
 
 
 def _standard(values: Floats) -> Floats:
+    """How many standard deviations each value lies above the mean."""
     return np.asarray((values - values.mean()) / (values.std() + 1e-9), dtype=np.float64)
 
 
@@ -245,6 +248,7 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     entries = _Entries(pool, rarity)
     # Skip the field `title`: a text's words include its title words.
     own = np.concatenate([known[field].terms for field in FIELDS[1:]])
+    # `order` leads from a position in the sorted terms back to one among the words, then the codes and messages.
     order = np.argsort(own)
     own = own[order]
     in_title = np.zeros(len(own), dtype=np.bool_)
@@ -260,18 +264,19 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     squares = by_field(shared.cells[of_title], shared.rarity[of_title] ** 2)[_TITLE]
     rarities = {field: rarity(field, known[field].terms) for field in FIELDS}
     own_sums = {field: float(values.sum()) for field, values in rarities.items()}
-    title_in_words = float(rarity("words", known["title"].terms).sum())
-    titles, words = len(pool.title.terms), len(pool.words.terms)
-    (norms,) = entries.sums(entries.rarity[:titles] ** 2, slice(_TITLE, _TITLE + 1))
-    (lengths,) = entries.sums(entries.counts[titles : titles + words], slice(_WORDS, _WORDS + 1))
-    length = np.log1p(lengths)
+    title_as_words = float(rarity("words", known["title"].terms).sum())
+    # Entries come field by field: those of titles first, then those of words.
+    words_start, words_end = len(pool.title.terms), len(pool.title.terms) + len(pool.words.terms)
+    (squared_norms,) = entries.sums(entries.rarity[:words_start] ** 2, slice(_TITLE, _TITLE + 1))
+    (lengths,) = entries.sums(entries.counts[words_start:words_end], slice(_WORDS, _WORDS + 1))
+    log_lengths = np.log1p(lengths)
     rarest, rarest_five, rarest_code = _rarest(shared, candidates)
     return {
         "bm25": _bm25(known, shared, order, lengths, rarity.average_length),
-        "titles": _share(squares, np.sqrt(norms * (rarities["title"] ** 2).sum())),
+        "titles": _share(squares, np.sqrt(squared_norms * (rarities["title"] ** 2).sum())),
         "title_in_title": _share(shared_title_sums[_TITLE], own_sums["title"]),
         "title_of_candidate": _share(shared_title_sums[_TITLE], candidate_sums[_TITLE]),
-        "title_in_words": _share(shared_title_sums[_WORDS], title_in_words),
+        "title_in_words": _share(shared_title_sums[_WORDS], title_as_words),
         "words_in_title": _share(shared_sums[_TITLE], candidate_sums[_TITLE]),
         "words_shared": _share(shared_sums[_WORDS], own_sums["words"] + candidate_sums[_WORDS] - shared_sums[_WORDS]),
         "words_of_question": _share(shared_sums[_WORDS], own_sums["words"]),
@@ -284,8 +289,8 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
         "rarest_code": rarest_code,
         "messages": np.log1p(shared_sums[_MESSAGES]),
         "messages_of_question": _share(shared_sums[_MESSAGES], own_sums["messages"]),
-        "length": length,
-        "shorter": np.log1p(known["words"].counts.sum()) - length,
+        "length": log_lengths,
+        "shorter": np.log1p(known["words"].counts.sum()) - log_lengths,
     }
 
 
@@ -342,6 +347,7 @@ def with_pool_ranks(values: Floats) -> Floats:
     """Append each compared feature's `above` and `rank`: (candidates, NAMES) → (candidates, RANKING_NAMES)."""
     if not len(values):
         return np.zeros((0, len(RANKING_NAMES)))
+    # One row for each feature.
     compared = np.ascontiguousarray(values.T[_COLUMNS])
     apart = compared - compared.mean(axis=1, keepdims=True)
     above = apart / (np.sqrt((apart**2).mean(axis=1, keepdims=True)) + 1e-6)

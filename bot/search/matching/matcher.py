@@ -161,7 +161,7 @@ class TextComparison:
     def _own(self) -> Vectors:
         return self._texts.of_text(self._analysis)
 
-    def likeness(self, numbers: Integers, order: Integers, leaders: int, total: int) -> TextSimilarity | None:
+    def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> TextSimilarity | None:
         """Compare the question with a pool. With `numbers` and `total` bound, this is a `weights.TextReader`.
 
         The model reads more than the leaders only in small repositories. Returns None if the model fails or cannot
@@ -179,6 +179,7 @@ class TextComparison:
             return None
         cosines = vectors @ own
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
+        # `found` are positions in `rows`, where the leaders come first.
         selected = np.unique(np.concatenate([np.flatnonzero(found < leaders), closest]))
         excess = stands_out(own, vectors, selected, total)
         return TextSimilarity(rows[found[selected]], cosines[selected].astype(np.float64), excess, smallness(total))
@@ -221,7 +222,7 @@ class SearchSession:
     @cached_property
     def found(self) -> Mapping[str, tuple[int, ...]]:
         own, pool = self._question.number, frozenset(self._pool.tolist())
-        ranked = {source: fused(one.values(), own, None).tolist() for source, one in self._retrieved.items()}
+        ranked = {source: fused(one.values(), skip=own, most=None).tolist() for source, one in self._retrieved.items()}
         return {source: tuple(one for one in numbers if one in pool) for source, numbers in ranked.items()}
 
     @cached_property
@@ -272,7 +273,7 @@ class SearchSession:
 
     def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> TextSimilarity | None:
         """`TextComparison.likeness`, or None without a text model."""
-        return self._by_text.likeness(numbers, order, leaders, total) if self._by_text else None
+        return self._by_text.likeness(numbers, total, order, leaders) if self._by_text else None
 
     def compared(self) -> tuple[Integers, Floats]:
         """The candidates and their features, (candidates, features.NAMES), from which the training learns."""

@@ -56,7 +56,7 @@ CALIBRATION = ("odds", "odds by size", "size")
 """The features of the calibration."""
 
 SMALLNESS = "smallness"
-"""One more feature of the calibration; its weight is learned last, and only from small repositories."""
+"""One more feature of the calibration: `log_smallness`. Its weight is learned last, only from small repositories."""
 
 
 def log_size(total: int) -> float:
@@ -87,6 +87,7 @@ LEAST_BACKGROUND = 3
 ALONE = 3.0
 """The score of a list's only candidate counts as this far above the background."""
 
+#: The features that count with their highest value in the pool, and those that count with the mean of the best five.
 MOST = ("words_shared", "vector_both", "vector_title", "titles", "codes", "messages", "hub", "rarest_five")
 USUAL = ("words_shared", "vector_both", "titles", "days", "hub")
 CONFIDENCE_NAMES = (
@@ -103,6 +104,7 @@ CONFIDENCE_NAMES = (
     *features.NAMES,
 )
 
+# Columns of `features.NAMES`.
 _AT = {name: at for at, name in enumerate(features.NAMES)}
 _MOST, _USUAL, _COMPARED = ([_AT[name] for name in names] for names in (MOST, USUAL, COMPARED))
 _TIMES, _YEAR = [_AT["days"], _AT["closed_days"]], np.log1p(365.0)
@@ -120,18 +122,19 @@ def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
     background = scores[BACKGROUND]
     if len(background) < LEAST_BACKGROUND:
         background = scores[1:] if len(scores) > 1 else scores - ALONE
-    usual = float(background.mean())
-    second = scores[1] if len(scores) > 1 else usual
-    weights = np.exp(scores - scores[0])
-    weights /= weights.sum()
+    background_mean = float(background.mean())
+    second = scores[1] if len(scores) > 1 else background_mean
+    shares = np.exp(scores - scores[0])
+    shares /= shares.sum()
     own, best = values[:leaders].copy(), scores[:leaders]
     own[:, _TIMES] = np.minimum(own[:, _TIMES], _YEAR)
+    # In the order of CONFIDENCE_NAMES; a single number holds for all leaders.
     columns = (
-        best - usual,
+        best - background_mean,
         best - scores[0],
         np.concatenate([[scores[0] - second], np.zeros(leaders - 1)]),
-        weights[:leaders],
-        -(weights * np.log(weights + 1e-12)).sum(),
+        shares[:leaders],
+        -(shares * np.log(shares + 1e-12)).sum(),
         (own[:, _COMPARED] >= values[:, _COMPARED].max(axis=0)).mean(axis=1),
         log_size(total),
         own[:, _AT["length"]] + own[:, _AT["shorter"]],
@@ -165,7 +168,7 @@ _NEIGHBOUR, _USUAL_COSINE = 3, 0.3
 
 
 class TextSimilarity(NamedTuple):
-    """For some `rows` of a pool: the text model's `cosines` with the question, and how far each row `stands_out`."""
+    """For `rows` of a pool: the text model's `cosines`, how far each `stands_out`, and the repository's `smallness`."""
 
     rows: Integers
     cosines: Floats
@@ -190,7 +193,7 @@ def rows_by_odds(odds: Floats) -> Floats:
 
 
 def smallness(total: int) -> float:
-    """0 for LARGE issues or more, 1 for SMALLEST issues or fewer, and between them by the logarithm."""
+    """0 for LARGE issues or more, 1 for SMALLEST or fewer, logarithmic in between. Not the calibration's SMALLNESS."""
     return min(1.0, max(0.0, math.log(LARGE / max(total, 1)) / math.log(LARGE / SMALLEST)))
 
 

@@ -127,6 +127,7 @@ def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
     scoring = bm25(view.average_length("words"))
     often = words.counts * (1 + _K3) / (words.counts + _K3)
     in_words, in_titles = _weights(view, "words", title.terms), _weights(view, "title", words.terms)
+    # By list: its query, and how many issues it keeps.
     asked = {
         "words": (_query("words", words.terms, often * idf(view.count, words.issues), scoring), 150),
         "titles": (_query("title", title.terms, idf(view.count, title.issues), binary(3)), 100),

@@ -104,18 +104,19 @@ def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
     days = column["days"][column["words_shared"] >= features.COPY]
     few = len(days) <= _FEW_COPIES
     one_event = few or (days < _EVENT_DAYS).mean() > 0.5
-    at_once = few | (pool.others & one_event)
+    # Whether the copies are reports, and not one empty form.
+    genuine = few | (pool.others & one_event)
     little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE_LENGTH
     little |= pool.vague
     exact = word_for_word(pool.values)
-    little |= exact & pool.others & (is_unfilled(pool.title) | ~at_once)
+    little |= exact & pool.others & (is_unfilled(pool.title) | ~genuine)
     if pool.total < SMALL:
         shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
         little |= (shares < NO_MORE_THAN_A_WORD) & ~read
     most = np.minimum(
         np.where(little, LITTLE_CONFIDENCE, 1.0), np.where(_has_another_title(pool), ANOTHER_CONFIDENCE, 1.0)
     )
-    copied = at_once & exact & (pool.others | (column["length"] >= _LINE_LENGTH)) & ~pool.apart
+    copied = genuine & exact & (pool.others | (column["length"] >= _LINE_LENGTH)) & ~pool.apart
     least = np.where(copied, _COPY_CONFIDENCE, 0.0)
     return np.minimum(np.where(little, 0.0, least), most), most
 
@@ -288,11 +289,13 @@ class Model:
         # Products of vectors differ in their last digits with the number of threads; equal scores must stay equal.
         order = np.lexsort((pool.numbers, -np.round(scores, _DIGITS)))
         rows = probability.confidence_rows(values[order], scores[order], total)
+        leaders = order[: len(rows)]
+        # The third model cuts the log-odds of all others at its lower bound.
         odds = np.full(len(scores), -np.inf)
-        odds[order[: len(rows)]] = (self.known if pool.signed else self.unknown)(rows, total)
-        likeness = reader(order, len(rows))
+        odds[leaders] = (self.known if pool.signed else self.unknown)(rows, total)
+        likeness = reader(order, len(leaders))
         judged, read = (np.zeros(len(scores), dtype=np.bool_) for _ in range(2))
-        judged[order[: len(rows)]] = True
+        judged[leaders] = True
         if likeness is not None:
             judged[likeness.rows] = read[likeness.rows] = True
         least, most = bounds(pool.of(np.flatnonzero(judged)), read[judged])

@@ -84,21 +84,22 @@ def plan_queries(
     def ask(texts: Sequence[str], scope: Scope) -> str:
         return build_query(repo, any_that_fit(texts), scope, state) if texts else ""
 
+    in_bodies = [*quoted, *by_all]
+    # A larger budget asks for the next words, too.
     queries = [
         literal_query(repo, keywords, state) if neutralise(keywords) else "",
         ask(by_title[:ALTERNATIVES], "title"),
         ask(by_title[:ALTERNATIVES], "body"),
-        ask([*quoted, *by_all][:ALTERNATIVES], "body"),
-        ask([*quoted, *by_all][ALTERNATIVES : 2 * ALTERNATIVES], "body"),
+        ask(in_bodies[:ALTERNATIVES], "body"),
+        ask(in_bodies[ALTERNATIVES : 2 * ALTERNATIVES], "body"),
         ask(by_title[ALTERNATIVES : 2 * ALTERNATIVES], "title,body"),
-        ask([*quoted, *by_all][2 * ALTERNATIVES : 3 * ALTERNATIVES], "body"),
+        ask(in_bodies[2 * ALTERNATIVES : 3 * ALTERNATIVES], "body"),
     ]
     # The rarest pairs first: 1+2, 1+3, 2+3, 1+4, …
-    ranked = enumerate(by_title[:ALTERNATIVES] or by_all[:ALTERNATIVES])
-    pairs = sorted(itertools.combinations(ranked, 2), key=lambda pair: (pair[0][0] + pair[1][0], pair[1][0]))
-    fallback = (build_query(repo, f"{one} {other}", "title,body", state) for (_, one), (_, other) in pairs)
-    distinct = tuple(query for query in dict.fromkeys(queries) if query)
     words = tuple((by_title or by_all)[:ALTERNATIVES])
+    pairs = sorted(itertools.combinations(range(len(words)), 2), key=lambda pair: (sum(pair), pair[1]))
+    fallback = (build_query(repo, f"{words[one]} {words[other]}", "title,body", state) for one, other in pairs)
+    distinct = tuple(query for query in dict.fromkeys(queries) if query)
     return Plan(distinct[:budget], tuple(itertools.islice(fallback, budget)), words)
 
 
@@ -152,7 +153,7 @@ def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], li
 
 
 def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
-    """(word as written, its term) for each word that a query may contain; pairs of ideographs count as words."""
+    """(word as written, its term) for words of `shortest` characters or more, and for pairs of ideographs."""
     for raw in raw_words(text):
         own = terms_of(raw)
         if is_unspaced(raw):

@@ -117,8 +117,8 @@ def build_query(
 ) -> str:
     """A query in one repository or several. `text` must come from this module: neutral words, phrases, `any_of`.
 
-    `flat` writes several `repo:` in a row, without OR. Servers that do not know OR read these as alternatives. All
-    others look for issues in every one at once, and find nothing (https://github.com/cli/cli/pull/11638).
+    `flat` writes several `repo:` in a row, without OR. Servers that do not know OR read these as alternatives. Servers
+    that know OR look for issues that lie in every one of them, and find nothing (https://github.com/cli/cli/pull/11638).
     """
     return f"{qualifiers(repo, state, kind, flat=flat)} in:{scope} {text}".rstrip()
 

@@ -112,11 +112,11 @@ bm25plus = partial(bm25, least=DELTA)
 
 def bm25f(weights: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:
     """`bm25` with title and body as separate fields."""
-    titles = [TITLE_WEIGHT / spread for spread in _spreads([sum(text.title.values()) for text in texts])]
-    bodies = [BODY_WEIGHT / spread for spread in _spreads([sum(text.body.values()) for text in texts])]
+    title_factors = [TITLE_WEIGHT / spread for spread in _spreads([sum(text.title.values()) for text in texts])]
+    body_factors = [BODY_WEIGHT / spread for spread in _spreads([sum(text.body.values()) for text in texts])]
 
     def rate(at: int, term: str) -> float:
-        count = titles[at] * texts[at].title.get(term, 0) + bodies[at] * texts[at].body.get(term, 0)
+        count = title_factors[at] * texts[at].title.get(term, 0) + body_factors[at] * texts[at].body.get(term, 0)
         return count / (K1 + count)
 
     return _scored(weights, texts, rate, 1.0)

@@ -95,8 +95,8 @@ class GitHubReads(Protocol):
 def ask_all(sources: Sequence[Source], question: SearchRequest, within: float | None = None) -> list[SourceResult]:
     """Ask all sources in parallel; the answers come in the order of the sources. A source's failure is never raised.
 
-    A source that takes longer than `within` seconds (None: no limit) counts as late. Its thread ends by itself; see
-    `bot.github.transport.time_limit`.
+    A source that takes longer than `within` seconds (None: no limit) counts as late. Its thread goes on until its
+    requests end; `bot.github.transport.time_limit` limits them.
     """
     if not sources or (len(sources) == 1 and within is None):
         return [_ask(source, question) for source in sources]
@@ -154,6 +154,7 @@ def merge_results(
             for issue in ranked:
                 issues.setdefault(issue.key, issue)
                 sources.setdefault(issue.key, {})[answer.source] = None
+            # The fusion merges by id, so the kind does not matter.
             kind = SourceType.ISSUE
             chunks = [
                 UnifiedRetrievalChunk(issue.key, issue.title, kind, issue.key, created_at=issue.created_at)
@@ -173,6 +174,7 @@ def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits
+    # Of hits with one address, the first counts.
     by_url = {hit.issue.url: hit for hit in reversed(hits)}
     documents = [
         Document(

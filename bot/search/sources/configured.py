@@ -95,8 +95,8 @@ class Siblings:
                 build_query(group, any_that_fit(words[: MAX_OPERATORS + 2 - len(group)]), "title", question.state)
                 for group in batches(public, TOGETHER)
             ]
-            narrow = build_query(public, " ".join(words[:2]), "title", question.state, flat=True)
-            answer = ask_by_words(self._github, self.name, queries, [narrow], budget=len(queries) + 1)
+            without_or = build_query(public, " ".join(words[:2]), "title", question.state, flat=True)
+            answer = ask_by_words(self._github, self.name, queries, [without_or], budget=len(queries) + 1)
             # A repository may have become private between the first check and the search.
             repos_found = {issue.repo.key for items in answer.lists for issue in items}
             still_public = {repo.key for repo in self._public([repo for repo in public if repo.key in repos_found])}

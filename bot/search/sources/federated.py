@@ -118,7 +118,8 @@ class FinderSettings:
         named = self.sources
         local = indexed and any(name not in named or named[name].enabled for name in INDEX)
         off = {PullRequests.name, Discussions.name, *([GitHubLexical.name] if local else ())}
-        off |= set() if self.hybrid else {GitHubHybrid.name}
+        if not self.hybrid:
+            off.add(GitHubHybrid.name)
         settings = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
         return {name: one for name, one in settings.items() if one.enabled and (indexed or name not in INDEX)}
 
@@ -226,6 +227,7 @@ def _valid_results(answer: SourceResult, target: Issue) -> SourceResult:
         if is_own_issue(issue):
             # The bot's own issue resembles every issue.
             return False
+        # Each kind comes from its own source, and that source finds nothing else.
         return (issue.is_pull_request, issue.is_discussion) == (
             answer.source == PullRequests.name,
             answer.source == Discussions.name,

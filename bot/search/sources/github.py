@@ -33,6 +33,7 @@ def ask_by_words(
             page = github.search(query)
         except Invalid as refused:
             if " OR " in query and fallback:
+                # The source has not failed: `problems` stays empty.
                 answer += SourceResult(name, runs=(QueryRun(name, query, None, problem=remark_from(refused)),))
                 waiting = [other for other in waiting if " OR " not in other] + fallback
                 fallback = []
@@ -124,8 +125,8 @@ class PullRequests(_GitHubSource):
         if not words:
             return SourceResult(self.name)
         query = build_query(repo, any_that_fit(words), "title", question.state, "pr")
-        narrow = build_query(repo, " ".join(words[:2]), "title", question.state, "pr")
-        return ask_by_words(self._github, self.name, [query], [narrow], budget=2)
+        without_or = build_query(repo, " ".join(words[:2]), "title", question.state, "pr")
+        return ask_by_words(self._github, self.name, [query], [without_or], budget=2)
 
 
 #: How many words are searched for in pairs. Every word must match, so three words together would find almost nothing
@@ -143,7 +144,7 @@ class Discussions:
 
     def ask(self, question: SearchRequest) -> SourceResult:
         words = question.plan.words[:_PAIRED]
-        texts = [" ".join(pair) for pair in combinations(words, min(2, len(words)))] if words else []
+        texts = [" ".join(pair) for pair in combinations(words, 2)] if len(words) > 1 else list(words)
         if not texts:
             return SourceResult(self.name)
         try:

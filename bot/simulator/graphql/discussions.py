@@ -30,11 +30,9 @@ def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
 
     def visible(full_name: str) -> bool:
         repo = ctx.sim.named(full_name)
-        return (
-            repo is not None
-            and can_see(ctx.sim, ctx.caller, repo)
-            and may_read(ctx.sim, ctx.caller, repo, "discussions")
-        )
+        if repo is None or not can_see(ctx.sim, ctx.caller, repo):
+            return False
+        return may_read(ctx.sim, ctx.caller, repo, "discussions")
 
     first, _ = check("search", args)
     try:

@@ -17,11 +17,12 @@ from bot.simulator.state.repositories import Role, at_least
 RESOLVERS = Resolvers()
 
 Input = dict[str, Any]
+Payload = dict[str, Any]
 _REASONS: dict[str, StateReason] = {"COMPLETED": "completed", "NOT_PLANNED": "not_planned", "DUPLICATE": "duplicate"}
 
 
 @RESOLVERS.add("Mutation.addComment")
-def add_comment(_: Any, info: Info, input: Input) -> Input:
+def add_comment(_: Any, info: Info, input: Input) -> Payload:
     ctx, subject = _writable_issue(info, input["subjectId"], "read")
     try:
         ctx.sim.limits.create(ctx.caller.key)
@@ -33,7 +34,7 @@ def add_comment(_: Any, info: Info, input: Input) -> Input:
 
 
 @RESOLVERS.add("Mutation.closeIssue")
-def close_issue(_: Any, info: Info, input: Input) -> Input:
+def close_issue(_: Any, info: Info, input: Input) -> Payload:
     ctx, subject = _writable_issue(info, input["issueId"], "triage")
     reason = _REASONS[input.get("stateReason") or "COMPLETED"]
     original = None
@@ -46,19 +47,19 @@ def close_issue(_: Any, info: Info, input: Input) -> Input:
 
 
 @RESOLVERS.add("Mutation.reopenIssue")
-def reopen_issue(_: Any, info: Info, input: Input) -> Input:
+def reopen_issue(_: Any, info: Info, input: Input) -> Payload:
     ctx, subject = _writable_issue(info, input["issueId"], "triage")
     ctx.sim.reopen_issue(subject.repository, subject.number, ctx.actor)
     return _payload(input, issue=subject)
 
 
 @RESOLVERS.add("Mutation.minimizeComment")
-def minimize_comment(_: Any, info: Info, input: Input) -> Input:
+def minimize_comment(_: Any, info: Info, input: Input) -> Payload:
     return _payload(input, minimizedComment=_minimize(info, input["subjectId"], input["classifier"]))
 
 
 @RESOLVERS.add("Mutation.unminimizeComment")
-def unminimize_comment(_: Any, info: Info, input: Input) -> Input:
+def unminimize_comment(_: Any, info: Info, input: Input) -> Payload:
     return _payload(input, unminimizedComment=_minimize(info, input["subjectId"], None))
 
 
@@ -103,5 +104,5 @@ def _require_write(ctx: Context, issue: Issue, role: Role, key: str) -> None:
         raise Refusal("FORBIDDEN", f"{login} does not have the correct permissions to execute this mutation")
 
 
-def _payload(input: Input, **fields: Any) -> Input:
+def _payload(input: Input, **fields: Any) -> Payload:
     return {"clientMutationId": input.get("clientMutationId"), **fields}

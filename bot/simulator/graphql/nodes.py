@@ -49,6 +49,5 @@ def bot_login(source: Account, info: Info) -> str:
 
 @RESOLVERS.add("Bot.url", "User.url", "Organization.url")
 def account_url(source: Account, info: Info) -> str:
-    ctx = info.context
     page = f"apps/{source.login.removesuffix('[bot]')}" if source.type == "Bot" else source.login
-    return f"{ctx.sim.urls.html}/{page}"
+    return f"{info.context.sim.urls.html}/{page}"

@@ -65,13 +65,13 @@ def _or_error(resolver: Resolver, info: Info, key: str) -> Any:
     try:
         return resolver(None, info, key)
     except Refusal as refusal:
+        # graphql-core turns a returned error into one of this item alone.
         return refusal
 
 
 @RESOLVERS.add("Query.viewer")
 def viewer(_: Any, info: Info) -> Account:
-    ctx = info.context
-    return ctx.actor
+    return info.context.actor
 
 
 @RESOLVERS.add("Query.user", "Query.organization")

@@ -89,8 +89,7 @@ def name_with_owner(source: Repository, info: Info) -> str:
 
 @RESOLVERS.add("Repository.url")
 def repository_url(source: Repository, info: Info) -> str:
-    ctx = info.context
-    return f"{ctx.sim.urls.html}/{source.full_name}"
+    return f"{info.context.sim.urls.html}/{source.full_name}"
 
 
 @RESOLVERS.add("Repository.isPrivate")

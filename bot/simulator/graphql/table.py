@@ -60,4 +60,5 @@ def kind_of(value: Any) -> str:
             return "ProjectV2"
         case Repository() | Label() | Discussion():
             return type(value).__name__
+    # All that is left are mappings without a type: the values of projects' fields.
     return "ProjectV2ItemFieldSingleSelectValue"

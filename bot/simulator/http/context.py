@@ -36,6 +36,7 @@ class Context:
     headers: Headers
     body: Any
     url: str
+    # The fault that strikes; a handler must carry out some kinds.
     fault: Fault | None = None
 
     @property
@@ -129,8 +130,8 @@ class Context:
                 raise gone("This issue was deleted")
             tail = self.route_tail().split(f"/issues/{number}", 1)[-1]
             target = record.moved_to
-            read_apart = tail.startswith("/") and self.operation.method == "GET"
-            if read_apart or not can_see(self.sim, self.caller, target.repository):
+            reads_part = tail.startswith("/") and self.operation.method == "GET"
+            if reads_part or not can_see(self.sim, self.caller, target.repository):
                 raise not_found()
             location = f"{self.sim.urls.api}/repositories/{target.repository.id}/issues/{target.number}{tail}"
             raise moved(location, self.operation.method)

@@ -132,10 +132,7 @@ def _admit(route: Route, caller: Caller) -> None:
     if route.auth == "app" and not isinstance(caller, AppCaller):
         raise unauthorized("A JSON web token could not be decoded")
     if route.auth == "installation" and not isinstance(caller, InstallationCaller):
-        raise ApiError(
-            403,
-            "You must authenticate with an installation access token in order to list repositories.",
-        )
+        raise ApiError(403, "You must authenticate with an installation access token in order to list repositories.")
     if route.auth == "user" and isinstance(caller, Anonymous):
         raise unauthorized("Requires authentication")
     if route.auth == "user" and not isinstance(caller, UserCaller):
@@ -176,7 +173,7 @@ def _json_body(request: Request) -> Any:
 
 
 def _fail_before(fault: Fault, request: Request) -> None:
-    """Apply the faults that strike before the request is carried out."""
+    """Apply a fault that strikes before the request is carried out. The last two kinds are `timeout` and `reset`."""
     if fault.kind == "slow":
         fault.over.wait(fault.seconds)
         return

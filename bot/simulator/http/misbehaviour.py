@@ -55,10 +55,12 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
         whole = json.dumps(reply.body).encode()
         return replace(reply, raw=whole[: max(1, len(whole) // 2)])
     if fault.kind == "graphql_error" and isinstance(reply.body, dict) and "data" in reply.body:
-        # GitHub answers 200 whether one field failed, and it sends the rest, or all failed, and it sends no data.
+        # GitHub always answers 200: with the rest of the data if one field failed, without data if all failed. The
+        # fault's status only tells which; 200 stands for the latter.
         problem = {"message": "Something went wrong while executing your query."}
         data = None if fault.status == 200 else reply.body["data"]
         return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})
     if fault.kind == "incomplete_results" and isinstance(reply.body, dict) and "incomplete_results" in reply.body:
         return replace(reply, body=reply.body | {"incomplete_results": True})
+    # `hybrid_unavailable` has struck already: the handler of searches carries it out.
     return reply

@@ -17,7 +17,7 @@ class Operation:
 
     `permissions` are alternatives, as `(name, level)`; `role` is the role that a user needs in the repository. `model`
     is githubkit's name for the answer (in brackets for a list), `request` its name for the request's body. `creates`:
-    the operation counts as content creation.
+    the operation counts as content creation. `resource` names the rate limit against which it counts.
     """
 
     method: str
