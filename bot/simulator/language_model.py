@@ -57,14 +57,15 @@ class LanguageModel:
         reply = Reply(answer) if isinstance(answer, str) else answer
         body = reply.raw
         if body is None:
+            # Tokens of the request and of the answer: one for every four characters, roughly as in English.
             used = (len(heard.system + heard.user) // 4, len(reply.text) // 4)
             message = (
                 _message(reply, request["model"], used) if anthropic else _completion(reply, request["model"], used)
             )
             body = json.dumps(message).encode()
-        # Without a length, the client would wait for the end of the connection.
-        about = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *reply.headers.items()]
-        start(f"{reply.status} .", about)
+        # Without a length, the client would wait for the end of the connection; WSGI demands words after the status.
+        about_body = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *reply.headers.items()]
+        start(f"{reply.status} .", about_body)
         return [body]
 
 

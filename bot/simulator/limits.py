@@ -21,7 +21,7 @@ HOUR, MINUTE = 3600.0, 60.0
 
 @dataclass(slots=True)
 class Bucket:
-    """A caller's primary limit. The window begins with its first request and ends at `reset`."""
+    """A caller's primary limit. The window begins with the first request, and ends at `reset` (Unix time)."""
 
     limit: int
     used: int = 0
@@ -43,6 +43,7 @@ class Limits:
         self._running: defaultdict[str, int] = defaultdict(int)
         self.enabled = True
         self.exempt_users = False
+        # Resource → number of requests, and the seconds of its window.
         self.primary = {
             "core": (5_000, HOUR),
             "graphql": (5_000, HOUR),
@@ -52,6 +53,7 @@ class Limits:
         }
         # Callers with their own hourly number of requests.
         self.others: dict[str, int] = {}
+        # Callers without a token: requests an hour, and searches a minute.
         self.anonymous = 60
         self.anonymous_searches = 10
         self.concurrent = 100

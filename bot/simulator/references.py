@@ -1,7 +1,7 @@
 """Side effects of a text on GitHub: mentions that notify, references that leave back-links, and "Duplicate of #1".
 
-Tests use this module to check that the bot's texts have no side effects. GitHub's pages: "Autolinked references and
-URLs" and "Marking issues or pull requests as a duplicate".
+Tests also use this module, to check that the bot's texts have no side effects. GitHub's pages: "Autolinked references
+and URLs" and "Marking issues or pull requests as a duplicate".
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 # Code has no side effects. As in Markdown, an unclosed fence runs to the end of the text, and a line with further ticks
 # is no fence.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
+# The backslashes before a run of backticks (an odd number escapes the first of them), and the run.
 _TICKS = re.compile(r"(?<!\\)(\\*+)(`+)")
 _MENTION = re.compile(r"(?<![\w/`@.-])@([a-zA-Z0-9](?:[a-zA-Z0-9_-]{0,38}))(/[a-zA-Z0-9_.-]{1,100})?(?![\w@])")
 _NUMBER = re.compile(r"(?<![\w/&#.-])(?:([A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,100})?#|GH-)([1-9]\d{0,9})(?!\w)")
@@ -20,12 +21,13 @@ _NUMBER = re.compile(r"(?<![\w/&#.-])(?:([A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,10
 _LINKED = re.compile(r"\[[^\[\]]*\]\(([^()\s]*)\)")
 _DUPLICATE = re.compile(r"\s*duplicate of\s+(\S{1,300})", re.IGNORECASE)
 
+# A repository's full name (None: the repository of the text), and an issue's number.
 Target = tuple[str | None, int]
 
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """`issues` are (repository or None for the same one, number). `duplicate_of` is set if the text begins so."""
+    """What a text refers to. `duplicate_of` is set if the text begins with "Duplicate of" and an issue."""
 
     mentions: tuple[str, ...]
     issues: tuple[Target, ...]
@@ -69,6 +71,7 @@ def _without_spans(text: str) -> str:
     A backslash keeps a backtick from opening a span, and means nothing inside of one.
     """
     runs = list(_TICKS.finditer(text))
+    # The positions in `runs` of all runs of a length, the first one at the end of the list.
     closers: dict[int, list[int]] = {}
     for index in range(len(runs) - 1, -1, -1):
         closers.setdefault(len(runs[index][2]), []).append(index)

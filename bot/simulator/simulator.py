@@ -41,7 +41,7 @@ class Simulator(World):
 
     `app` is the one GitHub App that exists from the start; its permissions and events are those of `app.yml`.
     `unknown_requests` lists requests without a route; tests assert that the list is empty. `validate` checks every
-    answer and webhook with githubkit's models.
+    answer and webhook with githubkit's models. `violations` lists requests at which such a check failed, or our code.
     """
 
     who = accounts.who

@@ -17,7 +17,7 @@ from urllib.parse import unquote_to_bytes
 
 Application = Callable[[dict[str, Any], Callable[..., Any]], Any]
 
-# The simulator accepts no longer issue, comment or file.
+# The most bytes in the body of a request.
 BODY_LIMIT = 25 * 1024 * 1024
 
 
@@ -30,6 +30,7 @@ class WireServer(ThreadingHTTPServer):
 
     def __init__(self, listener: socket.socket, application: Application) -> None:
         super().__init__(listener.getsockname(), _Handler, bind_and_activate=False)
+        # The base class has made a socket of its own.
         self.socket.close()
         self.socket = listener
         self.application = application
@@ -75,13 +76,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(411 if self.headers.get("Transfer-Encoding") else 413)
             return
         body = self.rfile.read(int(length))
+        # What the application passes to WSGI's `start_response`: status, headers, perhaps an exception.
         started: list[Any] = []
         chunks = self.server.application(self._environ(body), lambda *args: started.extend(args))
         content = b"".join(chunks)
         if hasattr(chunks, "close"):
             chunks.close()
         status, headers = started[0], started[1]
-        # The application sets the simulated date.
+        # An application that simulates the time sets the date itself.
         dated = any(name.lower() == "date" for name, _ in headers)
         lines = [f"HTTP/1.1 {status}", "Server: github.com", *([] if dated else [f"Date: {self.date_time_string()}"])]
         lines += [f"{name}: {value}" for name, value in headers]

@@ -9,18 +9,18 @@ from bot.simulator.state.ids import node_id
 from bot.simulator.state.repositories import Repository, Role
 from bot.simulator.state.world import World, locked
 
-_PREFIX = {"User": "U", "Organization": "O", "Bot": "BOT"}
+_NODE_PREFIX = {"User": "U", "Organization": "O", "Bot": "BOT"}
 
 
 @locked
 def who(world: World, actor: str | Account, type: AccountType = "User") -> Account:
-    """The account of an actor or login. An unknown login gets a new account, so tests need not create everybody."""
+    """`actor`, or the account of that login. An unknown login gets a new account: tests need not create everybody."""
     if isinstance(actor, Account):
         return actor
     account = world.accounts.get(actor.lower())
     if account is None:
         key = world.ids.next("account")
-        account = Account(key, node_id(_PREFIX[type], key), actor, type, world.now())
+        account = Account(key, node_id(_NODE_PREFIX[type], key), actor, type, world.now())
         world.accounts[actor.lower()] = account
         world.nodes[account.node_id] = account
     return account

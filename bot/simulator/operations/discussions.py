@@ -1,4 +1,4 @@
-"""Starting and closing discussions, without events, since nothing needs them."""
+"""Starting and closing discussions. No events are sent: no feature reads any about discussions."""
 
 from __future__ import annotations
 

@@ -23,22 +23,24 @@ def install(
 ) -> Installation:
     """Install the App on an account (`"acme"`: all its repositories) or on some repositories (`"acme/app"`, …).
 
-    If the account already has the App, the repositories are added. `permissions` default to the App's own.
+    If the account already has the App, the repositories are added. `app_id` defaults to the App that exists from the
+    start, `permissions` to the App's own.
     """
     login = targets[0].split("/")[0]
     account = who(world, login, "Organization")
     app = world.apps[app_id if app_id is not None else min(world.apps)]
     repositories = [world.repository(target) for target in targets if "/" in target]
+    everything = "/" not in targets[0]
     sender = administrator(world, account)
-    for found in world.installations.values():
-        if found.app is app and found.account is account:
-            _select(world, found, repositories, everything="/" not in targets[0], sender=sender)
-            return found
+    for existing in world.installations.values():
+        if existing.app is app and existing.account is account:
+            _select(world, existing, repositories, everything=everything, sender=sender)
+            return existing
     now = world.now()
     key = world.ids.next("installation")
     granted = dict(app.permissions if permissions is None else permissions)
     created = Installation(key, node_id("IN", key), app, account, granted, list(app.events), now, now)
-    created.all_repositories = "/" not in targets[0]
+    created.all_repositories = everything
     created.repositories = {repo.id for repo in repositories}
     world.installations[key] = created
     world.nodes[created.node_id] = created
@@ -81,7 +83,7 @@ def drop(world: World, installation: Installation, repository: Repository, sende
 
 
 def gain(world: World, repository: Repository, sender: Account) -> None:
-    """Add a new repository to the installations that cover all of its owner's repositories, and tell their Apps."""
+    """Tell the Apps of installations that cover all of the owner's repositories about a new one, which they reach."""
     for installation in world.installations.values():
         if installation.all_repositories and installation.account is repository.owner:
             added = [repository]

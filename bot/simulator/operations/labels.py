@@ -49,7 +49,7 @@ def edit_label(
     description: str | None,
     actor: str | Account | None,
 ) -> Label:
-    """Rename, recolour or describe a label."""
+    """Rename, recolour or describe a label; None leaves a property as it is."""
     repo = world.repo(repository)
     label = repo.labels[name.lower()]
     _check_label(new_name or name, color, description)

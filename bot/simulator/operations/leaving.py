@@ -45,6 +45,7 @@ def transfer_issue(
     world.emit("issues", "transferred", sender, repository=issue.repository, issue=issue, changes=changes)
     world.issues[issue.repository.id][number] = Tombstone(copy)
     issue.repository.open_issues -= issue.state == "open"
+    # The comments now belong to the copy, so `forget` must not drop them.
     issue.comments = []
     for comment in copy.comments:
         comment.issue = copy

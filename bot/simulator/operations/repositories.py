@@ -37,7 +37,7 @@ def add_repository(
 ) -> Repository:
     """Create a repository, and its owner if missing.
 
-    `suggestions` switches the feature "issue suggestions", `labels` GitHub's default labels. Installations that cover
+    `suggestions` gives it the feature "issue suggestions", `labels` GitHub's default labels. Installations that cover
     all of the owner's repositories cover the new one at once.
     """
     login, name = full_name.split("/")
@@ -50,8 +50,8 @@ def add_repository(
     world.repositories[key] = created
     world.names[full_name.lower()] = key
     world.nodes[created.node_id] = created
-    for text, color in _DEFAULT_LABELS.items() if labels else ():
-        make_label(world, created, text, color, default=True)
+    for label, color in _DEFAULT_LABELS.items() if labels else ():
+        make_label(world, created, label, color, default=True)
     sender = administrator(world, owner)
     gain(world, created, sender)
     world.emit("repository", "created", sender, repository=created)
@@ -67,7 +67,7 @@ def set_permission(world: World, repository: str | Repository, login: str | Acco
 
 @locked
 def set_similarity(world: World, repository: str | Repository, answers: Similarity) -> None:
-    """Switch the ranking of similar issues on (`ranked`), or choose the answer without ranking (by default 404).
+    """Choose what requests for similar issues get: a ranking, bare issues, or an error's status (at first, 404).
 
     For a slow answer, use a fault.
     """

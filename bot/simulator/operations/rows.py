@@ -71,9 +71,9 @@ def read_rows(path: Path) -> list[IssueRow]:
 def rows_of(objects: Iterable[tuple[Any, str]]) -> list[IssueRow]:
     """Like `read_rows`, from JSON objects with their locations. Raises ValueError naming the location of a wrong one.
 
-    Issues whose `created_at` is null come first, with the time of the earliest other issue.
+    Issues whose `created_at` is null come first, with the time of the earliest other issue (without one, 1970).
     """
-    rows = sorted((_row(row, location) for row, location in objects), key=lambda row: row.created_at)
+    rows = sorted((_row(value, location) for value, location in objects), key=lambda row: row.created_at)
     first = next((row.created_at for row in rows if row.created_at != _UNKNOWN), _EPOCH)
     return [replace(row, created_at=first) if row.created_at == _UNKNOWN else row for row in rows]
 

@@ -52,6 +52,7 @@ def _store(
 ) -> Suggestion:
     now = world.now()
     for old in issue.suggestions:
+        # Two suggestions to close both have the label None.
         if old.label is label and old.state == "pending":
             old.state, old.updated_at = "replaced", now
     suggestion = Suggestion(world.ids.next("suggestion"), label, who(world, actor), rationale, confidence, now, now)

@@ -40,7 +40,7 @@ def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *,
 
 
 def _visible(world: World, issue: Issue, actor: Account, name: str | None, number: int) -> Issue | None:
-    """The issue that a text refers to; None if the author must not see it."""
+    """The issue that a text in `issue` refers to; None if there is none, or `actor` must not see it."""
     try:
         repository = world.repository(name) if name else issue.repository
         target = world.issue(repository, number)

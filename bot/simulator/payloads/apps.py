@@ -39,8 +39,7 @@ def installation(world: World, record: Installation) -> Json:
     """An installation of an App."""
     account = record.account
     single = list(record.app.single_files)
-    kind = "organizations/" + account.login if account.type == "Organization" else ""
-    page = f"{kind}/settings/installations/{record.id}".lstrip("/")
+    prefix = f"organizations/{account.login}/" if account.type == "Organization" else ""
     return {
         "id": record.id,
         "client_id": record.app.client_id,
@@ -48,7 +47,7 @@ def installation(world: World, record: Installation) -> Json:
         "repository_selection": "all" if record.all_repositories else "selected",
         "access_tokens_url": f"{world.urls.api}/app/installations/{record.id}/access_tokens",
         "repositories_url": f"{world.urls.api}/installation/repositories",
-        "html_url": f"{world.urls.html}/{page}",
+        "html_url": f"{world.urls.html}/{prefix}settings/installations/{record.id}",
         "app_id": record.app.id,
         "app_slug": record.app.slug,
         "target_id": account.id,
@@ -74,14 +73,13 @@ def _account(world: World, record: Account) -> Json:
 
 def installation_token(world: World, record: InstallationToken) -> Json:
     """The answer to `POST …/access_tokens`. Repositories are listed only if the token was narrowed to some."""
+    everything = record.repositories is None and record.installation.all_repositories
     body: Json = {
         "token": record.token,
         "expires_at": iso(record.expires_at),
         "permissions": dict(record.permissions),
-        "repository_selection": "all" if record.repositories is None else "selected",
+        "repository_selection": "all" if everything else "selected",
     }
-    if record.repositories is None and not record.installation.all_repositories:
-        body["repository_selection"] = "selected"
     if record.repositories is not None:
         body["repositories"] = [repository(world, world.repositories[key]) for key in sorted(record.repositories)]
     return body

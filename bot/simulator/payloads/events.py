@@ -20,7 +20,7 @@ from bot.simulator.state.world import World
 # An App receives the events about its installations even without a subscription.
 ALWAYS = frozenset({"installation", "installation_repositories"})
 
-_NOBODY = "0" * 40
+_NO_COMMIT = "0" * 40
 
 
 def payload(world: World, event: Event, receiver: Installation) -> Json:
@@ -71,9 +71,9 @@ def _json(world: World, value: Any, target: Repository | None) -> Any:
     return value
 
 
-def _installation(world: World, event: str, receiver: Installation, parts: Mapping[str, Any]) -> Json:
+def _installation(world: World, name: str, receiver: Installation, parts: Mapping[str, Any]) -> Json:
     body: Json = {"installation": installation_json(world, receiver)}
-    if event == "installation":
+    if name == "installation":
         repositories = parts.get("repositories", world.repositories_of(receiver))
         return body | {"repositories": [minimal_repository(repo) for repo in repositories]}
     body["repository_selection"] = body["installation"]["repository_selection"]
@@ -114,7 +114,7 @@ def _push(world: World, target: Repository, sender: Account, parts: Mapping[str,
         "after": target.head,
         "repository": shown,
         "pusher": author,
-        "created": parts["before"] == _NOBODY,
+        "created": parts["before"] == _NO_COMMIT,
         "deleted": False,
         "forced": False,
         "base_ref": None,

@@ -12,14 +12,14 @@ from bot.simulator.state.world import World
 
 
 def event(world: World, subject: Issue, record: TimelineEvent, source: Issue | None = None) -> Json:
-    """One event, with the fields of its kind. `source` is the issue that referred to this one."""
+    """One event, with the fields of its kind. `source` is the issue that referred to `subject`."""
     actor = simple_user(world, record.actor)
     if record.event == "commented":
         return comment(world, record.data["comment"]) | {"event": "commented", "actor": actor}
     if source is not None:
-        now = iso(record.created_at)
+        time = iso(record.created_at)
         origin = {"type": "issue", "issue": issue(world, source)}
-        return {"event": record.event, "actor": actor, "created_at": now, "updated_at": now, "source": origin}
+        return {"event": record.event, "actor": actor, "created_at": time, "updated_at": time, "source": origin}
     body: Json = {
         "id": record.id,
         "node_id": record.node_id,
@@ -41,6 +41,7 @@ def event(world: World, subject: Issue, record: TimelineEvent, source: Issue | N
             body["lock_reason"] = data["lock_reason"]
         case "closed" | "reopened":
             body["state_reason"] = data["state_reason"]
+            # An issue as closer is the merged pull request, a text the hash of a commit.
             if isinstance(commit := data.get("closer"), str):
                 body["commit_id"] = commit
                 body["commit_url"] = f"{repository_url(world, subject.repository)}/commits/{commit}"

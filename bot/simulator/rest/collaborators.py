@@ -11,7 +11,7 @@ from bot.simulator.payloads.repositories import permissions
 
 ROUTES = Routes()
 
-# The single word hides two roles, so clients should read the booleans or `role_name`.
+# GitHub's `permission` hides two roles in others, so clients should read the booleans or `role_name`.
 _WORD = {"triage": "read", "maintain": "write"}
 
 

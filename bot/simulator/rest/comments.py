@@ -31,7 +31,7 @@ def list_of_issue(ctx: Context) -> Reply:
 
 @ROUTES.add("GET", "/repos/<owner>/<repo>/issues/comments", permissions=READ_ISSUES, model="[IssueComment]")
 def list_of_repository(ctx: Context) -> Reply:
-    """All comments of a repository, by id unless asked otherwise."""
+    """All comments of a repository, oldest first unless asked otherwise."""
     repo = ctx.repository()
     since = read_iso(ctx.query.get("since"))
     matches = [

@@ -93,7 +93,8 @@ def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
     page, api = f"{ctx.sim.urls.html}/{repo.full_name}/commit", f"{repository_url(ctx.sim, repo)}/git"
     login, tree = ctx.actor.login, repo.head[::-1]
     author = {"name": login, "email": f"{login}@users.noreply.github.com", "date": iso(repo.pushed_at)}
-    first = not before.strip("0")
+    # The commit before the first one has a hash of zeros only.
+    is_first = not before.strip("0")
     parent = {"sha": before, "url": f"{api}/commits/{before}", "html_url": f"{page}/{before}"}
     return {
         "sha": repo.head,
@@ -104,7 +105,7 @@ def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
         "committer": author,
         "message": message,
         "tree": {"sha": tree, "url": f"{api}/trees/{tree}"},
-        "parents": [] if first else [parent],
+        "parents": [] if is_first else [parent],
         "verification": {
             "verified": False,
             "reason": "unsigned",
@@ -117,6 +118,7 @@ def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
 
 def _may_read(ctx: Context, caller: InstallationCaller, repo: Repository, path: str) -> bool:
     """Whether the caller may read the file. With only `single_file`, a token may read the files that its App lists."""
+    # A repository that the token sees without reaching it is public.
     if not caller.reaches(ctx.sim, repo) or caller.may("contents", "read"):
         return True
     return path in caller.installation.app.single_files
@@ -124,11 +126,12 @@ def _may_read(ctx: Context, caller: InstallationCaller, repo: Repository, path: 
 
 def _entry(ctx: Context, repo: Repository, path: str) -> Json:
     content = repo.files.get(path)
-    kind, tree = ("dir", "tree") if content is None else ("file", "blob")
+    kind, git_kind = ("dir", "tree") if content is None else ("file", "blob")
+    # Directories are not stored as Git's objects; any fixed hash will do.
     sha = blob_sha(path.encode() if content is None else content)
     url = f"{repository_url(ctx.sim, repo)}/contents/{quote(path)}?ref={repo.default_branch}"
-    git = f"{repository_url(ctx.sim, repo)}/git/{tree}s/{sha}"
-    page = f"{ctx.sim.urls.html}/{repo.full_name}/{tree}/{repo.default_branch}/{quote(path)}"
+    git = f"{repository_url(ctx.sim, repo)}/git/{git_kind}s/{sha}"
+    page = f"{ctx.sim.urls.html}/{repo.full_name}/{git_kind}/{repo.default_branch}/{quote(path)}"
     raw = f"https://raw.githubusercontent.com/{repo.full_name}/{repo.default_branch}/{quote(path)}"
     return {
         "name": path.rsplit("/", 1)[-1],

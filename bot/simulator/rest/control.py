@@ -28,7 +28,7 @@ def state(ctx: Context) -> Json:
     most = ctx.number("issues", 50)
     return {
         "now": ctx.sim.clock.now().isoformat(),
-        "repositories": [_repository(ctx, repo, most) for repo in ctx.sim.repositories.values()],
+        "repositories": [_repository_json(ctx, repo, most) for repo in ctx.sim.repositories.values()],
         "deliveries": len(ctx.sim.webhooks.log),
         "unknown_requests": list(ctx.sim.unknown_requests),
         "violations": list(ctx.sim.violations),
@@ -43,7 +43,7 @@ def open_issue(ctx: Context) -> Reply:
     labels = ctx.data.get("labels") or []
     if not isinstance(labels, list) or not all(isinstance(name, str) for name in labels):
         raise ApiError(422, "labels must be a list of names")
-    created = ctx.sim.open_issue(_find(ctx), _text(ctx, "author", "somebody"), _text(ctx, "title"), body, labels)
+    created = ctx.sim.open_issue(_repository(ctx), _text(ctx, "author", "somebody"), _text(ctx, "title"), body, labels)
     return Reply(full_issue(ctx.sim, created), 201)
 
 
@@ -52,7 +52,7 @@ def add_comment(ctx: Context) -> Reply:
     """Comment as anybody: `{repository, number, author, body}`."""
     _guard(ctx)
     try:
-        target = ctx.sim.issue(_find(ctx), int(ctx.data.get("number", "")))
+        target = ctx.sim.issue(_repository(ctx), int(ctx.data.get("number", "")))
     except KeyError as error:
         raise ApiError(404, str(error)) from None
     except (TypeError, ValueError):
@@ -82,11 +82,11 @@ def clear_faults(ctx: Context) -> Reply:
 
 @ROUTES.add("POST", "/_sim/similarity")
 def set_similarity(ctx: Context) -> Json:
-    """Choose how a repository answers requests for similar issues: `{repository, answers}`, see `set_similarity`."""
+    """Choose how a repository answers requests for similar issues: `{repository, answers}`, see `Similarity`."""
     _guard(ctx)
     answers: Any = ctx.data.get("answers")
     try:
-        ctx.sim.set_similarity(_find(ctx), answers)
+        ctx.sim.set_similarity(_repository(ctx), answers)
     except ValueError as error:
         raise ApiError(422, str(error)) from None
     return {"answers": answers}
@@ -117,14 +117,14 @@ def _text(ctx: Context, name: str, default: str | None = None) -> str:
     return value
 
 
-def _find(ctx: Context) -> Repository:
+def _repository(ctx: Context) -> Repository:
     try:
         return ctx.sim.repository(str(ctx.data.get("repository")))
     except KeyError as error:
         raise ApiError(404, str(error)) from None
 
 
-def _repository(ctx: Context, repo: Repository, most: int) -> Json:
+def _repository_json(ctx: Context, repo: Repository, most: int) -> Json:
     latest = sorted(ctx.sim.issues_of(repo), key=lambda entry: -entry.number)[:most]
     issues: list[dict[str, Any]] = [
         {

@@ -124,9 +124,9 @@ def _chosen(ctx: Context, installation: Installation) -> list[Repository] | None
     mine = ctx.sim.repositories_of(installation)
     by_name = {repo.name.lower(): repo for repo in mine}
     by_id = {repo.id: repo for repo in mine}
-    selected = [by_name.get(str(name).lower()) for name in names] + [by_id.get(key) for key in keys]
-    chosen = [repo for repo in selected if repo is not None]
-    if len(chosen) != len(selected):
+    found = [by_name.get(str(name).lower()) for name in names] + [by_id.get(key) for key in keys]
+    chosen = [repo for repo in found if repo is not None]
+    if len(chosen) != len(found):
         raise ApiError(
             422,
             "There is at least one repository that does not exist or is not accessible to the parent installation.",

@@ -32,6 +32,7 @@ _SORTS: dict[str, Callable[[Issue], keyset.Key]] = {
 # Fields that the simulator's issues do not have.
 _LACKING = ("assignee", "assignees", "milestone", "type", "issue_field_values")
 _REASONS = ("completed", "not_planned", "duplicate", "reopened")
+# Any other reason, or none, closes as completed.
 _CLOSING: dict[str | None, StateReason] = {"not_planned": "not_planned", "duplicate": "duplicate"}
 
 
@@ -97,10 +98,11 @@ def update_issue(ctx: Context) -> Json:
     target, data = ctx.issue(), ctx.data
     state = data.get("state")
     if isinstance(state, dict) and ctx.headers.get("X-GitHub-Api-Version") == suggestions.VERSION:
-        # GitHub's description allows only a string here.
+        # GitHub's description allows only a string here. A state that is only suggested is left out.
         data = data | {"state": None if suggestions.closing(ctx, target, state) else state.get("value")}
         data = {key: value for key, value in data.items() if value is not None}
-    if problems := validation.problems("ReposOwnerRepoIssuesIssueNumberPatchBody", data) if ctx.sim.validate else []:
+    problems = validation.problems("ReposOwnerRepoIssuesIssueNumberPatchBody", data) if ctx.sim.validate else []
+    if problems:
         raise ApiError(
             422, "Invalid request.\n\n" + "; ".join(f"{field}: {problem}" for field, problem in problems[:3])
         )
@@ -118,7 +120,8 @@ def update_issue(ctx: Context) -> Json:
         repo,
         target.number,
         title=None if title is None else str(title),
-        body=data["body"] or "" if "body" in data else None,
+        # Null removes the body, and leaving it out keeps it.
+        body=(data["body"] or "") if "body" in data else None,
         actor=ctx.actor,
     )
     proposed: list[Json] = []

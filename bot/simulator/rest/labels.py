@@ -21,7 +21,7 @@ ROUTES = Routes()
 _OF_REPOSITORY = "/repos/<owner>/<repo>/labels"
 _ONE = "/repos/<owner>/<repo>/labels/<path:name>"
 _OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/labels"
-_ON_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/labels/<path:name>"
+_ONE_OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/labels/<path:name>"
 
 
 @ROUTES.add("GET", _OF_REPOSITORY, permissions=READ_ISSUES, model="[Label]")
@@ -115,7 +115,7 @@ def remove_all(ctx: Context) -> Reply:
     return Reply(None, 204)
 
 
-@ROUTES.add("DELETE", _ON_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
+@ROUTES.add("DELETE", _ONE_OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def remove(ctx: Context) -> list[Json]:
     """Remove a label from the issue and show the rest; 404 if the issue does not have the label."""
     target = ctx.issue()

@@ -55,13 +55,13 @@ def react_to_comment(ctx: Context) -> Reply:
 
 @ROUTES.add("DELETE", f"{_ISSUE}/<int:reaction_id>", permissions=WRITE_ISSUES)
 def unreact_to_issue(ctx: Context) -> Reply:
-    """Take back one's own reaction to an issue."""
+    """Take back a reaction to an issue."""
     return _unreact(ctx, ctx.issue())
 
 
 @ROUTES.add("DELETE", f"{_COMMENT}/<int:reaction_id>", permissions=WRITE_ISSUES)
 def unreact_to_comment(ctx: Context) -> Reply:
-    """Take back one's own reaction to a comment."""
+    """Take back a reaction to a comment."""
     return _unreact(ctx, ctx.comment())
 
 
@@ -81,6 +81,7 @@ def _unreact(ctx: Context, subject: Issue | Comment) -> Reply:
     target = next((entry for entry in subject.reactions if entry.id == key), None)
     if target is None:
         raise not_found()
+    # A person may take back only their own reaction.
     if target.user is not ctx.actor and not isinstance(ctx.caller, InstallationCaller):
         raise ctx.lacks_role()
     ctx.sim.unreact(subject, key)

@@ -97,5 +97,5 @@ def search_issues(ctx: Context) -> Reply:
     }
     if results.fallback_reasons:
         body["lexical_fallback_reason"] = list(results.fallback_reasons)
-    last = max(1, -(-min(results.total_count, 1_000) // per_page))
-    return Reply(body, headers=ctx.links(page, last))
+    last_page = max(1, -(-min(results.total_count, 1_000) // per_page))
+    return Reply(body, headers=ctx.links(page, last_page))

@@ -17,6 +17,7 @@ ROUTES = Routes()
 
 _OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/suggestions"
 _STATES = ("pending", "applied", "approved", "dismissed", "replaced", "invalidated", "all")
+# The first version of the API with suggestions, which a client has to ask for.
 VERSION = "2026-03-10"
 
 
@@ -53,16 +54,17 @@ def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], li
     If the repository lacks the feature, or the client uses an older API version, a label's other keys are ignored, and
     it is set like any other label.
     """
-    known = target.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == VERSION
+    enabled = target.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == VERSION
     names: list[str] = []
     proposed: list[Json] = []
-    for entry in labels if known else ():
+    # Check every label before any suggestion is stored.
+    for entry in labels if enabled else ():
         confidence = entry.get("confidence") if isinstance(entry, dict) and entry.get("suggest") else None
         if confidence not in (None, "low", "medium", "high"):
             raise invalid("Issue", "confidence", "invalid", value=confidence)
     for entry in labels:
         name = entry if isinstance(entry, str) else str(entry.get("name", ""))
-        if isinstance(entry, str) or not known or not entry.get("suggest"):
+        if isinstance(entry, str) or not enabled or not entry.get("suggest"):
             names.append(name)
             continue
         stored = ctx.sim.suggest_label(target, name, ctx.actor, entry.get("rationale"), entry.get("confidence"))
@@ -72,7 +74,7 @@ def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], li
 
 
 def closing(ctx: Context, target: Issue, state: dict[str, Any]) -> bool:
-    """Whether a state that was sent as an object is only a suggestion, which is stored here (SPEC G).
+    """Whether a state that was sent as an object is only a suggestion, which is stored here.
 
     If the repository lacks the feature, GitHub answers 200 and does nothing.
     """

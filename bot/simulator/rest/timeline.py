@@ -11,8 +11,9 @@ from bot.simulator.payloads import timeline
 
 ROUTES = Routes()
 
-# Kinds that only the timeline shows, not the list of events.
+# The models of the kinds that both lists show.
 _EVENTS = "LabeledIssueEvent|UnlabeledIssueEvent|RenamedIssueEvent|LockedIssueEvent|StateChangeIssueEvent"
+# Kinds that only the timeline shows, not the list of events.
 _TIMELINE_ONLY = frozenset({"commented", "cross-referenced"})
 
 
@@ -30,6 +31,7 @@ def list_timeline(ctx: Context) -> Reply:
         for entry in target.events
         if entry.event == "cross-referenced"
     }
+    # Entries that are no references are not in `sources`, so `target` stands in as a source in sight.
     # The sort is stable, so entries of the same second keep their order.
     entries = sorted(
         (entry for entry in target.events if sources.get(entry.id, target) is not None),

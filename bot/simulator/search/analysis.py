@@ -19,6 +19,7 @@ _IDEOGRAPHS = r"\u3041-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaf
 _TOKEN = re.compile(rf"[{_IDEOGRAPHS}]|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
 # Turns every ASCII character outside of words into a space. `_TOKEN` splits the other characters.
 _SPACED = bytes(code if code > 127 or chr(code).isalnum() or chr(code) == "_" else 32 for code in range(256))
+# Like `_TOKEN`, but neighbouring ideographs stay together.
 _UNITS = re.compile(rf"[{_IDEOGRAPHS}]+|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
 
 # English has no longer words. Longer tokens are data, and are not stemmed.

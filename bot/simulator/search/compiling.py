@@ -16,7 +16,7 @@ from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Text
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Compiles trees for the searched fields, the documents, and the documents in reach."""
+    """Compiles trees. `fields` are those searched, `documents` all by their ids, `universe` gives the ids in reach."""
 
     vocabulary: Vocabulary
     fields: Sequence[FieldIndex]
@@ -25,8 +25,8 @@ class Compiler:
     surroundings: Surroundings
 
     def compile(self, node: Node) -> Matcher:
-        """The matcher of a tree; text without any letter or digit is left out."""
-        return self._compile(node) or matching.FilterMatcher(lambda document: True, self.universe)
+        """The matcher of a tree; text without any letter or digit is left out, and an empty tree matches all."""
+        return self._compile(node) or matching.FilterMatcher(lambda doc_id: True, self.universe)
 
     def terms(self, text: Text) -> list[list[int]]:
         """The term numbers of a text: all parts must occur; the terms of a part must stand side by side."""
@@ -46,7 +46,7 @@ class Compiler:
                 return matching.NotMatcher(excluded, self.universe) if excluded else None
             case Qualifier():
                 allows = predicate(node, self.surroundings)
-                return matching.FilterMatcher(lambda document: allows(self.documents[document]), self.universe)
+                return matching.FilterMatcher(lambda doc_id: allows(self.documents[doc_id]), self.universe)
 
     def _part(self, terms: Sequence[int]) -> Matcher:
         if len(terms) == 1:

@@ -44,6 +44,7 @@ class SearchIndex:
         self._fields = {name: FieldIndex(self._vocabulary) for name in _TEXTS}
         self._documents: dict[int, Document] = {}
         self._repositories: dict[str, RepositoryFacts] = {}
+        # Full name in lower case → ids of documents.
         self._in_repository: defaultdict[str, set[int]] = defaultdict(set)
 
     def __len__(self) -> int:
@@ -94,7 +95,7 @@ class SearchIndex:
     ) -> Result:
         """Answer a query. Raises QueryError if GitHub would answer 422.
 
-        `visible` gets a repository's full name in lower case, `user_exists` a login in lower case; `viewer` is `@me`.
+        `visible` gets a repository's full name, `user_exists` a login, both in lower case; `viewer` is who `@me` means.
         `require_kind` refuses a query without `is:issue` or `is:pull-request`, as REST does for Apps (GraphQL does
         not). With an `outage`, semantic and hybrid searches fall back to lexical ones, as if GitHub's embeddings were
         out of order. `per_page` is at most 100; nonsense in `per_page` or `page` is corrected.
@@ -110,25 +111,25 @@ class SearchIndex:
         view = View(self._repositories, self._in_repository, visible, query.scopes, surroundings.login)
         search = Search(self._vocabulary, self._fields, self._documents, query, view, surroundings)
 
-        likeness = search_type if search_type in ("semantic", "hybrid") else None
-        reasons = fallback_reasons(query, anything_visible=bool(view.repositories), outage=outage) if likeness else ()
-        if likeness and not reasons:
-            ran: SearchType = "hybrid" if likeness == "hybrid" else "semantic"
+        semantic = search_type if search_type in ("semantic", "hybrid") else None
+        reasons = fallback_reasons(query, anything_visible=bool(view.repositories), outage=outage) if semantic else ()
+        if semantic and not reasons:
+            ran: SearchType = "hybrid" if semantic == "hybrid" else "semantic"
             scores = search.similar(with_exact=ran == "hybrid")
-            by = None
+            sorting = None
         else:
             ran = "lexical"
-            by = ordering(sort, order, query.sort)
-            scores = search.lexical(ranked=by is None)
-        last = min(first + per_page, REACHABLE)
-        if by is None:
-            ranked = heapq.nsmallest(last, scores, key=lambda document: (-scores[document], -document))
+            sorting = ordering(sort, order, query.sort)
+            scores = search.lexical(ranked=sorting is None)
+        end = min(first + per_page, REACHABLE)
+        if sorting is None:
+            ranked = heapq.nsmallest(end, scores, key=lambda doc_id: (-scores[doc_id], -doc_id))
         else:
-            key, descending = by
+            value_of, descending = sorting
             pick = heapq.nlargest if descending else heapq.nsmallest
-            ranked = pick(last, scores, key=lambda document: (key(self._documents[document]), document))
-        ids = ranked[first:last]
-        return Result(len(scores), ids, [scores[document] for document in ids], ran, reasons)
+            ranked = pick(end, scores, key=lambda doc_id: (value_of(self._documents[doc_id]), doc_id))
+        ids = ranked[first:end]
+        return Result(len(scores), ids, [scores[doc_id] for doc_id in ids], ran, reasons)
 
     def _facts(self, full_name: str) -> RepositoryFacts:
         return self._repositories.get(full_name.lower(), RepositoryFacts())

@@ -15,7 +15,7 @@ from bot.simulator.search.lexer import Kind, Lexeme, lex
 from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Query, Text
 
 LONGEST_TEXT: Final = 256
-# Bounds the work of a query that consists only of qualifiers. GitHub's bound is the length of an address.
+# Bounds the work of a query that consists only of qualifiers. GitHub bounds the length of the whole address.
 LONGEST_QUERY: Final = 4_096
 MOST_OPERATORS: Final = 5
 DEEPEST_NESTING: Final = 5
@@ -99,16 +99,16 @@ def _qualifier(lexeme: Lexeme) -> Qualifier:
 def _balanced(lexemes: Sequence[Lexeme]) -> list[Lexeme]:
     """The lexemes without unpaired parentheses. Raises QueryError if groups nest too deeply."""
     opened: list[int] = []
-    partners: set[int] = set()
+    paired: set[int] = set()
     for position, lexeme in enumerate(lexemes):
         if lexeme.kind is Kind.OPEN:
             opened.append(position)
         elif lexeme.kind is Kind.CLOSE and opened:
-            partners |= {opened.pop(), position}
+            paired |= {opened.pop(), position}
     balanced = [
         lexeme
         for position, lexeme in enumerate(lexemes)
-        if lexeme.kind not in (Kind.OPEN, Kind.CLOSE) or position in partners
+        if lexeme.kind not in (Kind.OPEN, Kind.CLOSE) or position in paired
     ]
     steps = ((lexeme.kind is Kind.OPEN) - (lexeme.kind is Kind.CLOSE) for lexeme in balanced)
     if max(accumulate(steps), default=0) > DEEPEST_NESTING:
@@ -174,6 +174,7 @@ class _Parser:
                 self._position += 1
                 return inner
             case Kind.OPERATOR:
+                # AND adds nothing to standing side by side, and a NOT without an operand is dropped.
                 following = self._peek()
                 if lexeme.text != "NOT" or not following or following.kind is Kind.CLOSE or self._at_operator("OR"):
                     return None

@@ -66,7 +66,7 @@ class Search:
 
 
 def _without_text(node: Node) -> Node:
-    """A query without OR, reduced to its qualifiers: a semantic search does not require the words."""
+    """A query without OR, reduced to qualifiers and what NOT excludes: a semantic search does not require the words."""
     match node:
         case Text():
             return And(())

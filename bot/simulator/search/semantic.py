@@ -16,7 +16,9 @@ from bot.simulator.search.ranking import bm25
 from bot.simulator.search.syntax import Query
 
 MOST_RESULTS: Final = 100
+# So many documents, the best by BM25, have their titles compared.
 _POOL: Final = 400
+# The title's part of the score, and what a document with every word gets on top.
 _TITLE_SHARE: Final = 0.3
 _LEXICAL_BONUS: Final = 0.25
 # A word in more than this share of the documents says nothing about a text's subject.
@@ -54,6 +56,7 @@ def similar(
     """
     limit = _COMMON * max(1, len(documents))
     distinctive = [term for term in terms if max(len(field.postings.get(term, ())) for field in fields) <= limit]
+    # If every term is common, all of them have to do.
     candidates = {
         document for term in distinctive or terms for field in fields for document in field.postings.get(term, ())
     }

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from bot.simulator.search.document import Document
 
+# The reactions to sort by, as `sort:` names them, and the API's names of those that it names differently.
 _CONTENTS = ("+1", "-1", "smile", "thinking_face", "heart", "tada")
-# The API's names of the reactions whose names in `sort:` differ.
 _REACTION_NAMES = {"smile": "laugh", "thinking_face": "confused", "tada": "hooray"}
 
 Key = Callable[[Document], float]

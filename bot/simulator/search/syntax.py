@@ -51,8 +51,8 @@ class Query:
     """A parsed query. `scopes` (repo, user, org) are groups of alternatives. Every group applies to the whole query,
     like `fields` and `sort`.
 
-    `fields` is empty if the query names none. `texts` are the query's terms in order, except terms under NOT.
-    `is_nested`: the query has an OR or parentheses.
+    `fields` is empty if the query names none. `texts` are the query's terms in order, `kinds` what `is:` and `type:`
+    demand (`issue`, `pr`), both without what is under NOT. `is_nested`: the query has an OR or parentheses.
     """
 
     root: Node

@@ -26,10 +26,10 @@ class View:
     ) -> None:
         self._in_repository = in_repository
         in_sight = [name for name in known if visible(name)]
-        reach = [_named(alternatives, in_sight, login) for alternatives in scopes]
-        if scopes and not any(reach):
+        reached = [_named(alternatives, in_sight, login) for alternatives in scopes]
+        if scopes and not any(reached):
             raise unsearchable_scope()
-        self.repositories = frozenset(in_sight).intersection(*reach)
+        self.repositories = frozenset(in_sight).intersection(*reached)
 
     def documents(self) -> Iterator[int]:
         """Every document in reach."""
@@ -41,8 +41,8 @@ class View:
         return set().union(*(documents & self._in_repository.get(name, set()) for name in self.repositories))
 
 
-def _named(scopes: Sequence[Qualifier], repositories: Sequence[str], login: Callable[[str], str]) -> set[str]:
-    """The repositories that a scope names, by their own name or their owner's."""
-    names = {value.lower() for scope in scopes if scope.name == "repo" for value in scope.values}
-    owners = {login(value) for scope in scopes if scope.name != "repo" for value in scope.values}
+def _named(alternatives: Sequence[Qualifier], repositories: Sequence[str], login: Callable[[str], str]) -> set[str]:
+    """The repositories that at least one of the qualifiers names, by their own name or their owner's."""
+    names = {value.lower() for scope in alternatives if scope.name == "repo" for value in scope.values}
+    owners = {login(value) for scope in alternatives if scope.name != "repo" for value in scope.values}
     return {name for name in repositories if name in names or name.partition("/")[0] in owners}

@@ -1,4 +1,4 @@
-"""The routes of these pages.
+"""The simulated GitHub's pages for people: create an App from a manifest, install it, sign in.
 
 https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
@@ -36,7 +36,7 @@ def make_site() -> Blueprint:
 
 
 def new_app(organization: str = "") -> Page:
-    """Show a manifest's requests. A person who agrees is sent back to the App's maker with a code."""
+    """Show what the App of a manifest asks for. A person who agrees is sent back to the App's maker with a code."""
     sim = _sim()
     try:
         manifest = json.loads(request.form.get("manifest", ""))
@@ -45,6 +45,7 @@ def new_app(organization: str = "") -> Page:
     except ValueError:
         manifest, problem = {}, "Error Invalid GitHub App configuration: the manifest is not JSON"
     with sim.lock:
+        # The field `login` comes only from this page's own form: a person has agreed.
         name = request.form.get("name") or (str(manifest.get("name") or "") if not problem else "")
         slug = manifests.slug_of(name)
         unavailable = not slug or any(app.slug == slug for app in sim.apps.values())
@@ -134,11 +135,9 @@ def _refuse_frames(response: Response) -> Response:
 
 def _people(sim: Simulator) -> list[str]:
     """All people, those with a role in a repository first, since loaded issues may have thousands of authors."""
-    with_roles = {
-        account for repo in sim.repositories.values() for account, role in repo.roles.items() if role != "none"
-    }
+    ids_with_roles = {key for repo in sim.repositories.values() for key, role in repo.roles.items() if role != "none"}
     people = [account for account in sim.accounts.values() if account.type == "User"]
-    return [one.login for one in sorted(people, key=lambda one: (one.id not in with_roles, one.login))]
+    return [one.login for one in sorted(people, key=lambda one: (one.id not in ids_with_roles, one.login))]
 
 
 def _app(sim: Simulator, client_id: str) -> App:

@@ -54,7 +54,9 @@ class App:
     events: list[str]
     hook: Hook
     created_at: datetime
+    # The paths that the permission `single_file` covers.
     single_files: tuple[str, ...] = ()
+    # The addresses to which people return after signing in.
     callback_urls: tuple[str, ...] = ()
 
 
@@ -78,7 +80,7 @@ class Installation:
 
 @dataclass(slots=True, eq=False)
 class InstallationToken:
-    """A short-lived token of an installation, perhaps narrowed to some repositories and permissions."""
+    """A short-lived token of an installation, perhaps narrowed to some permissions and `repositories` (ids)."""
 
     token: str
     installation: Installation

@@ -33,7 +33,7 @@ class Reaction:
 
 @dataclass(slots=True, eq=False)
 class Comment:
-    """A comment on an issue."""
+    """A comment on an issue. `minimized` is the reason for which it was hidden, if it was."""
 
     id: int
     node_id: str
@@ -78,7 +78,7 @@ class Suggestion:
 
 @dataclass(slots=True, eq=False)
 class Issue:
-    """An issue, or a pull request as the issues API shows one."""
+    """An issue, or a pull request as the issues API shows one. `parts` are its sub-issues."""
 
     id: int
     node_id: str

@@ -41,7 +41,11 @@ class Label:
 
 @dataclass(slots=True, eq=False)
 class Repository:
-    """A repository. `World.names` also has its former names, which redirect to it."""
+    """A repository. `World.names` also has its former names, which redirect to it.
+
+    `roles` are by account id, `labels` by name in lower case, `files` by path; `releases` are tags with their times.
+    `head` is the hash of the last commit (zeros before the first), `last_number` that of the last issue or discussion.
+    """
 
     id: int
     node_id: str

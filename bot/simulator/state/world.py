@@ -52,12 +52,15 @@ class World:
         self.manifest_codes: dict[str, ManifestCode] = {}
         self.sign_in_codes: dict[str, SignInCode] = {}
         self.repositories: dict[int, Repository] = {}
+        # Full name in lower case, present or former → repository's id.
         self.names: dict[str, int] = {}
+        # Repository's id → issue's number → issue.
         self.issues: defaultdict[int, dict[int, Issue | Tombstone]] = defaultdict(dict)
         self.issues_by_id: dict[int, Issue] = {}
         self.comments_by_id: dict[int, Comment] = {}
         self.discussions: dict[int, Discussion] = {}
         self.projects: dict[int, Project] = {}
+        # Issue's id → its entries on projects.
         self.items: defaultdict[int, list[ProjectItem]] = defaultdict(list)
         self.nodes: dict[str, object] = {}
         # Ids of issues whose entries in the search index are out of date.
