@@ -92,11 +92,13 @@ def post(
     if outcome.speaks:
         label(context, named)
         suggest_closing(context, named)
+        # Another search, or one that hides issues, does not show that no likely candidate is left.
         if not (command and (command.words or options.narrow)):
             unlabel(context, report)
     threshold_used = threshold if options.confidence is None else options.confidence
     silence = why_nothing(report, threshold_used) if exists else "its comment was deleted"
     reason = "" if outcome.speaks else silence
+    # The comment may list more: a command's answer has the best candidates, even below the threshold.
     endorsed = [candidate for candidate in named if (candidate.confidence or 0.0) >= threshold_used]
     # Store the decision last: `has_ended` takes a stored decision as proof that every other step is done.
     note(context, report, endorsed, outcome, cause=cause, threshold=threshold_used, reason=reason)
@@ -114,6 +116,7 @@ def _draft(
     view = CommentView(
         checked_at=context.services.clock(),
         enterprise=context.services.settings.enterprise,
+        # It matters only if nothing is listed now. The row's `shown` lacks other repositories' issues.
         had_candidates=bool(before and (before.shown or (not named and _names_something(context)))),
         words=command.words if command else (),
         options=command.options if command else CommandOptions(),
@@ -151,13 +154,13 @@ def _own_numbers(named: Sequence[Candidate]) -> list[int]:
 
 
 def _names_something(context: IssueContext) -> bool:
-    """Whether the present comment lists any issue, of this repository or another."""
+    """Whether the present comment lists any issue that was noted as shown, of this repository or another."""
     last = next((decision for decision in reversed(context.decisions()) if decision.outcome.seen), None)
     return last is not None and any(item.shown for item in last.evidence)
 
 
 def _outcome(context: IssueContext, before: StoredComment | None, now: StoredComment | None) -> DecisionOutcome:
-    """How this look changed the comment, by the rows before and now. An unfinished attempt belongs to the look."""
+    """How this look, with its attempts that did not finish, changed the comment: by the rows before and now."""
     if now is None or now.state is not CommentState.POSTED:
         return DecisionOutcome.SILENT
     if before is None or before.comment_id is None:
@@ -205,7 +208,7 @@ def note(
     threshold: float | None = None,
     reason: str = "",
 ) -> None:
-    """Store a decision and its evidence. `shown` are the candidates that the comment lists, or would list.
+    """Store a decision and its evidence. `shown` are the candidates to note as shown (see `endorsed` in `post`).
 
     `threshold` is the repository's, unless a command sets another.
     """

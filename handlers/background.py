@@ -79,6 +79,7 @@ def _index_completed(event: IndexEvent, services: Services) -> None:
     if not services.indexing.ready(repo_id):
         # The index was erased or stopped meanwhile.
         return
+    # The span ends after `now`: a decision can be from this moment, or from before the clock was set back.
     decisions = services.store.decisions.between(repo_id, now - _RECENT, now + _RECENT)
     for decision in without_candidates(decisions)[-_MOST_LOOKS:]:
         recheck = own_issue_event(INDEXED, event.installation, event.repository, decision.number)
@@ -108,8 +109,8 @@ def begin_scan(request: CommandRequest, command: Command) -> CommandResult:
     stored = services.store.scan_issues.get(repo_id)
     steps = 1 + len(scan.missing()) // ISSUES_PER_STEP
     title = messages_for(context.config.language_of_lists, context.config.templates).scan_title()[:TITLE_MAX]
-    known = stored.number if stored else None
-    return CommandResult(True, request.replies.scan_begun(scan.count(), steps * _STEP_SECONDS, title, known))
+    number = stored.number if stored else None
+    return CommandResult(True, request.replies.scan_begun(scan.count(), steps * _STEP_SECONDS, title, number))
 
 
 def scan_step(event: ScanEvent, services: Services) -> None:

@@ -156,7 +156,7 @@ class IssueContext:
         """Look for earlier reports of the issue. `options` and `words` come from a command.
 
         For a command, the report has the best candidates even below the threshold. It marks issues that the text names,
-        or omits them without `show_named`.
+        or omits them without `show_named`. `asked` lifts the time limit of slow sources.
 
         Raises RateLimited or Unavailable if the report has no candidates, and a search failed that may succeed later:
         "nothing found" would not be honest (F9). An answer from the repository's own index is enough.
@@ -175,13 +175,13 @@ class IssueContext:
                 rejected_elsewhere=store.verdicts.rejected_elsewhere(repo_id, self.number),
                 duplicates=decided.originals,
             )
-            min_confidence = (
-                unasked.min_confidence if options.confidence is None and not listing else options.confidence
-            )
+            # A listing has candidates of any probability, unless the command sets the least one.
+            default = None if listing else unasked.min_confidence
             find_options = replace(
                 unasked,
+                # The least similarity of titles; `self.threshold` is the least probability.
                 threshold=options.threshold or unasked.threshold,
-                min_confidence=min_confidence,
+                min_confidence=default if options.confidence is None else options.confidence,
                 max_candidates=options.limit or max(unasked.max_candidates, ASKED_MOST if listing else 0),
                 state=options.state or unasked.state,
                 words=" ".join(words),

@@ -33,7 +33,7 @@ class HostDatabases(NamedTuple):
     queue: sa.Engine
 
     def reach(self) -> None:
-        """Connect once. Raises Unavailable with the database's name, which SQLAlchemy's error lacks."""
+        """Connect once, but make no SQLite file. Raises Unavailable with the database's name, unlike SQLAlchemy."""
         if (file := sqlite_file(self.store.url)) is None or file.is_file():
             try:
                 self.store.connect().close()
@@ -98,7 +98,7 @@ def _copy(reading: sa.Connection, table: sa.Table, writing: sa.Connection, targe
         writing.execute(sa.insert(target), rows)
         count += len(rows)
     if writing.dialect.name == "postgresql" and (column := target.autoincrement_column) is not None:
-        # Number new rows after the copied rows. SQLite does so by itself.
+        # Number new rows after the copied rows. SQLite always does so.
         sequence = sa.func.pg_get_serial_sequence(target.name, column.name)
         writing.execute(sa.select(sa.func.setval(sequence, sa.func.max(column))))
     return count

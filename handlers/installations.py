@@ -41,23 +41,23 @@ def compare(
     Returns the stored repositories that no installation lists; lists can have gaps, so the caller must check each. Also
     returns the repositories that are new or differ from their row, each with its installation.
     """
-    present = {repo.id: (repo, installation.id) for installation in listed for repo in installation.repositories or ()}
-    known = {repo.id: repo for repo in stored}
-    unlisted = [installation for installation in listed if installation.repositories is None]
-    unlisted_ids = {installation.id for installation in unlisted}
+    present = {repo.id: (repo, listing.id) for listing in listed for repo in listing.repositories or ()}
+    known = {row.id: row for row in stored}
+    unlisted = [listing for listing in listed if listing.repositories is None]
+    unlisted_ids = {listing.id for listing in unlisted}
     # Compare accounts too, because a row may name an earlier installation of the same account.
-    unlisted_accounts = {name_key(installation.account) for installation in unlisted}
+    unlisted_accounts = {name_key(listing.account) for listing in unlisted}
     missing = [
-        repo
-        for repo in stored
-        if repo.id not in present
-        and repo.installation not in unlisted_ids
-        and name_key(repo.ref.owner) not in unlisted_accounts
+        row
+        for row in stored
+        if row.id not in present
+        and row.installation not in unlisted_ids
+        and name_key(row.ref.owner) not in unlisted_accounts
     ]
     changed = [
         (summary, installation)
         for summary, installation in present.values()
-        if (repo := known.get(summary.id)) is None or (repo.summary, repo.installation) != (summary, installation)
+        if (row := known.get(summary.id)) is None or (row.summary, row.installation) != (summary, installation)
     ]
     return missing, changed
 
@@ -102,8 +102,8 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
     for listing in listed:
         # Do this before the backfills: a row may still hold a former installation's suspension, which would stop them.
         # Write only differences: GitHub's list may be older than an event that was handled meanwhile.
-        before = {repository.suspended for repository in stored if repository.installation == listing.id}
-        if listing.id in gained or before - {listing.suspended}:
+        differs = any(row.suspended != listing.suspended for row in stored if row.installation == listing.id)
+        if listing.id in gained or differs:
             repositories.suspend(listing.id, listing.suspended)
         for summary in listing.repositories or ():
             services.indexing.begin(summary, listing.id, services.arrived or services.now())

@@ -171,15 +171,15 @@ def _similar(context: IssueContext, later: Collection[int]) -> set[int]:
         return {match.number for match in session.judge() if match.confidence >= min_confidence}
 
 
-def _repeats(context: IssueContext, number: int, earlier: int) -> bool:
-    """Whether the index finds the issue `earlier` as a candidate for the issue `number`."""
+def _repeats(context: IssueContext, later: int, earlier: int) -> bool:
+    """Whether the index finds the issue `earlier` as a candidate for the issue `later`."""
     services, repo_id = context.services, context.repository.id
     with services.index.view(repo_id) as view:
-        row, text = view.issues([number]).get(number), view.texts([number]).get(number)
-    if row is None or text is None:
+        row, title_and_body = view.issues([later]).get(later), view.texts([later]).get(later)
+    if row is None or title_and_body is None:
         return False
-    target = row._replace(body=text[1]).issue(context.repo, "")
-    with services.matcher.session(repo_id, target, below=number, stored=True) as session:
+    target = row._replace(body=title_and_body[1]).issue(context.repo, "")
+    with services.matcher.session(repo_id, target, below=later, stored=True) as session:
         return any(match.confidence >= context.threshold.value for match in session.judge((earlier,)))
 
 

@@ -27,7 +27,7 @@ from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 
-# The name under which the store keeps the time of the last recovery.
+# The name under which the store keeps the time of the last recovery, and the `delivery` of recovered commands.
 _RECOVERY_KEY = "recalled"
 # Seconds by which GitHub's search can lag.
 _SEARCH_LAG = 120.0
@@ -80,10 +80,10 @@ class _ThreadRecovery:
 
     def recover(self) -> None:
         """Store the bot's comments that the store lacks, then the commands that these comments answer, in order."""
-        unknown = {key for key in self._own if self._store.comments.get(*self._where, key) is None}
-        for key in unknown:
-            own = self._own[key]
-            self._store.comments.adopt(*self._where, key, own.id, own.updated_at.timestamp())
+        unknown = {answered for answered in self._own if self._store.comments.get(*self._where, answered) is None}
+        for answered in unknown:
+            own = self._own[answered]
+            self._store.comments.adopt(*self._where, answered, own.id, own.updated_at.timestamp())
         for comment in self._thread.comments:
             if comment.id in unknown:
                 self._recover_commands(comment)
@@ -91,20 +91,20 @@ class _ThreadRecovery:
     @cached_property
     def _own(self) -> dict[int, Comment]:
         """The bot's comments, by the id of the comment that each answers; the oldest if several answer one."""
-        keyed = ((answered_comment_id(comment.body), comment) for comment in reversed(self._thread.comments))
-        return {key: comment for key, comment in keyed if key is not None and self._is_ours(comment.author)}
+        pairs = ((answered_comment_id(comment.body), comment) for comment in reversed(self._thread.comments))
+        return {answered: own for answered, own in pairs if answered is not None and self._is_ours(own.author)}
 
     def _is_ours(self, author: Actor) -> bool:
         return self._services.comments.ours(author, None) or same_login(author.login, self._services.github.login())
 
-    def _were_carried_out(self, comment: Comment, commands: int) -> bool:
+    def _were_carried_out(self, comment: Comment, count: int) -> bool:
         """Whether the bot carried out the comment's commands: yes, unless it refused the only one with a 👎.
 
         A 👎 on several commands, or from before an edit, does not tell which one failed. GitHub shows only the thumbs
         of this account.
         """
         edited = comment.updated_at > comment.created_at
-        return commands > 1 or edited or self._thread.thumbs.get(comment.id) != "-1"
+        return count > 1 or edited or self._thread.thumbs.get(comment.id) != "-1"
 
     def _recover_commands(self, comment: Comment) -> None:
         app = self._services.github.login().removesuffix("[bot]")
@@ -126,6 +126,7 @@ class _ThreadRecovery:
             other, issue = (0, name_key(f"{command.repo}#{number}")) if command.repo else (number, "")
             self._add_verdict(other, UserVerdictKind.NOT, comment, {"who": who}, issue)
         elif command.name is CommandName.OF and self._thread.original:
+            # The issue's earlier state is lost, so an `undo` will reopen the issue.
             self._add_verdict(self._thread.original, UserVerdictKind.OF, comment, {"was": "open", "label": ""})
         elif command.name is CommandName.MUTE:
             self._store.muted.set(*self._where, login, at)

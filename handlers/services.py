@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Queue(Protocol):
-    """Accepts later work: either the table from which workers claim jobs, or the list of a single process."""
+    """Accepts later work: the table of the workers' jobs, or a single process's list. `put`: False for a known id."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 

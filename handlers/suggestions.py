@@ -70,14 +70,14 @@ def unlabel(context: IssueContext, report: Report) -> None:
 
 def add_label(context: IssueContext, name: str) -> None:
     """Add the label `duplicate`, and record the position of the bot's entry in the label's history."""
-    labelled, issue = context.services.store.labelled, (context.repository.id, context.number)
+    labelled, key = context.services.store.labelled, (context.repository.id, context.number)
     # Record before adding, because GitHub's answer can get lost.
-    labelled.set(*issue, len(_label_history(context)))
+    labelled.set(*key, len(_label_history(context)))
     try:
         context.github.add_labels(context.repo, context.number, [name])
     except (GitHubError, RateLimited):
         # GitHub has certainly not added it. After `Overtaken` the record stays: it may be the other worker's.
-        labelled.clear(*issue)
+        labelled.clear(*key)
         raise
 
 

@@ -72,8 +72,8 @@ class UsageLimit(NamedTuple):
 
 
 _INSTALLATION = sa.select(repositories.c.installation).where(with_key(repositories, "repo_id"))
-_SIBLINGS = sa.select(repositories.c.repo_id).where(with_key(repositories, "installation"))
-_OF_INSTALLATION = sa.or_(with_key(usage, "repo_id"), usage.c.repo_id.in_(_SIBLINGS))
+_ITS_REPOSITORIES = sa.select(repositories.c.repo_id).where(with_key(repositories, "installation"))
+_OF_INSTALLATION = sa.or_(with_key(usage, "repo_id"), usage.c.repo_id.in_(_ITS_REPOSITORIES))
 _USES = sa.select(usage).where(_OF_INSTALLATION)
 _FORGET_USES = sa.delete(usage).where(
     _OF_INSTALLATION, sa.or_(usage.c.at <= sa.bindparam("oldest"), usage.c.at > sa.bindparam("latest"))

@@ -62,6 +62,8 @@ class StoredComment:
 
 
 _KEY = ("repo_id", "number", "command_id")
+# As the time of a claim: the claim has expired, so the next one succeeds at once, as `DOUBTFUL`.
+_LONG_AGO = 0.0
 # Updates must not touch a comment that a maintainer deleted.
 _NOT_DELETED = comments.c.state != CommentState.DELETED
 _ID_UNKNOWN = comments.c.comment_id.is_(None)
@@ -73,10 +75,11 @@ _ROW = sa.select(comments).where(with_key(comments, *_KEY))
 class Comments(TableGateway):
     def __init__(self, engine: sa.Engine) -> None:
         super().__init__(engine)
+        # This statement is for `record_silence`, whose docstring tells the cases.
         insert = self._insert(comments)
-        new, nobody_writes = insert.excluded, sa.and_(_ID_UNKNOWN, comments.c.state != CommentState.INTENDED)
+        new, no_comment = insert.excluded, sa.and_(_ID_UNKNOWN, comments.c.state != CommentState.INTENDED)
         changes = {
-            "state": sa.case((nobody_writes, new.state), else_=comments.c.state),
+            "state": sa.case((no_comment, new.state), else_=comments.c.state),
             "text_hash": new.text_hash,
             "shown": sa.case((new.shown == _NOTHING_SHOWN, comments.c.shown), else_=new.shown),
             "updated_at": new.updated_at,
@@ -103,7 +106,7 @@ class Comments(TableGateway):
 
     def claim(self, repo_id: int, number: int, command_id: int, *, now: float, lease: float) -> ClaimOutcome:
         """Claim the comment for `lease` seconds, in which nobody else may create it."""
-        key = _key(repo_id, number, command_id)
+        of_comment = _of_comment(repo_id, number, command_id)
         insert = self._new(repo_id, number, command_id, state=CommentState.INTENDED, updated_at=now)
         intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
         silent = comments.c.state == CommentState.SILENT
@@ -113,28 +116,28 @@ class Comments(TableGateway):
         with write(self._engine) as connection:
             if connection.execute(insert.on_conflict_do_nothing().returning(comments.c.number)).first():
                 return ClaimOutcome.CLEAR
-            if connection.execute(intend.where(key, silent)).rowcount:
+            if connection.execute(intend.where(of_comment, silent)).rowcount:
                 return ClaimOutcome.CLEAR
-            if connection.execute(intend.where(key, expired)).rowcount:
+            if connection.execute(intend.where(of_comment, expired)).rowcount:
                 return ClaimOutcome.DOUBTFUL
-            connection.execute(intend.where(key, ahead))
-            state = connection.execute(sa.select(comments.c.state).where(key)).scalar_one()
+            connection.execute(intend.where(of_comment, ahead))
+            state = connection.execute(sa.select(comments.c.state).where(of_comment)).scalar_one()
         return ClaimOutcome.BUSY if state == CommentState.INTENDED else ClaimOutcome.SETTLED
 
     def claimed_at(self, repo_id: int, number: int, command_id: int) -> float | None:
         """When the comment was claimed; None without a claim."""
-        claimed = sa.select(comments.c.updated_at)
-        return self._scalar(claimed.where(_key(repo_id, number, command_id), comments.c.state == CommentState.INTENDED))
+        where = sa.and_(_of_comment(repo_id, number, command_id), comments.c.state == CommentState.INTENDED)
+        return self._scalar(sa.select(comments.c.updated_at).where(where))
 
     def renew(self, repo_id: int, number: int, command_id: int, *, since: float, now: float) -> bool:
         """Renew the claim made at `since`; False if somebody else has claimed the comment meanwhile."""
         state, at = comments.c.state, comments.c.updated_at
-        where = sa.and_(_key(repo_id, number, command_id), state == CommentState.INTENDED, at == since)
+        where = sa.and_(_of_comment(repo_id, number, command_id), state == CommentState.INTENDED, at == since)
         return self._change(sa.update(comments).where(where).values(updated_at=now)) > 0
 
     def release(self, repo_id: int, number: int, command_id: int, *, since: float) -> None:
         """Give up the claim made at `since`: the next caller gets the comment at once, as `DOUBTFUL`."""
-        self.renew(repo_id, number, command_id, since=since, now=0.0)
+        self.renew(repo_id, number, command_id, since=since, now=_LONG_AGO)
 
     def settle(
         self,
@@ -154,7 +157,7 @@ class Comments(TableGateway):
         If nothing is `shown`, the earlier candidates stay on record. Returns False, without effect, if the comment was
         deleted, or if somebody else has claimed, written or forgotten it meanwhile.
         """
-        where = sa.and_(_key(repo_id, number, command_id), _NOT_DELETED, comments.c.updated_at == since)
+        where = sa.and_(_of_comment(repo_id, number, command_id), _NOT_DELETED, comments.c.updated_at == since)
         values = {
             "state": CommentState.SILENT if comment_id is None else CommentState.POSTED,
             "comment_id": comment_id,
@@ -200,15 +203,15 @@ class Comments(TableGateway):
             "state": sa.case((_ID_UNKNOWN, CommentState.INTENDED.value), else_=comments.c.state),
             "text_hash": "",
             "body_hash": "",
-            "updated_at": sa.case((_ID_UNKNOWN, 0.0), else_=now),
+            "updated_at": sa.case((_ID_UNKNOWN, _LONG_AGO), else_=now),
         }
-        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _NOT_DELETED).values(values))
+        self._change(sa.update(comments).where(_of_comment(repo_id, number, command_id), _NOT_DELETED).values(values))
 
     def mark_unknown(self, repo_id: int, number: int, command_id: int) -> None:
         """Record that the comment's id and text are unknown: the next claim succeeds at once, as `DOUBTFUL`."""
         unknown = {"comment_id": None, "text_hash": "", "body_hash": ""}
-        values = {"state": CommentState.INTENDED, **unknown, "updated_at": 0.0}
-        self._change(sa.update(comments).where(_key(repo_id, number, command_id), _NOT_DELETED).values(values))
+        values = {"state": CommentState.INTENDED, **unknown, "updated_at": _LONG_AGO}
+        self._change(sa.update(comments).where(_of_comment(repo_id, number, command_id), _NOT_DELETED).values(values))
 
     def mark_removed(self, repo_id: int, number: int, comment_id: int) -> None:
         """Record that the bot itself deleted a comment. Unlike after a maintainer's deletion, it may post another."""
@@ -239,5 +242,5 @@ class Comments(TableGateway):
         return self._insert(comments).values(repo_id=repo_id, number=number, command_id=command_id, **_EMPTY | known)
 
 
-def _key(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:
+def _of_comment(repo_id: int, number: int, command_id: int) -> sa.ColumnElement[bool]:
     return sa.and_(comments.c.repo_id == repo_id, comments.c.number == number, comments.c.command_id == command_id)

@@ -154,10 +154,10 @@ class Judgements(TableGateway):
         query = sa.select(judgements).where(judgements.c.repo_id == repo_id, judgements.c.key.in_(keys))
         return {row.key: _judged_pair(row) for row in self._all(query)}
 
-    def put(self, repo_id: int, number: int, said: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
-        """Store verdicts about issue `number`. `said` maps a pair's key to the other issue's number and the verdict."""
+    def put(self, repo_id: int, number: int, new: Mapping[str, tuple[int, JudgedPair]], by: str, now: float) -> None:
+        """Store verdicts about issue `number`. `new` maps a pair's key to the other issue's number and the verdict."""
         with write(self._engine) as connection:
-            for key, (other, judged) in said.items():
+            for key, (other, judged) in new.items():
                 values = {
                     "number": number,
                     "other": other,

@@ -1,4 +1,4 @@
-"""Says why a database failed, in words without secrets, and whether the failure passes by itself.
+"""Says why a database failed, in words without secrets, and whether a retry may succeed.
 
 A driver's own text can repeat the address with its password, or a statement's parameters, which may be people's words.
 """
@@ -20,7 +20,7 @@ _SQLITE_REASONS = {
     14: "the file cannot be opened",
     26: "the file is not an SQLite database",
 }
-# Codes of failures that pass by themselves; 7 is out of memory. Wrong SQL has the code 1.
+# Codes of failures after which a retry may succeed; 7 is out of memory. Wrong SQL has the code 1.
 _SQLITE_PASSING = {5, 6, 7, 8, 10, 13, 14}
 
 # PostgreSQL's code for a lock that was not free in time.
@@ -40,8 +40,8 @@ _POSTGRES_REASONS = {
     "XX002": "the server's files are damaged; restore a backup",
 }
 
-# PostgreSQL's codes for failures that pass. After a failover, on a nearly full disk, or at the end of a plan's quota,
-# hosts make a database read-only for a time, or take rights away.
+# PostgreSQL's codes of such failures. After a failover, on a nearly full disk, or at the end of a plan's quota, hosts
+# make a database read-only for a time, or take rights away.
 _POSTGRES_PASSING = {"25006", "42501"}
 
 # By the driver's texts for a failed connect, which has no code. A server may use another language.
@@ -65,6 +65,7 @@ def why(problem: BaseException) -> str:
     """The reason of a failure, in words for people, without addresses and files; else its type and code. Pure."""
     if isinstance(problem, sa.exc.TimeoutError):
         return "all its connections are busy"
+    # SQLAlchemy's errors have the driver's error as `orig`.
     cause = getattr(problem, "orig", None) or problem
     kind = type(cause).__name__
     if isinstance(cause, OSError):

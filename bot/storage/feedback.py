@@ -52,7 +52,10 @@ _DECIDING = _SIGNALS.where(
 
 
 class Verdicts(TableGateway):
-    """The `verdicts` table: people's commands `not` a duplicate and duplicate `of` (C4)."""
+    """The `verdicts` table: people's commands `not` a duplicate and duplicate `of` (C4).
+
+    Every verdict that has ended has `undone_at`, but only an `undo` sets `undone_by`: see `overtaken`.
+    """
 
     def add(
         self,
@@ -214,7 +217,7 @@ def _signals_of(repo_id: int, number: int, kind: FeedbackKind) -> tuple[sa.Colum
 
 @dataclass(frozen=True, slots=True)
 class WatchedComment:
-    """The advisory comment on issue `number`; `node_id` is its id in GraphQL, empty until it is known."""
+    """The advisory comment on issue `number`, open or folded. `node_id` is its id in GraphQL, or empty if unknown."""
 
     number: int
     comment_id: int
@@ -281,14 +284,16 @@ class Calibrations(TableGateway):
     ) -> bool:
         """Store a threshold, unless the calibration was reset after `before` was read. Returns whether it moved."""
         moved = threshold != (before.threshold if before else None)
+        last_move = before.changed_at if before else 0.0
         values = {
             "bar": threshold,
-            "changed_at": now if moved else before.changed_at if before else 0.0,
+            "changed_at": now if moved else last_move,
             "basis": _basis(right, wrong),
         }
         if before is None:
             new = self._insert(calibrations).values(repo_id=repo_id, since=0.0, **values).on_conflict_do_nothing()
             return self._write(new) and moved
+        # A reset changes `since`.
         update = sa.update(calibrations).where(calibrations.c.repo_id == repo_id, calibrations.c.since == before.since)
         return bool(self._change(update.values(**values))) and moved
 

@@ -75,7 +75,7 @@ def _upgrade(engine: sa.Engine) -> None:
     config.set_main_option("script_location", str(_MIGRATIONS))
     with write(engine) as connection:
         lock(connection, _LOCK)
-        # Alembic refuses revisions that it does not know.
+        # Leave a later release's schema alone: Alembic refuses revisions that it does not know.
         reached = _revision(connection)
         if reached < newest():
             config.attributes["connection"] = connection

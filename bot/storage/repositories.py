@@ -218,4 +218,5 @@ _PROGRESS = sa.select(backfills).where(with_key(backfills, "repo_id"))
 
 def _progress(connection: sa.Connection, repo_id: int) -> Progress | None:
     row = connection.execute(_PROGRESS, {"repo_id": repo_id}).first()
+    # After `repo_id`, the columns come in the order of the fields.
     return None if row is None else Progress(*row[1:])

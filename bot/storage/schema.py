@@ -15,7 +15,7 @@ from bot.storage.engine import lock
 
 metadata = sa.MetaData()
 
-# SQLite numbers rows by itself only if the primary key's type is exactly INTEGER.
+# SQLite assigns the numbers of rows only if the primary key's type is exactly INTEGER.
 ROW_ID = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 TIME = sa.Float(53)
 Columns = list[sa.Column[Any]]
@@ -112,6 +112,7 @@ heeded = _table(
 
 muted = _table("muted", *keys("repo_id", "number"), *strings("actor"), *times("at"))
 
+# People's recent commands: `use` is a name for each (`Usage`).
 usage = _table("usage", *keys("repo_id"), *text_keys("login", "use"), *times("at"))
 
 # The judge's verdicts on pairs of issues. `key` stands for both texts, the model and the prompts
@@ -137,6 +138,7 @@ judge_calls = _table(
     *columns(TIME, "cost", "seconds"),
 )
 
+# Files of repositories as last fetched (`CachedFiles`).
 texts = _table("texts", *keys("repo_id"), *text_keys("name"), *strings("text", nullable=True), *times("fetched_at"))
 
 # The dashboard's sessions: `key` is the hash of the browser's token, `repositories` JSON, `at` the time of signing in.
@@ -148,7 +150,8 @@ def tables_of_repositories() -> list[sa.Table]:
     return [table for table in metadata.sorted_tables if "repo_id" in table.c]
 
 
-# The bot's decisions about issues (`bot/domain/decisions.py`): `evidence` is JSON without any text of an issue.
+# The bot's decisions about issues (`bot/domain/decisions.py`): `bar` is the threshold, `evidence` is JSON without any
+# text of an issue.
 decisions = _table(
     "decisions",
     *_row_id(),
@@ -211,8 +214,8 @@ evaluations = _table(
 scan_answers = _table("scan_answers", *keys("repo_id", "number"), *numbers("sequence"), *strings("model", "candidates"))
 
 
-# The tables of the repository index (`bot/search/index`). Only `Index.remove` may delete an issue, since it also undoes
-# the issue's counts. SQLite stores narrow tables in the order of their primary key.
+# INDEX marks the tables of the repository index (`bot/search/index`). Only `Index.remove` may delete an issue, since it
+# also undoes the issue's counts. SQLite stores narrow tables in the order of their primary key.
 INDEX = {"index": True}
 
 
@@ -292,7 +295,8 @@ index_vocabulary = _index_table(
     narrow=True,
 )
 
-# The posting list of a term in a field: `list` is both in one number, `issues` its length, `tail` its last postings.
+# The posting list of a term in a field: `list` is the numbers of term and field in one, `issues` the list's length,
+# `tail` its last postings.
 index_lists = _index_table(
     "index_lists", *keys("repo_id", "list"), *numbers("issues"), *columns(sa.LargeBinary(), "tail"), narrow=True
 )

@@ -202,9 +202,9 @@ class SharedCommit(Generic[T]):
     Gawlick and Kinkade, "Varieties of Concurrency Control in IMS/VS Fast Path", 1985.
     """
 
-    def __init__(self, write: Callable[[Sequence[T]], Sequence[bool]], patience: float | None) -> None:
-        """`write` commits several items and answers for each. A commit must begin within `patience` seconds."""
-        self._commit = write
+    def __init__(self, commit: Callable[[Sequence[T]], Sequence[bool]], patience: float | None) -> None:
+        """`commit` commits several items and answers for each. It must begin within `patience` seconds, if given."""
+        self._commit = commit
         self._patience = patience
         self._changing = threading.Lock()
         self._waiting: list[tuple[T, Future[bool]]] = []
@@ -218,7 +218,7 @@ class SharedCommit(Generic[T]):
         answer = Future[bool]()
         with self._changing:
             if not self._writing:
-                threading.Thread(target=self._write, name="shared-commit", daemon=True).start()
+                threading.Thread(target=self._commit_all, name="shared-commit", daemon=True).start()
                 self._writing = True
             self._waiting.append((item, answer))
         try:
@@ -229,7 +229,7 @@ class SharedCommit(Generic[T]):
         # The commit has begun; from now on the database's own patience applies.
         return answer.result()
 
-    def _write(self) -> None:
+    def _commit_all(self) -> None:
         while True:
             time.sleep(_DELAY)
             with self._changing:

@@ -153,6 +153,7 @@ def codes(text: str) -> Counter[str]:
 
 def message_terms(text: str) -> Counter[str]:
     """Counts the error messages of a text and their runs of three words: similar messages share some runs."""
+    # A message of three words is its own only run: count it once.
     return Counter(chain.from_iterable(dict.fromkeys((message, *runs(message))) for message in error_messages(text)))
 
 
@@ -173,6 +174,7 @@ def _codes_in(chunk: str) -> tuple[str, ...]:
     lower = (_PLACE.sub("", chunk) if ":" in chunk or "+0x" in chunk else chunk).lower()
     if "." in lower and _VERSION.fullmatch(lower):
         return (lower.removeprefix("v"),)
+    # Without its line number, the chunk can be a plain word too, as in `main:12`.
     is_plain_word = lower.isalpha() and not _INNER_CAPITAL.search(chunk)
     if is_plain_word or len(lower) < 3:
         return ()
@@ -180,10 +182,10 @@ def _codes_in(chunk: str) -> tuple[str, ...]:
         code = status_code(lower)
         return (code,) if code else ()
     found = [lower]
-    last = lower[1 + max(map(lower.rfind, _SEPARATORS)) :]
-    if len(last) > 2 and last != lower and not _DATA.fullmatch(last):
-        found.append(last)
-    names = _NAMES.findall(last) if "." in last else ()
+    last_part = lower[1 + max(map(lower.rfind, _SEPARATORS)) :]
+    if len(last_part) > 2 and last_part != lower and not _DATA.fullmatch(last_part):
+        found.append(last_part)
+    names = _NAMES.findall(last_part) if "." in last_part else ()
     if len(names) > 1 and len(names[-1]) > 2:
         found.append(names[-1])
     return tuple(dict.fromkeys(found))

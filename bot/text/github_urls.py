@@ -73,12 +73,13 @@ def thing_at(url: str, enterprise: str = "") -> Thing | None:
     if parts is None:
         return None
     path = [unquote(part) for part in parts.path.split("/") if part]
-    ref = parse_qs(parts.query).get("ref", ["HEAD"])[0]
+    # The API's addresses of files name the branch in the query.
+    branch = parse_qs(parts.query).get("ref", ["HEAD"])[0]
     host = _host(parts)
     if host in _RAW:
         return _raw(path)
     if host == _API or (enterprise and host == f"api.{enterprise}"):
-        return _api(path[1:], ref) if path[:1] == ["repos"] else None
+        return _api(path[1:], branch) if path[:1] == ["repos"] else None
     if host in _PAGES:
         return _page(path)
     if enterprise and host == f"raw.{enterprise}":
@@ -87,7 +88,7 @@ def thing_at(url: str, enterprise: str = "") -> Thing | None:
         return None
     # An Enterprise Server without subdomains serves the API and raw files under paths of its main host.
     if path[:3] == ["api", "v3", "repos"]:
-        return _api(path[3:], ref)
+        return _api(path[3:], branch)
     return _raw(path[1:]) if path[:1] == ["raw"] else _page(path)
 
 
@@ -125,7 +126,7 @@ def _page(path: list[str]) -> Thing | None:
     return Thing(repo, "page", "/".join(path[2:]))
 
 
-def _api(path: list[str], ref: str) -> Thing | None:
+def _api(path: list[str], branch: str) -> Thing | None:
     repo = _repo_key(path)
     if repo is None:
         return None
@@ -133,7 +134,7 @@ def _api(path: list[str], ref: str) -> Thing | None:
         return Thing(repo, "repository")
     if path[2] in _THREADS:
         return _thread(repo, path[3:])
-    return _file(repo, [ref, *path[3:]]) if path[2] == "contents" and path[3:] else None
+    return _file(repo, [branch, *path[3:]]) if path[2] == "contents" and path[3:] else None
 
 
 def _raw(path: list[str]) -> Thing | None:

@@ -20,7 +20,7 @@ _AS_EMOJI = "\N{VARIATION SELECTOR-16}"
 _MONGOLIAN_FORMS = "\u180b\u180c\u180d\u180e\u180f"
 # Unicode's combining class of viramas, the marks that join two consonants in Indic scripts.
 _VIRAMA = 9
-_DIGITS, _KEYCAP = "0123456789#*", "\N{COMBINING ENCLOSING KEYCAP}"
+_KEYS, _KEYCAP = "0123456789#*", "\N{COMBINING ENCLOSING KEYCAP}"
 
 
 def is_ignorable(char: str) -> bool:
@@ -47,7 +47,7 @@ def _changes_look(char: str, before: str, after: str) -> bool:
     """Whether the character changes the look of the two characters before it, or of the two after it."""
     last, following = before[-1:], after[:1]
     if char == _AS_EMOJI:
-        return _is_emoji(last) or (last != "" and last in _DIGITS and following == _KEYCAP)
+        return _is_emoji(last) or (last != "" and last in _KEYS and following == _KEYCAP)
     if char in _MONGOLIAN_FORMS:
         return "\u1820" <= last <= "\u18aa"
     if char not in JOINERS or not last:
@@ -66,10 +66,10 @@ def _changes_look(char: str, before: str, after: str) -> bool:
 
 def _is_emoji(char: str) -> bool:
     """Whether the character is an emoji or a similar symbol. The exact set changes with each version of Unicode."""
-    if not char or char in "‼⁉〰ℹ":
-        return char != ""
+    if not char:
+        return False
     category = unicodedata.category(char)
-    return category == "So" or (category in ("Sm", "Sk") and char >= "\u2190")
+    return char in "‼⁉〰ℹ" or category == "So" or (category in ("Sm", "Sk") and char >= "\u2190")
 
 
 def _is_virama(char: str) -> bool:
@@ -131,7 +131,10 @@ def pieces(html: str) -> Iterator[re.Match[str] | None]:
 
 
 def without_comments(html: str) -> str:
-    """`html` as browsers read it, without comments. An unfinished tag or comment ends the result."""
+    """`html` as browsers read it, without comments. An unfinished tag or comment ends the result.
+
+    `bot.text.terms.without_comments` removes what GitHub's Markdown takes for a comment.
+    """
     kept: list[str] = []
     at = 0
     for piece in pieces(html):

@@ -77,11 +77,11 @@ def is_another(title: str, other: str) -> bool:
     """
     if _asks_for_backport(title):
         return True
-    mine, number = _split_number(title)
-    if not number:
+    mine, my_number = _split_number(title)
+    if not my_number:
         return False
-    theirs, another = _split_number(other)
-    return number != another and mine == theirs
+    theirs, their_number = _split_number(other)
+    return my_number != their_number and mine == theirs
 
 
 def _asks_for_backport(title: str) -> bool:
@@ -127,11 +127,11 @@ def siblings(title: str, others: Iterable[str]) -> list[bool]:
 
 
 def _are_siblings(words: Sequence[str], others: Sequence[str]) -> bool:
-    before = Prefix.similarity(words, others)
-    mine, theirs = words[before:], others[before:]
-    after = Postfix.similarity(mine, theirs)
-    mine, theirs = mine[: len(mine) - after], theirs[: len(theirs) - after]
-    if before + after < LEAST_SAME or not (0 < len(mine) <= MOST_SWAPPED and 0 < len(theirs) <= MOST_SWAPPED):
+    same_before = Prefix.similarity(words, others)
+    mine, theirs = words[same_before:], others[same_before:]
+    same_after = Postfix.similarity(mine, theirs)
+    mine, theirs = mine[: len(mine) - same_after], theirs[: len(theirs) - same_after]
+    if same_before + same_after < LEAST_SAME or not (0 < len(mine) <= MOST_SWAPPED and 0 < len(theirs) <= MOST_SWAPPED):
         return False
     here, there = "".join(mine), "".join(theirs)
     if any(sign.isdigit() for sign in here + there):

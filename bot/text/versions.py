@@ -25,6 +25,7 @@ def fixed_in(text: str, closer: Closer, releases: Iterable[Release]) -> str:
     if not fixed and (closer.pull or closer.commit):
         later = [one for one in released.values() if closer.at is not None and one.published_at > closer.at]
         fixed = min(later, key=lambda one: one.published_at).tag if later else ""
+    # The version of an empty `fixed` is empty, which is less than any other.
     return fixed if reported and _version_of(fixed) > max(reported) else ""
 
 

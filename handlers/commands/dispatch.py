@@ -71,6 +71,7 @@ def comment_written(event: CommentEvent, services: Services) -> None:
 def _carry_out_once(
     context: IssueContext, event: CommentEvent, commands: Sequence[ParsedLine], *, partial: bool
 ) -> None:
+    """Carry out the commands unless that was done before. `partial`: the comment also has commands that ran before."""
     # The hash includes the time: a command that one edit removes and a later edit restores is a new command.
     text_hash = hash_texts(event.updated_at, *(command.line for command in commands))
     store, delivery = context.services.store, context.services.delivery
@@ -100,12 +101,12 @@ def _carry_out(
     if refusal is not None:
         _reply(request, [("", request.refuse(refusal))], text_hash)
         return
-    me = github.react(repo, comment_id, "eyes")
+    bot_account = github.react(repo, comment_id, "eyes")
     results = [(command.line, _run(request, command, later=i > 0)) for i, command in enumerate(commands)]
     ok = all(result.ok for _, result in results)
     # React before replying, because the reply marks the delivery as answered. Remove the opposite reaction, which the
     # comment may have from before an edit or from an earlier attempt.
-    github.unreact(repo, comment_id, "-1" if ok else "+1", me)
+    github.unreact(repo, comment_id, "-1" if ok else "+1", bot_account)
     github.react(repo, comment_id, "+1" if ok else "-1")
     _reply(request, results, text_hash, partial=partial, written=written)
 

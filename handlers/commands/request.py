@@ -62,6 +62,7 @@ class CommandRequest:
         return Role.TRIAGE if self.may(Requirement.TRIAGE) else Role.AUTHOR
 
     def may(self, who: Requirement) -> bool:
+        # If possible, answer without the permission, which costs a request.
         if who is Requirement.ANYONE:
             return True
         if who is Requirement.AUTHOR_OR_TRIAGE and self.is_author:
@@ -82,14 +83,15 @@ def issue_named(request: CommandRequest, command: Command) -> Issue | CommandRes
 
 def number_named(request: CommandRequest, command: Command) -> int | CommandResult:
     """The number of the issue, pull request or discussion that a command names, or a refusal."""
-    other = _find_named(request, command)
-    if isinstance(other, Issue):
-        return other.number
+    issue_or_refusal = _find_named(request, command)
+    if isinstance(issue_or_refusal, Issue):
+        return issue_or_refusal.number
     number, context = command.number or 0, request.context
     # GitHub's REST API cannot look up a discussion, so accept only a number that was a candidate here.
     decisions = context.decisions()
     was_candidate = any(item.number == number and not item.repo for past in decisions for item in past.evidence)
-    return number if was_candidate or comment_links_to(request, context.links.discussion(number)) else other
+    is_known = was_candidate or comment_links_to(request, context.links.discussion(number))
+    return number if is_known else issue_or_refusal
 
 
 def comment_links_to(request: CommandRequest, link: str) -> bool:

@@ -88,6 +88,7 @@ class FailedDeliveries:
     def recover(self) -> None:
         """Ask GitHub to redeliver failed deliveries. Raises RateLimited, Unavailable and Forbidden."""
         app, now = self._services.github.app(), self._services.now()
+        # GitHub lists attempts for three days, an Enterprise Server for seven.
         oldest = now - _DAY * (7 if self._services.settings.enterprise else 3)
         if not self._read_until:
             failures = [attempt.delivered_at.timestamp() for attempt in app.deliveries(failed=True, most=MOST_READ)]
@@ -100,7 +101,7 @@ class FailedDeliveries:
         if attempts:
             self._read_until = attempts[0].delivered_at.timestamp()
         self.failed = {guid: delivery for guid, delivery in self.failed.items() if delivery.failed_at >= oldest}
-        asked = 0
+        asked_now = 0
         for delivery in due(self.failed.values(), now)[:MOST_ASKED]:
             try:
                 app.redeliver(delivery.attempt)
@@ -108,9 +109,10 @@ class FailedDeliveries:
                 logger.warning("delivery %s cannot be had again: %s", delivery.guid, refusal)
                 delivery.gone = True
                 continue
-            asked, delivery.asked, delivery.asked_at = asked + 1, delivery.asked + 1, self._services.now()
-        if asked:
-            logger.info("asked GitHub for %s once more", counted(asked, "delivery", "deliveries"))
+            asked_now += 1
+            delivery.asked, delivery.asked_at = delivery.asked + 1, self._services.now()
+        if asked_now:
+            logger.info("asked GitHub for %s once more", counted(asked_now, "delivery", "deliveries"))
 
     def _note(self, attempt: DeliveryAttempt) -> None:
         """Note an attempt. A delivery's attempts come in order, but one may come again, because turns overlap."""

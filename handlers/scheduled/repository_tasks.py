@@ -45,7 +45,7 @@ def in_each(
     After an error in one repository, continue with the others and raise the first error at the end. Raise at once if
     the database is away or another worker has taken over.
     """
-    first: Exception | None = None
+    first_fault: Exception | None = None
     for known, installation in repositories:
         try:
             with erased_if_ended(known.id, store):
@@ -54,9 +54,9 @@ def in_each(
             if passes(fault) or isinstance(fault, Overtaken):
                 raise
             logger.error("%s: this turn failed, the others go on: %s", known.ref, describe(fault))
-            first = first or fault
-    if first is not None:
-        raise first
+            first_fault = first_fault or fault
+    if first_fault is not None:
+        raise first_fault
 
 
 FEEDBACK_EVERY = 3600.0
@@ -103,9 +103,9 @@ DIGEST_LATE = 900.0
 def update_digests(services: Services) -> None:
     if services.settings.paused:
         return
-    queue, ill = queue_engine(services.settings), dict[int, Illness]()
+    queue, illness_of = queue_engine(services.settings), dict[int, Illness]()
     try:
-        ill.update(illnesses(services.store, queue, services.now()))
+        illness_of.update(illnesses(services.store, queue, services.now()))
     except (QueueUnavailable, sa.exc.SQLAlchemyError) as failure:
         logger.warning("the digests do not say which repositories are ill: %s", why(failure))
     finally:
@@ -113,7 +113,7 @@ def update_digests(services: Services) -> None:
 
     def update(known: StoredRepository, installation: int) -> None:
         try:
-            update_digest(services, known, installation, ill.get(known.id))
+            update_digest(services, known, installation, illness_of.get(known.id))
         except (GitHubError, Retryable) as refusal:
             # The bot tries again tomorrow.
             logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)
@@ -128,8 +128,8 @@ def update_digest(services: Services, known: StoredRepository, installation: int
     if config.digest != "issue" or config.mode == "off":
         return
     store, now, github = services.store, services.now(), client(known.id)
-    issues, login = store.digest_issues, services.github.login()
-    present = _present(github, known, issues, login)
+    digests, login = store.digest_issues, services.github.login()
+    present = _present(github, known, digests, login)
     if present is not None:
         # Store ticked boxes whose event was lost or came too early.
         store_checkboxes(store, services.index, known.id, present.body, boxes.SOMEBODY, now)
@@ -153,16 +153,16 @@ def update_digest(services: Services, known: StoredRepository, installation: int
         return render_digest(view, boxes.stored_checkboxes(store.signals.since(known.id, now - WINDOW)))
 
     wanted = IssueDraft(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
-    write_issue(github, issues, wanted, now, reopen=False)
+    write_issue(github, digests, wanted, now, reopen=False)
 
 
-def _present(github: RepoClient, known: StoredRepository, issues: OwnIssues, login: str) -> Issue | None:
-    stored = issues.get(known.id)
+def _present(github: RepoClient, known: StoredRepository, digests: OwnIssues, login: str) -> Issue | None:
+    stored = digests.get(known.id)
     if stored is None or stored.number is None:
         # The digest may exist even so: GitHub's response or the store may have been lost.
-        return next((issue for issue in github.issues_of(known.ref, login) if is_kind(issue, issues.kind)), None)
+        return next((issue for issue in github.issues_of(known.ref, login) if is_kind(issue, digests.kind)), None)
     try:
         issue = github.issue(known.ref, stored.number)
     except NotFound:
         return None
-    return issue if is_kind(issue, issues.kind) else None
+    return issue if is_kind(issue, digests.kind) else None
