@@ -51,8 +51,8 @@ class Decision:
     """The decision about issue `number`. `at` is in seconds since 1970.
 
     `cause` says why the bot searched: the action of an `issues` event, such as `opened`, or `command`. `mode` is the
-    repository's setting. `reason` says why the bot stayed silent. `threshold` is the lowest probability of a candidate
-    that the comment lists.
+    repository's setting. `reason` says why the bot stayed silent. `threshold` is the probability from which on a
+    candidate counts as shown; a command's answer can list less likely ones, too.
     """
 
     number: int
@@ -66,7 +66,7 @@ class Decision:
 
     @property
     def shown(self) -> tuple[Evidence, ...]:
-        """The candidates of this repository that the comment lists, or would list, best first."""
+        """The candidates of this repository that the comment lists as likely enough, or would, best first."""
         return tuple(item for item in self.evidence if item.shown and item.own)
 
     def about(self, number: int) -> Evidence | None:
@@ -92,7 +92,7 @@ ALSO_MOST = 10
 
 
 def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]:
-    """The evidence to store: a report's best candidates, with rounded numbers. Marks those that the comment lists."""
+    """The evidence to store: a report's best candidates, with rounded numbers. Marks the `shown` ones."""
     shown_keys = {_key(candidate) for candidate in shown}
     return tuple(
         replace(

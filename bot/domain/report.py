@@ -156,9 +156,9 @@ class Evidence:
 
     `rank` counts all candidates from the best, which has 1. `sources` maps each source to the candidate's rank
     there, or to None if that source found only a duplicate of the candidate. `shown` says whether the comment lists the
-    candidate, or would. `titles` are two scores of the titles, by letters and by words. `reasons` are codes. `repo` is
-    OWNER/REPO of another repository. `verdict` is the verdict of the judge `judged_by`; `unjudged` is the probability
-    without that verdict.
+    candidate as likely enough, or would. `titles` are two scores of the titles, by letters and by words. `reasons` are
+    codes. `repo` is OWNER/REPO of another repository. `verdict` is the verdict of the judge `judged_by`; `unjudged` is
+    the probability without that verdict.
     """
 
     number: int
