@@ -62,9 +62,10 @@ class Tokens(MemCache):
         return token if self._monotonic() < expires else None
 
     def set(self, key: str, value: str, ex: timedelta) -> None:
-        """Keep an installation token for a minute less than its hour.
+        """Keep an installation token until a minute before it expires.
 
-        githubkit computes `ex` from the host's time and GitHub's `expires_at`, so correct `ex` by the skew.
+        `ex` is that time, as githubkit computes it: GitHub's `expires_at`, less the host's time, less a minute. Take
+        off the skew, because the host's time may be wrong.
         """
         self.keep(key, value, ex.total_seconds() - (self._server_clock.skew or 0.0))
 

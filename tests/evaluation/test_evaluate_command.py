@@ -104,7 +104,8 @@ def test_marks_that_name_no_issue_of_the_file_are_told(tmp_path: Path, replayed:
     assert result.exit_code == 0
     id, of = astray[0]["id"], astray[0]["duplicate_of"]
     says = (
-        f"{len(astray)} of 12 duplicate_of are no other issue's id there, as {of!r} of {id}; these issues are left out."
+        f"in {len(astray)} of 12 marked issues, duplicate_of is not the id of another issue there (in {id} it is "
+        f"{of!r}); these issues are left out."
     )
     assert says in result.stderr
     assert f": {12 - len(astray)} known duplicates, and 48 that nobody marked" in " ".join(result.stdout.split())

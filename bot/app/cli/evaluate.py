@@ -198,8 +198,8 @@ def _report_marks(trial: Trial, source: str) -> None:
     if astray := trial.marks.astray:
         id, original = next(iter(astray.items()))
         click.echo(
-            f"{source}: {len(astray):,} of {len(trial.marks.marked):,} duplicate_of are no other issue's id there, as "
-            f"{original!r} of {id!r}; these issues are left out.",
+            f"{source}: in {len(astray):,} of {len(trial.marks.marked):,} marked issues, duplicate_of is not the id of "
+            f"another issue there (in {id!r} it is {original!r}); these issues are left out.",
             err=True,
         )
 
@@ -255,7 +255,7 @@ def _tables(result: Evaluation) -> Iterator[Table]:
         for k, share in result.retrieval.rr.items():
             table.add_row(f"{k} (RR@{k})", words.percent(share), words.interval(result.rr_intervals.get(k)))
         yield table
-    # Without unmarked issues every threshold has the same share of false alarms, none, so this table is pointless.
+    # `silent` counts the unmarked issues. Without any, no threshold causes a false alarm, so this table says nothing.
     if marked and result.silent:
         title = "Speaking: what is caught while few others get a comment"
         table = _table(title, "of the others", "threshold", "duplicates caught", "at 95%", "the same")

@@ -143,6 +143,7 @@ class DashboardData:
     def evaluate(self, repository: StoredRepository) -> bool:
         """Start an evaluation in the background; False if none is allowed yet. Raises QueueUnavailable."""
         now = self.now()
+        # The time names this run: in the queue, and in the notes about it.
         chain = f"{now:.3f}"
         if not self.store.backfills.complete(repository.id) or not self._runs.begin(repository.id, chain, now):
             return False

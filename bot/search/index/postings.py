@@ -72,6 +72,7 @@ def forget_terms(connection: sa.Connection, repo_id: int, terms: Collection[int]
 def _free_numbers(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
     """`count` free numbers, ascending."""
     end = next_term + count
+    # Look for free numbers only when the numbers would pass a power of two; reuse them if at least half are free.
     if end > SPARED and end.bit_length() > next_term.bit_length():
         used: int = connection.execute(_select_terms(repo_id, sa.func.count())).scalar_one()
         if next_term - 1 - used >= max(count, next_term // 2):
@@ -114,7 +115,8 @@ class PostingsChange(NamedTuple):
     """The postings that one change of the index adds to lists and removes from lists.
 
     The list `added[i]` gets the posting `postings[i]`. The issue `numbers[i]` leaves the list `dropped[i]`; `since`
-    maps the issue to the change that had added it. `posted` has the positions of searchable fields.
+    maps the issue to the change that had added it. `posted` has the positions of searchable fields; lists of other
+    fields only count their issues, with an empty tail.
     """
 
     added: Integers
@@ -257,7 +259,12 @@ def _shortened_tails(
 def _remove_from_chunks(
     connection: sa.Connection, repo_id: int, leaving: Mapping[int, Collection[int]], since: int
 ) -> None:
-    """Remove issues that the change `since` added: they are in the first chunk with that number or a higher one."""
+    """Remove issues that the change `since` added.
+
+    Their postings waited in the tail until `since` or a later change moved the tail into a chunk, and a chunk that
+    grows takes the later change's number. Postings move in order, so the first chunk whose number is `since` or
+    higher has them.
+    """
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
     rows, empty = [], []

@@ -26,7 +26,7 @@ def hang_up(request: Request, fault: Fault) -> NoReturn:
     connection: socket.socket | None = request.environ.get("simulator.connection")
     if connection is not None:
         if fault.kind.startswith("timeout"):
-            _wait_for_hang_up(connection, fault.seconds)
+            _wait_until_client_hangs_up(connection, fault.seconds)
         # With a linger time of zero, close() sends a reset.
         with contextlib.suppress(OSError):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -34,7 +34,8 @@ def hang_up(request: Request, fault: Fault) -> NoReturn:
     raise Dropped(f"fault {fault.kind}")
 
 
-def _wait_for_hang_up(connection: socket.socket, seconds: float) -> None:
+def _wait_until_client_hangs_up(connection: socket.socket, seconds: float) -> None:
+    """Return after `seconds`, or as soon as the client closes the connection."""
     end = time.monotonic() + seconds
     while (left := end - time.monotonic()) > 0:
         try:
@@ -44,6 +45,7 @@ def _wait_for_hang_up(connection: socket.socket, seconds: float) -> None:
         except OSError:
             return
         if readable:
+            # The client has sent more bytes. They stay unread, so `select` would return at once.
             time.sleep(0.05)
 
 
@@ -55,8 +57,8 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
         whole = json.dumps(reply.body).encode()
         return replace(reply, raw=whole[: max(1, len(whole) // 2)])
     if fault.kind == "graphql_error" and isinstance(reply.body, dict) and "data" in reply.body:
-        # GitHub always answers 200: with the rest of the data if one field failed, without data if all failed. The
-        # fault's status only tells which; 200 stands for the latter.
+        # GitHub answers a failed query with HTTP 200: with the remaining data if only some fields failed, with null
+        # data if all did. This fault imitates the second if its own `status` is 200 (see `Faults.add`), else the first.
         problem = {"message": "Something went wrong while executing your query."}
         data = None if fault.status == 200 else reply.body["data"]
         return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})

@@ -91,16 +91,20 @@ def create_issue(ctx: Context) -> Reply:
     model="Issue",
 )
 def update_issue(ctx: Context) -> Json:
-    """Change all that the body names, or nothing. `labels` replace the old labels.
+    """Change all that the body names, or nothing; only a suggested closing is stored even if the rest is refused.
 
-    A person without triage access can change only their own issue; the request's labels are silently dropped.
+    `labels` replace the old labels. A person without triage access can change only their own issue; the request's
+    labels are silently dropped.
     """
     target, data = ctx.issue(), ctx.data
     state = data.get("state")
     if isinstance(state, dict) and ctx.headers.get("X-GitHub-Api-Version") == suggestions.VERSION:
-        # GitHub's description allows only a string here. A state that is only suggested is left out.
-        data = data | {"state": None if suggestions.closing(ctx, target, state) else state.get("value")}
-        data = {key: value for key, value in data.items() if value is not None}
+        # The state may be an object, but the model that validates the body knows only a string. So put the object's
+        # value in its place, or drop the state if it is only a suggestion.
+        only_suggested = suggestions.store_suggested_closing(ctx, target, state)
+        value = None if only_suggested else state.get("value")
+        data = {name: field for name, field in data.items() if name != "state"}
+        data |= {} if value is None else {"state": value}
     problems = validation.problems("ReposOwnerRepoIssuesIssueNumberPatchBody", data) if ctx.sim.validate else []
     if problems:
         raise ApiError(

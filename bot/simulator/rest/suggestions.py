@@ -73,7 +73,7 @@ def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], li
     return names, proposed
 
 
-def closing(ctx: Context, target: Issue, state: dict[str, Any]) -> bool:
+def store_suggested_closing(ctx: Context, target: Issue, state: dict[str, Any]) -> bool:
     """Whether a state that was sent as an object is only a suggestion, which is stored here.
 
     If the repository lacks the feature, GitHub answers 200 and does nothing.
