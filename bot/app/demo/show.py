@@ -170,9 +170,9 @@ class Show:
         decision = next(reversed(Decisions(self._bot.store).of_issue(repo_id, number)), None)
         # There is no decision about an issue that a bot has opened.
         reason, threshold = (decision.reason, decision.threshold) if decision else ("it was not looked at", 0.0)
-        own = next((one for one in decision.evidence if one.own), None) if decision else None
-        title = self._sim.issue(self._repository, own.number).title if own else ""
-        nearest = (own.number, title, own.probability) if own else None
+        likeliest = next((one for one in decision.evidence if one.own), None) if decision else None
+        title = self._sim.issue(self._repository, likeliest.number).title if likeliest else ""
+        nearest = (likeliest.number, title, likeliest.probability) if likeliest else None
         self._tell.stayed_silent(number=number, seconds=seconds, reason=reason, bar=threshold, nearest=nearest)
 
     def _run_command(self, command: SceneCommand, issue: Issue, advice: Comment) -> None:

@@ -86,18 +86,18 @@ def build_judge(
 
     return HostJudge(
         endpoint,
-        store.judgements if store else None,
-        store.judgements if store and keep else None,
-        JudgeLimits(
+        calls=store.judgements if store else None,
+        verdicts=store.judgements if store and keep else None,
+        limits=JudgeLimits(
             settings.judge_calls,
             settings.judge_tokens,
             settings.judge_calls_each,
             settings.judge_tokens_each,
             settings.judge_calls_author,
         ),
-        Price(settings.judge_price_in, settings.judge_price_out),
-        settings.judge_seconds,
-        lambda: now().timestamp(),
+        price=Price(settings.judge_price_in, settings.judge_price_out),
+        seconds=settings.judge_seconds,
+        now=lambda: now().timestamp(),
         private_too=settings.remote_text == "all",
         breaker=Breaker(endpoint, settings.judge_seconds) if breaker else None,
     )

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
 FIRST_STEP = 1
-"""The first step of an IndexEvent chain here. Step 0 does nothing soon after a run or command that did not finish."""
+"""The first step of an IndexEvent chain here. Soon after a run or command that did not finish, step 0 would do nothing:
+it would take the dead chain for one under way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,7 @@ def build_dashboard(settings: Settings) -> Dashboard:
     github = build_github(settings)
 
     def may_triage(repository: StoredRepository, login: str) -> bool:
+        # `Access` asks only about repositories whose installation is known, so the 0 is for the type checker.
         client = github.in_repository(repository.installation or 0, repository.id)
         return client.permission(repository.ref, login).triage
 
