@@ -114,7 +114,10 @@ class CommentRow:
             raise Retryable(str(unanswered), after=max(self._lease, unanswered.after or 0)) from unanswered
 
     def settle(self, draft: CommentDraft, comment_id: int | None, since: float) -> float | None:
-        """Record that this comment, or none, has the draft's content. Returns the row's new time; None if overtaken."""
+        """Record that this comment, or none, has the draft's content. Returns the row's new time; None if overtaken.
+
+        `since` is the row's time as this attempt last knew it; with any other time, somebody else has changed the row.
+        """
         now = self._now()
         settled = self._store.settle(
             *self._where,

@@ -32,7 +32,7 @@ MARKS = ".,;:!。、"
 
 # A slash and a word that begins with "du", such as `/duplicate` or `/dupes`; or `/duplicates` and one of the MARKS.
 _START = re.compile(rf"/(?:du[a-z]{{1,12}}|duplicates[{MARKS}．，；：！])(?!\S)", re.IGNORECASE)
-# Invisible characters that keyboards and editors insert by themselves. Not the zero-width space, which people write on
+# Invisible characters that keyboards and editors insert unasked. Not the zero-width space, which people write on
 # purpose, to disarm a command.
 _INVISIBLE = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _WITHOUT_INVISIBLE = dict.fromkeys(map(ord, _INVISIBLE))
@@ -83,10 +83,12 @@ def command_lines(body: str, app: str = "") -> list[str]:
     for token in _markdown().parse(body.translate(_SPACES), env):
         quote_depth += (token.type == "blockquote_open") - (token.type == "blockquote_close")
         if token.type == "inline" and token.map:
-            paragraph = _Paragraph(token.content, source[slice(*token.map)])
+            first, after_last = token.map
+            paragraph = _Paragraph(token.content, source[first:after_last])
             for child in token.children or ():
                 if child.type == "html_inline":
                     hidden = hidden_by(child.content, hidden)
+                # `_note_line_start` adds a "slash" where a line begins with `/` or `@`.
                 elif (
                     child.type == "slash"
                     and not quote_depth
@@ -118,6 +120,7 @@ def _count(line: str, text: str) -> int:
 
 def _count_past_comments(line: str, text: str) -> int:
     # Full-width signs do not form HTML comments, so convert the text to ASCII only outside HTML comments.
+    # `plain` replaces single characters, so a position in its result holds in the text too.
     text = " ".join(text[:BODY_MAX].translate(_WITHOUT_INVISIBLE).split())
     word = line.partition(" ")[0]
     return sum(_is_seen_at(line, text, found.start()) for found in re.finditer(re.escape(word), plain(text)))
@@ -129,7 +132,7 @@ def _is_seen_at(line: str, text: str, at: int) -> bool:
     for comments, (begin, end) in enumerate(_visible_pieces(text, at, len(text))):
         if comments > _COMMENTS_MAX:
             return True
-        # A piece may be as long as the text; its beginning is enough to compare.
+        # A piece may be as long as the text; its beginning, with what follows the line's last word, is enough.
         seen = _normalized(f"{seen} {text[begin : min(end, begin + len(line) + 4)]}")
         if len(seen) > len(line) or not line.startswith(seen):
             break
