@@ -172,17 +172,18 @@ class Worker:
             return False
         due, suspects = self._queue.due()
         if not suspects_running and QUEUE in suspects:
+            # Until the running deliveries have ended, claim nothing: otherwise the suspect one might never be alone.
             return not busy and self._claim_from(QUEUE, suspects=True)
         if not suspects_running and any(self._claim_from(queue, suspects=True) for queue in sorted(suspects & free)):
             return True
         # The last slot for deliveries is not for the installation with the most running jobs.
         busiest = max(busy, key=busy.__getitem__, default=NO_INSTALLATION)
-        left = self._most - busy[busiest]
+        left_for_busiest = self._most - busy[busiest]
         claimed = False
         for queue in due & free:
             most, without = self._free[queue], NO_INSTALLATION
-            if queue == QUEUE and left > 0:
-                most = min(most, left)
+            if queue == QUEUE and left_for_busiest > 0:
+                most = min(most, left_for_busiest)
             elif queue == QUEUE:
                 most, without = 1, busiest
             claimed |= self._claim_from(queue, most, without=without)
@@ -347,7 +348,7 @@ _SHORTEST, _LONGEST, _GROWTH = 0.05, 0.1, 1.05
 
 def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
     """Set `wake` at each change of the queue, until `ended` is set. Errors are logged: polling finds jobs meanwhile."""
-    watch = _watch_file if engine.dialect.name == "sqlite" else _listen
+    watch = _watch_file if engine.dialect.name == "sqlite" else _watch_channel
     while not ended.is_set():
         try:
             watch(engine, wake, ended)
@@ -369,7 +370,7 @@ def _watch_file(engine: sa.Engine, wake: threading.Event, ended: threading.Event
                 wake.set()
 
 
-def _listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
+def _watch_channel(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
     # Not imported above: psycopg chooses its way of waiting at import; in the web process, gevent patches Python first.
     import psycopg
 
