@@ -39,7 +39,7 @@ class AppInfo:
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """The login of an account that has installed the App, with the permissions that the account has accepted."""
+    """The App as installed on an account: the account's login, and the permissions that it has accepted."""
 
     id: int
     account: str

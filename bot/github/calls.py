@@ -140,6 +140,7 @@ class Api:
                 return request()
             except GitHubException as problem:
                 error = translate(operation, problem)
+            # `unknown` means that GitHub answered 401.
             stale = isinstance(error, KeyRefused) or (isinstance(error, Forbidden) and error.unknown)
             if attempt == 2 or not (stale and self._forget_tokens):
                 break

@@ -190,7 +190,8 @@ class GitHub:
         self._jitter = jitter
         self._connections: httpx.BaseTransport = open_connections(self._api_url)
         self._transports: dict[str, httpx.BaseTransport] = {}
-        # The keys are those of `_app_api`. Entries stay, because an Api with its tokens takes only a few kB.
+        # By installation and the repositories to which its token is limited; `()` is the App's own. Entries stay,
+        # because an Api with its tokens takes only a few kB.
         self._apis: dict[tuple[int, ...], Api] = {}
         self._lock = threading.Lock()
 

@@ -54,7 +54,7 @@ class TokenGitHub(GitHub):
 
 class _TokenClient(AppClient):
     def __init__(self, api: Api, ask_login: Callable[[], str]) -> None:
-        super().__init__(api, lambda _: api, lambda: None)
+        super().__init__(api, api_of=lambda _: api, skew=lambda: None)
         self._ask_login = ask_login
 
     def get_app(self) -> AppInfo:

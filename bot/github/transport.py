@@ -208,8 +208,9 @@ class RateLimitedTransport(httpx.BaseTransport):
         elif response.is_success:
             self.limiter.succeeded()
         if (left := quota(response.headers, self.server_clock.now())) is not None:
-            self.limiter.learn(call.cost.resource, *left)
-            GITHUB_REMAINING.labels(call.cost.resource).set(left[0])
+            remaining, seconds = left
+            self.limiter.learn(call.cost.resource, remaining, seconds)
+            GITHUB_REMAINING.labels(call.cost.resource).set(remaining)
         return step
 
 

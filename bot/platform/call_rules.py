@@ -33,14 +33,14 @@ def fields(required: str, *others: str) -> Rule:
     """Same if both calls have an equal `required` argument, and the `others` are equal or absent in both."""
 
     def rule(a: Arguments, b: Arguments) -> bool:
-        return required in a and all(_equal(a, b, name) for name in (required, *others))
+        return required in a and all(_agree_on(a, b, name) for name in (required, *others))
 
     return rule
 
 
 def equal(a: Arguments, b: Arguments) -> bool:
     """Same if all arguments are equal. For tools whose calls for two issues differ in only one argument (T5)."""
-    return _same(dict(a), dict(b))
+    return _equal_json(dict(a), dict(b))
 
 
 def never(_a: Arguments, _b: Arguments) -> bool:
@@ -57,9 +57,9 @@ def agreeing(share: float) -> Rule:
             return True
         # An argument that is null in both calls identifies nothing.
         identifying = [name for name in _IDENTIFYING if (a.get(name), b.get(name)) != (None, None)]
-        if identifying and all(_equal(a, b, name) for name in identifying):
+        if identifying and all(_agree_on(a, b, name) for name in identifying):
             return True
-        return sum(_equal(a, b, name) for name in names) > share * len(names)
+        return sum(_agree_on(a, b, name) for name in names) > share * len(names)
 
     return rule
 
@@ -68,18 +68,18 @@ generic = agreeing(0.5)
 """For tools without a rule of their own."""
 
 
-def _equal(a: Arguments, b: Arguments, name: str) -> bool:
-    return _same(a.get(name, _ABSENT), b.get(name, _ABSENT))
+def _agree_on(a: Arguments, b: Arguments, name: str) -> bool:
+    return _equal_json(a.get(name, _ABSENT), b.get(name, _ABSENT))
 
 
-def _same(left: Any, right: Any) -> bool:
+def _equal_json(left: Any, right: Any) -> bool:
     """Equality as in JSON, at any depth: `true` does not equal 1, unlike in Python."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return left.keys() == right.keys() and all(_same(value, right[key]) for key, value in left.items())
+        return left.keys() == right.keys() and all(_equal_json(value, right[key]) for key, value in left.items())
     if isinstance(left, list | tuple) and type(left) is type(right):
-        return len(left) == len(right) and all(map(_same, left, right))
+        return len(left) == len(right) and all(map(_equal_json, left, right))
     return bool(left == right)
 
 

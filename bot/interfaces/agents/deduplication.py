@@ -70,9 +70,9 @@ def deduplicate(
     vectors, and the model's errors.
     """
     entries = tuple(read_entries(playbook, slugs))
-    groups = tuple(merge(range(len(entries)), [one.helpful for one in entries], [one.harmful for one in entries]))
     if len(entries) < 2:
         # D6: do not load a model, nor even look for one.
+        groups = tuple(merge(range(len(entries)), [one.helpful for one in entries], [one.harmful for one in entries]))
         return Deduplication(entries, groups, np.zeros((len(entries), 0), np.float32), DEFAULT_THRESHOLD, "")
     texts = [entry.text for entry in entries]
     if embed is not None:
@@ -102,7 +102,9 @@ def _separate_contradictions(
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
-        members = np.flatnonzero(labels == label) if size > 1 else labels[:0]
+        if size == 1:
+            continue
+        members = np.flatnonzero(labels == label)
         pairs = list(contradictions([stance(texts[one]) for one in members.tolist()]))
         against: dict[int, set[int]] = defaultdict(set)
         for pair in pairs:

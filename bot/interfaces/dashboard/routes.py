@@ -319,7 +319,8 @@ class _Pages:
         )
 
     def health(self, repository: StoredRepository) -> Page:
-        host = current_app.extensions["doppel.health"]
+        health_checks = current_app.extensions["doppel.health"]
+        _, state_of_parts = health_checks.parts()
         letters, problem = self._data.given_up(repository)
         return render_template(
             "dashboard/health.html",
@@ -327,8 +328,8 @@ class _Pages:
             index=self._data.index_status(repository),
             letters=letters,
             problem=problem,
-            bot=host.parts()[1],
-            ill=host.ill().get(repository.id),
+            bot=state_of_parts,
+            ill=health_checks.ill().get(repository.id),
             calls=remembered_calls(),
         )
 

@@ -97,12 +97,12 @@ def setting_rows(config: RepoConfig) -> list[SettingRow]:
     return list(_rows("", config.model_dump(), RepoConfig().model_dump()))
 
 
-def _rows(path: str, value: Any, usual: Any) -> list[SettingRow]:
+def _rows(path: str, value: Any, default: Any) -> list[SettingRow]:
     if isinstance(value, dict) and value:
-        usual = usual if isinstance(usual, dict) else {}
+        defaults = default if isinstance(default, dict) else {}
         names = ((name, f"{path}.{name}" if path else name) for name in value)
-        return [row for name, inner in names for row in _rows(inner, value[name], usual.get(name))]
-    return [SettingRow(path, _shown(path.rpartition(".")[2], value), value == usual)]
+        return [row for name, inner in names for row in _rows(inner, value[name], defaults.get(name))]
+    return [SettingRow(path, _shown(path.rpartition(".")[2], value), value == default)]
 
 
 def _shown(name: str, value: Any) -> str:
@@ -151,11 +151,11 @@ def timeline(groups: Sequence[DuplicateGroup]) -> str:
         parts.append(f'<text class="faint" x="{at:.1f}" y="{bottom + 14}" text-anchor="middle">{year}</text>')
     for row, group in enumerate(shown):
         y = _TOP + _ROW * (row + 0.5)
-        oldest, *others = [x(_day(moment)) for moment in _moments(group)]
-        ends = (min(oldest, *others), max(oldest, *others)) if others else (oldest, oldest)
+        places = [x(_day(moment)) for moment in _moments(group)]
+        oldest, *others = places
         parts.append(
             f'<text class="faint" x="{_LEFT - 12}" y="{y + 4:.1f}" text-anchor="end">#{group.original.number}</text>'
-            f'<line class="axis" x1="{ends[0]:.1f}" y1="{y:.1f}" x2="{ends[1]:.1f}" y2="{y:.1f}"/>'
+            f'<line class="axis" x1="{min(places):.1f}" y1="{y:.1f}" x2="{max(places):.1f}" y2="{y:.1f}"/>'
         )
         parts += [f'<circle class="ring" cx="{other:.1f}" cy="{y:.1f}" r="3.5"/>' for other in others]
         parts.append(f'<circle class="dot" cx="{oldest:.1f}" cy="{y:.1f}" r="4"/>')

@@ -151,10 +151,10 @@ def _refuse_unknown(server: MCPServer[str]) -> ServerMiddleware[str]:
     async def refuse(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
         if ctx.method == "tools/call" and isinstance(ctx.params, Mapping):
             name, arguments = str(ctx.params.get("name")), ctx.params.get("arguments") or {}
-            tools = {tool.name: tool.input_schema["properties"] for tool in await server.list_tools()}
-            # The SDK itself refuses unknown tools, and arguments that are not a mapping.
+            parameters_of = {tool.name: tool.input_schema["properties"] for tool in await server.list_tools()}
+            # Refuse nothing here if the tool is unknown or the arguments are no mapping: the SDK itself refuses both.
             arguments = arguments if isinstance(arguments, Mapping) else {}
-            known: Mapping[str, Any] = tools.get(name, arguments)
+            known: Mapping[str, Any] = parameters_of.get(name, arguments)
             if unknown := [_unknown(one, known) for one in arguments if one not in known]:
                 text = f"{name}: {'; '.join(unknown)}"
                 return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)

@@ -87,7 +87,7 @@ def read_choices(name: str, organization: str, address: str, channel: str, *, si
         raise InvalidArgument("Organization", "this is not a login; leave it empty to own the App yourself")
     if channel.strip():
         proxy = _address("Channel", channel, path=True)
-        return AppChoices(name, organization, proxy, proxy)
+        return AppChoices(name, organization, hook=proxy, proxy=proxy)
     if not address.strip():
         raise InvalidArgument(_PUBLIC_ADDRESS, "enter where GitHub reaches it, or a channel instead")
     root = _address(_PUBLIC_ADDRESS, address).removesuffix("/webhook")
@@ -136,7 +136,7 @@ def _is_private(url: str) -> bool:
         return host == "localhost" or "." not in host or host.endswith((".local", ".internal", ".localhost"))
 
 
-# Bytes that the check writes, more than an App's credentials need: a full disk may still accept an empty file.
+# Bytes that `check_writable` writes, more than an App's credentials need: a full disk may still accept an empty file.
 _ROOM = 16_384
 
 
