@@ -41,9 +41,9 @@ PROXY = (sys.executable, "-m", "bot", "proxy")
 ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "16777216"}
 
 RESTART_AFTER_SECONDS = 1.0
-# A child that exits DEATHS times by itself within WITHIN_SECONDS, or that signals kill KILLS times within
+# A child that exits EXITS times by itself within WITHIN_SECONDS, or that signals kill KILLS times within
 # KILLS_WITHIN_SECONDS, keeps dying. Poison jobs kill workers less often.
-DEATHS, WITHIN_SECONDS = 8, 60.0
+EXITS, WITHIN_SECONDS = 8, 60.0
 KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
 
 # Heroku and most container hosts give a process 30 seconds between SIGTERM and SIGKILL.
@@ -150,8 +150,8 @@ def keeps_dying(deaths: Sequence[tuple[float, int]], now: float) -> bool:
     """Whether to give a child up. Each death has a time and an exit code, which is negative for a signal. Pure."""
     # `check` has dropped the deaths from before KILLS_WITHIN_SECONDS.
     kills = sum(code < 0 for _, code in deaths)
-    ends = sum(code >= 0 and now - at < WITHIN_SECONDS for at, code in deaths)
-    return ends >= DEATHS or kills >= KILLS
+    exits = sum(code >= 0 and now - at < WITHIN_SECONDS for at, code in deaths)
+    return exits >= EXITS or kills >= KILLS
 
 
 def _terminate_with_parent() -> None:

@@ -15,7 +15,7 @@ from bot.domain.errors import Unavailable
 from bot.github import changes as pages
 from bot.github.repository import RepoClient
 from bot.quality.evaluation.history import HistoryFile, read_history
-from bot.quality.evaluation.statements import READING
+from bot.quality.evaluation.statements import HISTORY_VERSION
 from bot.simulator import Simulator
 from bot.simulator.state.issues import StateReason
 from tests.github.conftest import REPO
@@ -269,7 +269,8 @@ def test_half_a_line_and_an_old_version_are_read_again(client: RepoClient, tmp_p
     path.write_text(text[: len(text) * 2 // 3], encoding="utf-8")
     assert read(client, tmp_path) == whole
     assert read(client, tmp_path) == whole
-    before = text.replace(f'"version": {READING}', f'"version": {READING - 1}').replace("Login", "Logon")
+    old = HISTORY_VERSION - 1
+    before = text.replace(f'"version": {HISTORY_VERSION}', f'"version": {old}').replace("Login", "Logon")
     path.write_text(before, encoding="utf-8")
     assert read(client, tmp_path) == whole
 

@@ -12,7 +12,7 @@ import pytest
 from bot.deliveries.queue import POISON
 from bot.domain.errors import DoppelError, Unavailable
 from bot.platform.processes import (
-    DEATHS,
+    EXITS,
     KILLS,
     KILLS_WITHIN_SECONDS,
     WITHIN_SECONDS,
@@ -45,12 +45,12 @@ def end() -> Iterator[End]:
 
 
 def test_one_that_ends_by_itself_again_and_again_is_given_up(end: End) -> None:
-    with pytest.raises(Unavailable, match=f"worker keeps ending, {DEATHS} times by now, last with 3"):
-        end("exit 3", DEATHS, 1.0)
+    with pytest.raises(Unavailable, match=f"worker keeps ending, {EXITS} times by now, last with 3"):
+        end("exit 3", EXITS, 1.0)
 
 
 def test_one_that_ends_by_itself_once_in_a_while_is_started_again(end: End) -> None:
-    end("exit 3", DEATHS + 2, WITHIN_SECONDS / (DEATHS - 1))
+    end("exit 3", EXITS + 2, WITHIN_SECONDS / (EXITS - 1))
 
 
 def test_the_jobs_that_kill_their_worker_do_not_end_the_receiver(end: End) -> None:

@@ -27,7 +27,7 @@ def upper(word: str) -> str:
     return _LEVELS_ELSEWHERE.get(word.upper(), word.upper())
 
 
-def channel(value: str) -> str:
+def secret_address(value: str) -> str:
     """Check an http(s) address. Messages never show it, because it may be a secret."""
     if value and not is_web(value):
         raise ValueError("this is not an http(s) address, such as https://example.com/v1.")
@@ -36,7 +36,7 @@ def channel(value: str) -> str:
 
 def address(value: str) -> str:
     """Check an http(s) address that messages may show, and that therefore must not hold a password."""
-    if "@" in urlsplit(channel(value)).netloc:
+    if "@" in urlsplit(secret_address(value)).netloc:
         raise ValueError(
             "this holds a name or password before the @, which messages would show; leave it out. Keys and tokens have "
             "variables of their own (docs/config.md)."
@@ -145,7 +145,7 @@ class Settings(BaseModel):
     """A personal token with which `find`, `evaluate`, `scan` and `mcp` read GitHub if no App is set up."""
     database_url: Annotated[_Secret, Env("DATABASE_URL", "SQLite in `DOPPEL_HOME`")]
     """`postgresql://USER:PASSWORD@HOST/NAME`, with any `@` in the password as `%40`, or `sqlite:///PATH`."""
-    webhook_proxy_url: Annotated[_Secret, AfterValidator(channel), Env("WEBHOOK_PROXY_URL")] = ""
+    webhook_proxy_url: Annotated[_Secret, AfterValidator(secret_address), Env("WEBHOOK_PROXY_URL")] = ""
     """A channel such as smee.io's, from which to fetch deliveries if the host has no public address."""
     port: Annotated[int, Ge(1), Le(65535), Env("PORT")] = 3000
     """The port that the receiver listens on."""

@@ -165,7 +165,8 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     given: dict[str, Any] = {
         name: text for name, variable in variable_of.items() if (text := values.get(variable, "").strip())
     }
-    # Secrets are not stripped: white space can be part of a secret. White space by itself is no secret.
+    # Secrets are not stripped: white space can be part of a secret. White space alone is no secret, and the previous
+    # secret counts only beside a present one.
     secrets = [values.get(name, "") for name in ("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS")]
     given |= {"home": home, "webhook_secrets": tuple(filter(str.strip, secrets)) if secrets[0].strip() else ()}
     problems = []

@@ -17,7 +17,7 @@ from bot.quality.evaluation.measures import CalibrationBin
 from bot.quality.evaluation.wording import basis, counts, finding, interval, percent, threshold
 
 # Thresholds to label while there is room, the most useful first.
-_NAMED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
+_LABELLED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
 # Possible ends of the axis of duplicates caught, chosen so that its fifths are round numbers.
 _REACHES = (0.1, 0.25, 0.5, 0.75, 1.0)
 # A share of fewer comments or answers is meaningless.
@@ -30,15 +30,15 @@ NOTES = ("each point is a threshold: min_confidence", "below the dashed line mar
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A diagram's square. Both axes begin at 0. The horizontal axis ends at `right`, the vertical axis at 1."""
+    """A diagram's square, in pixels. Both axes begin at 0, and end at the values `reach` (horizontal) and 1."""
 
     left: float
     bottom: float
     size: float
-    right: float = 1.0
+    reach: float = 1.0
 
     def x(self, value: float) -> float:
-        return self.left + self.size * value / self.right
+        return self.left + self.size * value / self.reach
 
     def y(self, value: float) -> float:
         return self.bottom - self.size * value
@@ -58,7 +58,7 @@ def inline(found: Evaluation) -> tuple[str, str]:
 def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     """The share of marked comments against the duplicates caught, for all thresholds, with labels on some."""
     most = max((row.caught for row in found.curve), default=0.0)
-    panel = replace(panel, right=next(reach for reach in _REACHES if reach >= most))
+    panel = replace(panel, reach=next(reach for reach in _REACHES if reach >= most))
     parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are marked")
     xy = {
         row.cut: (panel.x(row.caught), panel.y(row.precision))
@@ -73,7 +73,7 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     # Of each label: its left and right end, and its height.
     label_boxes: list[tuple[float, float, float]] = []
     dots = []
-    for cut in (*names, *_NAMED):
+    for cut in (*names, *_LABELLED):
         if cut not in xy:
             continue
         x, y = xy[cut]
@@ -82,8 +82,8 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
         # A label that would leave the diagram goes to the left of its point, above the falling curve. If the label
         # would then overlap the title, it goes below the point.
         on_left = x + width > panel.left + panel.size + _OVER
-        above = 22.0 if y - 2 * _LINE >= panel.y(1) - _LINE else -18.0
-        rise = above if on_left else 6.0
+        rise_on_left = 22.0 if y - 2 * _LINE >= panel.y(1) - _LINE else -18.0
+        rise = rise_on_left if on_left else 6.0
         left = x - width if on_left else x
         box = (left, left + width, y - rise - 8)
         if all(_apart(box, other) for other in label_boxes):
@@ -128,11 +128,11 @@ def _frame(panel: Panel, head: str, across: str, up: str) -> list[str]:
     parts = [text(panel.left, top - 26, head, "head")]
     for step in range(6):
         value = step / 5
-        x, y = panel.x(value * panel.right), panel.y(value)
+        x, y = panel.x(value * panel.reach), panel.y(value)
         parts.append(f'<line class="grid" x1="{panel.left}" y1="{y:.1f}" x2="{end}" y2="{y:.1f}"/>')
         parts.append(f'<line class="grid" x1="{x:.1f}" y1="{top}" x2="{x:.1f}" y2="{panel.bottom}"/>')
         parts.append(text(panel.left - 8, y + 4, f"{value:.0%}", "faint", "end"))
-        parts.append(text(x, panel.bottom + 18, f"{value * panel.right:.0%}", "faint", "middle"))
+        parts.append(text(x, panel.bottom + 18, f"{value * panel.reach:.0%}", "faint", "middle"))
     parts.append(f'<path class="axis" fill="none" d="M{panel.left} {top}V{panel.bottom}H{end}"/>')
     parts.append(text(panel.left + panel.size / 2, panel.bottom + 38, across, "", "middle"))
     middle = panel.bottom - panel.size / 2

@@ -19,7 +19,7 @@ from bot.domain.entities import NOBODY, RepoRef
 from bot.domain.errors import UserError
 from bot.github.repository import RepoClient
 from bot.platform.private_files import make_folder, open_existing, open_new
-from bot.quality.evaluation.statements import READING, Statement, StatementKind, read_comment
+from bot.quality.evaluation.statements import HISTORY_VERSION, Statement, StatementKind, read_comment
 from bot.text.github_urls import named_issues
 
 # GitHub's `authorAssociation` of today's members.
@@ -169,6 +169,7 @@ def conclusion(
     certain, original = False, None
     hint = None
     for statement in statements:
+        # Only a plain statement by somebody who is no member today has `by`.
         if statement.kind in (StatementKind.SAYS, StatementKind.MARKS) or statement.by in maintainers:
             certain, original = True, statement.of
         elif statement.kind is StatementKind.UNMARKS and statement.of == original:
@@ -233,9 +234,9 @@ class HistoryFile:
     def __init__(self, home: Path, repo_id: int, repo: RepoRef, *, fresh: bool = False) -> None:
         self.records: dict[int, PastRecord] = {}
         self._path = _file(home, repo_id)
-        self._header = {"version": READING, "repository": str(repo)}
+        self._header = {"version": HISTORY_VERSION, "repository": str(repo)}
         lines = [] if fresh else self._lines()
-        if lines and lines[0].get("version") == READING:
+        if lines and lines[0].get("version") == HISTORY_VERSION:
             records = (PastRecord.from_json(line["issue"]) for line in lines[1:])
             self.records = {one.number: one for one in records}
         else:

@@ -38,12 +38,12 @@ def ask(endpoint: Endpoint, questions: Sequence[RecordedQuestion], seconds: floa
     threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="evaluate")
     try:
         for future in [threads.submit(answer, one) for one in questions]:
-            row = future.result()
-            failures = failures + 1 if isinstance(row, EndpointError) else 0
-            if not isinstance(row, EndpointError):
-                yield row
+            result = future.result()
+            failures = failures + 1 if isinstance(result, EndpointError) else 0
+            if not isinstance(result, EndpointError):
+                yield result
             elif failures >= _MAX_FAILURES:
-                raise UserError(f"{row}. What was answered is kept: run it again to go on")
+                raise UserError(f"{result}. What was answered is kept: run it again to go on")
     finally:
         # After an interruption, ask no further question, since each costs money.
         threads.shutdown(wait=True, cancel_futures=True)

@@ -171,10 +171,10 @@ def bins_of(tops: Sequence[tuple[float, bool, float]]) -> tuple[CalibrationBin, 
         members[min(BINS - 1, int(top[0] * BINS))].append(top)
     made = []
     for index, inside in enumerate(members):
-        if weight := sum(one[2] for one in inside):
-            confidence = sum(one[0] * one[2] for one in inside) / weight
-            right = sum(one[1] * one[2] for one in inside) / weight
-            made.append(CalibrationBin(index / BINS, len(inside), weight, confidence, right))
+        if total := sum(weight for _, _, weight in inside):
+            mean = sum(confidence * weight for confidence, _, weight in inside) / total
+            marked = sum(right * weight for _, right, weight in inside) / total
+            made.append(CalibrationBin(index / BINS, len(inside), total, mean, marked))
     return tuple(made)
 
 

@@ -80,10 +80,10 @@ class EvaluationRuns(TableGateway):
 
     def begin(self, repo_id: int, chain: str, now: float) -> bool:
         """Start a run; False if no run is allowed yet. Of two simultaneous calls, only one returns True."""
-        fresh = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()))
+        insert = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()))
         with write(self._engine) as connection:
             # Simultaneous calls take turns by locking the row, which must exist for that.
-            connection.execute(fresh.on_conflict_do_nothing())
+            connection.execute(insert.on_conflict_do_nothing())
             row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id).with_for_update()).one()
             if seconds_until_allowed(_run(row), now):
                 return False

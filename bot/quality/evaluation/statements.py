@@ -19,7 +19,7 @@ from bot.domain.entities import RepoRef, name_key
 _CONTEXT = 120
 #: The version of the history files. A file of another version is read from GitHub again. Raise the version whenever
 #: this module starts to understand more statements.
-READING = 7
+HISTORY_VERSION = 7
 
 
 class StatementKind(StrEnum):

@@ -129,8 +129,8 @@ def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
     rng = random.Random(seed)  # noqa: S311 - a sample to measure by, no secret
     duplicate_count = max(min(len(duplicates), size // 3), size - len(unmarked))
     chosen: dict[int, float] = {}
-    for kind, count in ((duplicates, duplicate_count), (unmarked, size - duplicate_count)):
-        chosen |= dict.fromkeys(rng.sample(kind, count), len(kind) / max(count, 1))
+    for positions, count in ((duplicates, duplicate_count), (unmarked, size - duplicate_count)):
+        chosen |= dict.fromkeys(rng.sample(positions, count), len(positions) / max(count, 1))
     return dict(sorted(chosen.items()))
 
 

@@ -172,11 +172,11 @@ def advice(found: Evaluation) -> str:
 
 def _too_few(found: Evaluation) -> str:
     """The numbers that are too low, each with the required number."""
-    known, needed = found.retrieval.queries, OTHERS_NEEDED
+    known = found.retrieval.queries
     lacking = [f"{counted(known, 'known duplicate')} ({FEW} are needed)"] if known < FEW else []
-    if found.silent < needed:
+    if found.silent < OTHERS_NEEDED:
         unmarked = f"{counted(found.silent, 'issue')} that nobody marked"
-        lacking.append(f"{unmarked} ({needed} are needed to tell {percent(BEARABLE)} from none)")
+        lacking.append(f"{unmarked} ({OTHERS_NEEDED} are needed to tell {percent(BEARABLE)} from none)")
     return f"Too few to say where the threshold should be: {' and '.join(lacking)}."
 
 

@@ -302,6 +302,7 @@ def replay(
     for past, issue in zip(issues, earlier, strict=False):
         ids.add(past.id, issue.number)
     if mirror is not None:
+        # Read each issue anew: some were closed after they arrived.
         mirror.load([github.issue(issue.repo, issue.number) for issue in earlier])
         github.take_closed()
     for position in range(start, len(issues)):

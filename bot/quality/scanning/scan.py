@@ -54,7 +54,7 @@ class BacklogMatcher:
     def __init__(self, index: Index, model: Model) -> None:
         self._index = index
         self._matcher = Matcher(index, model, most=None)
-        self._weights = model.digest
+        self._weights_digest = model.digest
 
     def close(self) -> None:
         self._index.close()
@@ -79,7 +79,7 @@ class BacklogMatcher:
         return answers
 
     def _version(self, view: View) -> str:
-        return f"{self._weights} {view.state.model}".rstrip()
+        return f"{self._weights_digest} {view.state.model}".rstrip()
 
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
         with self._matcher.session(repo_id, target, below=target.number, stored=True) as session:
@@ -197,7 +197,8 @@ class Scan(TableGateway):
             answered = among(connection, issues.c.number, [answer.number for answer in answers])
             existing = sa.select(issues.c.number).where(issues.c.repo_id == self._repo_id, answered)
             numbers = set(connection.execute(existing).scalars())
-            upsert(connection, table, [row for row in rows if row[1] in numbers])
+            kept = [row for row, answer in zip(rows, answers, strict=True) if answer.number in numbers]
+            upsert(connection, table, kept)
 
     def answers(self) -> Iterator[ScanAnswer]:
         """All stored answers. The database returns them in batches."""

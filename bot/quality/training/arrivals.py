@@ -144,9 +144,9 @@ class TrainingRepository:
     def likeness(self, issue: Issue, numbers: Integers, positions: Integers) -> TextSimilarity:
         """The text model's comparison of the last issue with the candidates `numbers[positions]`."""
         others = np.setdiff1d(np.arange(len(numbers)), positions)
-        order = np.concatenate([positions, others])
+        order, earlier = np.concatenate([positions, others]), issue.number - 1
         with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
-            found = session.likeness(numbers, issue.number - 1, order, len(positions))
+            found = session.likeness(numbers, earlier, order, len(positions))
         if found is None:
             raise UserError("readings are compared by the text model, which failed; the log says why")
         # In a small repository, the session may add candidates after the requested ones.

@@ -52,10 +52,10 @@ def fit_order(
         """The loss, and each row's probability among all candidates of its question, and among the true ones."""
         scores = inputs @ beta
         # Without its question's highest score, no `exp` overflows.
-        weights = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
-        totals, true_totals = np.add.reduceat(weights, firsts), np.add.reduceat(weights * same, firsts)
+        powers = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
+        totals, true_totals = np.add.reduceat(powers, firsts), np.add.reduceat(powers * same, firsts)
         loss = np.log(totals / true_totals).sum() + l2 / 2 * ((beta - start) ** 2).sum()
-        return float(loss), weights / totals[question], weights * same / true_totals[question]
+        return float(loss), powers / totals[question], powers * same / true_totals[question]
 
     def step(beta: Floats) -> Floats:
         _, chance, true_chance = loss_and_shares(beta)

@@ -102,7 +102,7 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The orders of candidates: one learned from all grown arrivals, and for each part one from the other parts."""
+    """The orders of candidates, learned without `young` arrivals: from all parts, and for each part from the others."""
 
     whole: Fitted
     parts: Sequence[Fitted]
@@ -135,6 +135,7 @@ class MarkModels:
         """The log-odds of each candidate, -inf if it ranks too low to be judged; `signed`: the author is known."""
         best, rows = _ranked(arrival, self.order)
         model = self.known if signed else self.unknown
+        # Only the leaders, the first of the `best`, have rows.
         odds = np.full(len(best), -np.inf)
         uncalibrated = probability.calibration_rows(model.confidence.scores(rows), arrival.earlier)
         odds[best[: len(rows)]] = model.calibration.scores(uncalibrated)
@@ -200,7 +201,10 @@ def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class FirstCandidates:
-    """The first candidate of each list: its `rows`, (lists, CALIBRATION + SMALLNESS), and whether it is the `same`."""
+    """The first candidate of each list: its `rows`, (lists, CALIBRATION + SMALLNESS), and whether it is the `same`.
+
+    CALIBRATION combines its log-odds and the repository's size. SMALLNESS is above 0 only in small repositories.
+    """
 
     rows: Floats
     same: Floats
@@ -306,7 +310,7 @@ def ordered(
 
 
 def _ranked(arrival: Arrival, order: Fitted) -> tuple[Integers, Floats]:
-    """The positions of an arrival's candidates, best first, and their `probability.confidence_rows`."""
+    """The positions of an arrival's candidates, best first, and the leaders' `probability.confidence_rows`."""
     scores = order.scores(features.with_pool_ranks(arrival.values))
     best = np.argsort(-scores, kind="stable")
     return best, probability.confidence_rows(arrival.values[best], scores[best], arrival.earlier)
