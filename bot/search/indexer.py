@@ -171,6 +171,7 @@ class Indexer:
         if progress.problem:
             logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
         # Save the progress last: after a crash before that, this step runs again and queues the next under the same id.
+        # A `completed` event asks for the work that follows the first backfill.
         if progress.done and not (known and known.done):
             self._queue(replace(event, repository=repository, completed=True), 0.0)
         if wait is not None:
@@ -242,8 +243,8 @@ class Indexer:
         if embedded:
             return progress, 0.0
         try:
-            texts = self._index.text_vectors if self._closely else None
-            if texts and texts.embed_missing(repository.id, READ_CLOSELY):
+            text_vectors = self._index.text_vectors if self._closely else None
+            if text_vectors and text_vectors.embed_missing(repository.id, READ_CLOSELY):
                 return progress, 0.0
         except EmbeddingError as failure:
             # Searches go on without the text model.

@@ -173,7 +173,7 @@ def test_f7_the_report_serialises_with_the_workflow_state(find: Find, sim: Simul
 
 def test_f8_the_words_of_a_repository_are_learned_before_anything_is_asked(client: RepoClient) -> None:
     words = CountedWords()
-    Finder(client, settings=LEXICAL, words=words).find_duplicates("acme", "app", 5)
+    Finder(client, settings=LEXICAL, word_stats=words).find_duplicates("acme", "app", 5)
     assert words.total() == 4, "the issues, without the pull request"
 
 
@@ -182,7 +182,7 @@ def test_f8_an_issue_that_nobody_asks_about_is_not_taken_for_all_of_its_reposito
 ) -> None:
     """As where a bot's issue is the first that comes, or GitHub does not list the others just then."""
     words = CountedWords()
-    finder, issue = Finder(client, settings=LEXICAL, words=words), client.issue(REPO, 5)
+    finder, issue = Finder(client, settings=LEXICAL, word_stats=words), client.issue(REPO, 5)
     sim.faults.add("GET /repos/acme/app/issues", 403)
     finder.notice(issue)
     assert words.total() == 0

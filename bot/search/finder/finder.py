@@ -53,17 +53,17 @@ class Finder:
     uses only GitHub's searches. `temporary` makes indexes for hits that no index holds. `further` has sources beyond
     GitHub's own.
 
-    `words` are the repository's word statistics; without them, the finder collects its own in memory. `issues` is how
-    many issues the repository has, if known. Callers of `find_duplicates` that name no repository get `default` (F1).
-    With a matcher, sources over the network have `within` seconds (None: no limit), and the report names late ones
-    (F8b). A `judge` reads the likeliest candidates (J).
+    Without the repository's `word_stats`, the finder collects its own in memory. `issues` is how many issues the
+    repository has, if known. Callers of `find_duplicates` that name no repository get `default` (F1). With a
+    matcher, sources over the network have `within` seconds (None: no limit), and the report names late ones (F8b). A
+    `judge` reads the likeliest candidates (J).
     """
 
     def __init__(
         self,
         github: GitHubReads,
         *,
-        words: CountedWords | None = None,
+        word_stats: CountedWords | None = None,
         issues: int | None = None,
         settings: FinderSettings | None = None,
         default: RepoRef | None = None,
@@ -77,7 +77,7 @@ class Finder:
         if matcher is not None and repo_id is None:
             raise InvalidArgument("repo_id", "is missing: an index holds many repositories")
         self._github = github
-        self._word_stats = CountedWords() if words is None else words
+        self._word_stats = CountedWords() if word_stats is None else word_stats
         self._issue_count = issues
         self._settings = settings or FinderSettings()
         self._default = default
@@ -320,7 +320,6 @@ class Finder:
         self, target: Issue, options: FindOptions, hits: Sequence[Hit] = ()
     ) -> Iterator[tuple[_Session, UnindexedScorer]]:
         """Open a session over the index, if there is one, and make the scorer for hits that the index does not hold."""
-        earlier = target.number - 1
         # Read the forms before the session takes a connection.
         forms = self._temporary.forms(self._repo_id) if hits else FormLines()
         with ExitStack() as stack:
@@ -331,6 +330,8 @@ class Finder:
                     self._matcher.session(self._repo_id, target, words=options.words, below=below)
                 )
                 background = partial(issues_before, session, target)
+            # At most this many issues came before the target; fewer if some numbers are those of pull requests.
+            earlier = target.number - 1
             total = earlier if self._issue_count is None else min(earlier, self._issue_count)
             unindexed = partial(
                 score_unindexed, stack, self._temporary, forms, background, target, self._repo_id, options, total

@@ -156,8 +156,8 @@ def reasons_of(
     explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
     likely = gathered.likely
     return {
-        key: (*one.reasons(), *([] if likely.isdisjoint(keys) else [Reason(ReasonCode.GITHUB)]))
-        for key, (one, keys) in explained.items()
+        result_id: (*one.reasons(), *([] if likely.isdisjoint(issue_keys) else [Reason(ReasonCode.GITHUB)]))
+        for result_id, (one, issue_keys) in explained.items()
     }
 
 
@@ -297,13 +297,15 @@ def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | 
     return judge.opinion(JudgeQuestion(texts[0], tuple(texts[1:])), target.author.login)
 
 
-def with_opinion(found: ScoredResults, judge: Judge, opinion: JudgeAnswer, by: Relevance) -> ScoredResults:
+def with_opinion(found: ScoredResults, judge: Judge, opinion: JudgeAnswer, order: Relevance) -> ScoredResults:
     """The results with the judge's verdicts and probabilities, in their new order."""
-    judged = [(_judged(result, one, judge, opinion, by), one) for result, one in found]
+    judged = [(_judged(result, one, judge, opinion, order), one) for result, one in found]
     return sorted(judged, key=lambda pair: -pair[0].relevance)
 
 
-def _judged(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: JudgeAnswer, by: Relevance) -> RankedResult:
+def _judged(
+    result: RankedResult, one: ScoredIssue, judge: Judge, opinion: JudgeAnswer, order: Relevance
+) -> RankedResult:
     said = opinion.said.get(one.issue.number)
     if said is None or result.named:
         return result
@@ -312,7 +314,7 @@ def _judged(result: RankedResult, one: ScoredIssue, judge: Judge, opinion: Judge
     return replace(
         result,
         confidence=confidence,
-        relevance=confidence if by is Relevance.LEARNED else result.relevance,
+        relevance=confidence if order is Relevance.LEARNED else result.relevance,
         reasons=(*cause, *result.reasons),
         verdict=said.verdict,
         judged_by=opinion.by,

@@ -153,6 +153,7 @@ class TextAnalyser:
         Field("messages", posted=True, space="messages"),
         Field("supplied", space="lines"),
     )
+    # The fields whose terms are whole lines; `lines` is also the space of both.
     lines, supplied = "lines", "supplied"
 
     def lines_of(self, body: str) -> list[str]:

@@ -50,6 +50,7 @@ class RepositoryAnalyser:
         form_lines = set(itertools.chain.from_iterable(comparable))
         with self._engine.connect() as connection:
             count = load_state(connection, repo_id).issues
+            # `again` needs all lines: those beyond MOST_LINES were stored if enough of the others were boilerplate.
             wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *copies.values()}
             by_hash = dict(zip(hashes(self._analyser.lines, wanted), wanted, strict=True))
             # Of the wanted lines, those that any stored issue has, by term number.

@@ -311,14 +311,14 @@ class Index:
         """Remove the stored terms of `numbers`, and add those of the batch. Returns whether any terms were removed."""
         columns = (indexed_terms.c.number, indexed_terms.c.terms, indexed_terms.c.changed)
         old = fetch(connection, repo_id, columns, indexed_terms.c.number, numbers)
-        dropped, leaving, lengths = stored_entries({row[0]: row[1] for row in old}, len(self._fields))
+        dropped, leaving, lengths = stored_entries({number: blob for number, blob, _ in old}, len(self._fields))
         state.issues -= len(old)
         for position, length in enumerate(lengths):
             state.lengths[position] = state.lengths.get(position, 0) - length
         added, postings = NO_KEYS, NO_KEYS.astype(np.uint64)
         if batch is not None:
             added, postings = self._add_terms(connection, repo_id, state, batch)
-        since = {row[0]: row[2] for row in old}
+        since = {number: changed for number, _, changed in old}
         change = PostingsChange(added, postings, dropped, leaving, since, self._searchable)
         empty = update_postings(connection, repo_id, change, state.sequence)
         if len(empty):

@@ -285,9 +285,10 @@ class Batch:
     def __init__(self, fields: Sequence[Field], analyses: Mapping[int, Analysis]) -> None:
         self._fields = fields
         self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
-        position = itertools.count()
+        next_position = itertools.count()
         # The first look-up of a term gives the term the next position.
-        spaces: dict[str, dict[str, int]] = {field.space: defaultdict(position.__next__) for field in fields}
+        spaces: dict[str, dict[str, int]] = {field.space: defaultdict(next_position.__next__) for field in fields}
+        # For each field, three arrays with an item for each entry: the position, the term's, and the count.
         self._columns = [_column(field.name, spaces[field.space], analyses.values()) for field in fields]
         self.hashes: Integers = np.zeros(sum(map(len, spaces.values())), dtype=np.int64)
         for space, positions in spaces.items():

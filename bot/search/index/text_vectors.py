@@ -65,7 +65,8 @@ class TextVectors:
             lock_index(connection, repo_id)
             changes = issues.text_changes(connection, repo_id, fresh)
             current = [(n, changed, vector) for n, (changed, vector) in fresh.items() if changes.get(n) == changed]
-            upsert(connection, text_vectors, [(repo_id, n, at, self.model, pack(v[None])[0]) for n, at, v in current])
+            rows = [(repo_id, n, changed, self.model, pack(vector[None])[0]) for n, changed, vector in current]
+            upsert(connection, text_vectors, rows)
 
     def count(self, repo_id: int) -> int:
         """The number of issues that have a vector."""

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from bot.search.embedding import unit
-from bot.search.index import issues, vectors
+from bot.search.index import issues as issue_rows
 from bot.search.index.analysis import Analysis, Field, hashes
 from bot.search.index.arrays import (
     NO_TERMS,
@@ -32,7 +32,7 @@ from bot.search.index.database import IndexState, fetch
 from bot.search.index.issues import IndexedIssue, storable_text
 from bot.search.index.postings import PostingsList, chunks_of, list_keys, read_lists, term_numbers
 from bot.search.index.text_vectors import NewVectors, TextVectors
-from bot.search.index.vectors import Neighbours, VectorKind, Vectors
+from bot.search.index.vectors import Neighbours, VectorKind, Vectors, read_vectors, subtract_centre, unpack
 from bot.storage.engine import with_key
 from bot.storage.schema import indexed_issues, indexed_terms
 
@@ -128,13 +128,13 @@ class View:
         distinct: dict[str, dict[str, None]] = {space: {} for space in fields.values()}
         for name, space in fields.items():
             distinct[space] |= dict.fromkeys(analysis.terms[name])
-        spaces = {space: dict(zip(words, hashes(space, words), strict=True)) for space, words in distinct.items()}
-        all_hashes = [value for words in spaces.values() for value in words.values()]
+        hash_of = {space: dict(zip(words, hashes(space, words), strict=True)) for space, words in distinct.items()}
+        all_hashes = [hashed for by_word in hash_of.values() for hashed in by_word.values()]
         known = term_numbers(self._connection, self._repo_id, all_hashes)
         new_numbers = itertools.count(-1, -1)
         numbers = {
-            space: {word: known.get(value) or next(new_numbers) for word, value in words.items()}
-            for space, words in spaces.items()
+            space: {word: known.get(hashed) or next(new_numbers) for word, hashed in by_word.items()}
+            for space, by_word in hash_of.items()
         }
         wanted = {
             name: np.array([numbers[space][word] for word in analysis.terms[name]], dtype=np.int64)
@@ -189,7 +189,7 @@ class View:
 
     def centred(self, pair: Vectors) -> Vectors:
         """A text's centred vectors, (3, dimensions), by `VectorKind`."""
-        centred = vectors.subtract_centre(pair, self.state.centre)
+        centred = subtract_centre(pair, self.state.centre)
         return np.concatenate([centred, unit(centred.sum(axis=0, keepdims=True))])
 
     def vectors(self, numbers: Integers) -> Vectors:
@@ -198,10 +198,10 @@ class View:
 
     def pair(self, number: int) -> Vectors | None:
         """An issue's vectors, (2, dimensions), as from `Index.embed`; None for an issue without vectors."""
-        blob = vectors.read_vectors(self._connection, self._repo_id, [number]).get(number)
-        return None if blob is None else vectors.unpack([blob])[0]
+        blob = read_vectors(self._connection, self._repo_id, [number]).get(number)
+        return None if blob is None else unpack([blob])[0]
 
-    def texts_by(
+    def text_vectors(
         self, text_vectors: TextVectors, numbers: Sequence[int], max_new: int | None
     ) -> tuple[Integers, Vectors, NewVectors]:
         """The text model's vectors of issues, as from `TextVectors.of`."""
@@ -227,12 +227,12 @@ class View:
     def issues(self, numbers: Collection[int]) -> dict[int, IndexedIssue]:
         """Issues by number, without bodies; numbers that are not in the index are left out."""
         if new := [number for number in numbers if number not in self._issues]:
-            self._issues |= dict.fromkeys(new) | issues.read(self._connection, self._repo_id, new)
+            self._issues |= dict.fromkeys(new) | issue_rows.read(self._connection, self._repo_id, new)
         return {number: issue for number in numbers if (issue := self._issues[number]) is not None}
 
     def texts(self, numbers: Collection[int]) -> Mapping[int, tuple[str, str]]:
         """Titles and bodies by number."""
-        return issues.texts(self._connection, self._repo_id, numbers)
+        return issue_rows.texts(self._connection, self._repo_id, numbers)
 
     def _choose(self, keys: Sequence[int], weights: Floats, budget: int) -> list[tuple[PostingsList, float]]:
         """The lists that a query reads, with their weights, heaviest first."""

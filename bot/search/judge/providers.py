@@ -47,7 +47,7 @@ class _Client:
 
     # The library and its class for clients, the end of the address that the library adds itself, and the client's
     # resource whose `create` sends a prompt.
-    package, client, suffix, resource = "", "", "", ""
+    package, client_class, suffix, resource = "", "", "", ""
     forms: Sequence[Mapping[str, Any]] = ()
     """Sets of parameters to send with a prompt. The first forces the answer's form, the last suits every server."""
 
@@ -145,7 +145,7 @@ class _Client:
         # Following a redirect would send the texts to an address that nobody has configured.
         http = library.DefaultHttpxClient(follow_redirects=False, timeout=seconds)
         # The libraries require a key, even for local servers without keys.
-        key, make = self._key or "none", getattr(library, self.client)
+        key, make = self._key or "none", getattr(library, self.client_class)
         url = self._url.removesuffix(self.suffix)
         with make(base_url=url, api_key=key, http_client=http, max_retries=self._retries) as client:
             yield client
@@ -172,7 +172,7 @@ class _RefusedError(Exception):
 class OpenAIClient(_Client):
     """Chat completions. `url` is the address before `/chat/completions`."""
 
-    package, client, resource = "openai", "OpenAI", "chat.completions"
+    package, client_class, resource = "openai", "OpenAI", "chat.completions"
 
     _SCHEMA = {  # noqa: RUF012
         "response_format": {
@@ -210,7 +210,7 @@ class OpenAIClient(_Client):
 class AnthropicClient(_Client):
     """Messages. `url` is the address before `/v1/messages`."""
 
-    package, client, suffix, resource = "anthropic", "Anthropic", "/v1", "messages"
+    package, client_class, suffix, resource = "anthropic", "Anthropic", "/v1", "messages"
 
     forms = ({"extra_body": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}}, {})
 

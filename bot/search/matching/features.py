@@ -311,6 +311,7 @@ def _rarest(shared: _Shared, candidates: int) -> tuple[Floats, Floats, Floats]:
     """For each candidate, the rarity of its rarest shared word, of its five rarest together, and of its rarest code."""
     start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_CODES + 1) * candidates])
     cells, rarity = shared.cells[start:end] - _WORDS * candidates, shared.rarity[start:end]
+    # Now the first `candidates` cells are of words, the others of codes.
     # Cells are whole numbers and rarity / 2 is below 1, so sorting keeps a cell's entries together, rarest first.
     rarity = rarity[np.argsort(cells - rarity / 2)]
     ranks = np.arange(len(cells)) - np.searchsorted(cells, np.arange(2 * candidates))[cells]

@@ -114,8 +114,8 @@ class Matcher:
             if target.body.strip() and _title_is_no_evidence(view, own.analysis, target, below):
                 own = self._analyse(repo_id, "", target.body, target.number, embedded=not stored)
             own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
-            texts = self._index.text_vectors
-            by_text = TextComparison(texts, repo_id, view, own.analysis, self._most) if texts else None
+            text_vectors = self._index.text_vectors
+            by_text = TextComparison(text_vectors, repo_id, view, own.analysis, self._most) if text_vectors else None
             session = SearchSession(view, self._model, target, own, below, by_text, only=only, total=total)
             if searched:
                 analysed = self._checked(view, searched)
@@ -123,8 +123,8 @@ class Matcher:
                     view, self._model, target, analysed, below, by_text, session, only=only, total=total
                 )
             yield session
-        if texts is not None and by_text is not None:
-            texts.put(repo_id, by_text.fresh)
+        if text_vectors is not None and by_text is not None:
+            text_vectors.put(repo_id, by_text.fresh)
 
     def _analyse(self, repo_id: int, title: str, body: str, number: int, *, embedded: bool) -> AnalysedText:
         analysis = self._index.analyse(repo_id, title, body, number)
@@ -153,13 +153,16 @@ def _problem(failure: EmbeddingError) -> SourceProblem:
 class TextComparison:
     """Compares a text with its candidates by the text model. `fresh` has new vectors, for the caller to store."""
 
-    def __init__(self, texts: TextVectors, repo_id: int, view: View, analysis: Analysis, most: int | None) -> None:
-        self._texts, self._repo_id, self._view, self._analysis, self._most = texts, repo_id, view, analysis, most
+    def __init__(
+        self, text_vectors: TextVectors, repo_id: int, view: View, analysis: Analysis, most: int | None
+    ) -> None:
+        self._text_vectors, self._repo_id, self._view = text_vectors, repo_id, view
+        self._analysis, self._most = analysis, most
         self.fresh: NewVectors = {}
 
     @cached_property
     def _own(self) -> Vectors:
-        return self._texts.of_text(self._analysis)
+        return self._text_vectors.of_text(self._analysis)
 
     def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> TextSimilarity | None:
         """Compare the question with a pool. With `numbers` and `total` bound, this is a `weights.TextReader`.
@@ -170,7 +173,7 @@ class TextComparison:
         rows = order if smallness(total) else order[:leaders]
         try:
             own = self._own
-            found, vectors, fresh = self._view.texts_by(self._texts, numbers[rows].tolist(), self._most)
+            found, vectors, fresh = self._view.text_vectors(self._text_vectors, numbers[rows].tolist(), self._most)
         except EmbeddingError as failure:
             _log.warning("repository %d is judged without the text model: %s", self._repo_id, failure)
             return None
@@ -213,17 +216,17 @@ class SearchSession:
         if pair is not None:
             self._retrieved[VECTORS] = by_vectors(view, pair, below)
         lists = (numbers for one in self._retrieved.values() for numbers in one.values())
-        pool = fused(lists, target.number)
-        self._pool = pool if only is None else pool[np.isin(pool, list(only))]
+        candidates = fused(lists, target.number)
+        self._candidates = candidates if only is None else candidates[np.isin(candidates, list(only))]
         self.problems: tuple[SourceProblem, ...] = tuple(
             dict.fromkeys((*analysed.problems, *(itself.problems if itself else ())))
         )
 
     @cached_property
     def found(self) -> Mapping[str, tuple[int, ...]]:
-        own, pool = self._question.number, frozenset(self._pool.tolist())
+        own, candidates = self._question.number, frozenset(self._candidates.tolist())
         ranked = {source: fused(one.values(), skip=own, most=None).tolist() for source, one in self._retrieved.items()}
-        return {source: tuple(one for one in numbers if one in pool) for source, numbers in ranked.items()}
+        return {source: tuple(one for one in numbers if one in candidates) for source, numbers in ranked.items()}
 
     @cached_property
     def runs(self) -> tuple[QueryRun, ...]:
@@ -243,31 +246,31 @@ class SearchSession:
 
     def _judge_all(self, also: Collection[int]) -> list[Match]:
         wanted = [number for number in also if number != self._question.number and not self._is_too_late(number)]
-        pool = np.unique(np.concatenate([self._pool, np.array(wanted, dtype=np.int64)]))
-        present, candidates = load(self._view, pool, self._question.vectors is not None)
+        together = np.unique(np.concatenate([self._candidates, np.array(wanted, dtype=np.int64)]))
+        present, pool = load(self._view, together, self._question.vectors is not None)
         if not len(present):
             return []
         rarity = TermRarity.of(self._view, without=self._question.number)
-        values = features.compute_features(self._question, candidates, rarity)
+        values = features.compute_features(self._question, pool, rarity)
         explainer, labels = Explainer(self._question, *self._text, rarity), self._question.labels
         compared = Comparison(
             values,
             present,
-            [issue.title for issue in candidates.issues],
-            others=by_other_author(self._question, candidates),
+            [issue.title for issue in pool.issues],
+            others=by_other_author(self._question, pool),
             title=self._question.title,
             total=rarity.total if self._total is None else self._total,
             vague=explainer.vague,
             signed=bool(self._question.author),
             apart=np.array(
-                [bool(labels and surfaces_apart(labels, issue.labels)) for issue in candidates.issues],
+                [bool(labels and surfaces_apart(labels, issue.labels)) for issue in pool.issues],
                 dtype=np.bool_,
             ),
         )
         judged = (self._model or shipped_model()).judge(compared, partial(self.likeness, present, compared.total))
         numbers, confidences, scores = present.tolist(), judged.confidences.tolist(), judged.scores.tolist()
         return [
-            Match(numbers[row], confidences[row], scores[row], partial(self._explain, explainer, candidates, row))
+            Match(numbers[row], confidences[row], scores[row], partial(self._explain, explainer, pool, row))
             for row in judged.order.tolist()
         ]
 
@@ -277,9 +280,9 @@ class SearchSession:
 
     def compared(self) -> tuple[Integers, Floats]:
         """The candidates and their features, (candidates, features.NAMES), from which the training learns."""
-        present, candidates = load(self._view, self._pool, self._question.vectors is not None)
+        present, pool = load(self._view, self._candidates, self._question.vectors is not None)
         rarity = TermRarity.of(self._view, without=self._question.number)
-        return present, features.compute_features(self._question, candidates, rarity)
+        return present, features.compute_features(self._question, pool, rarity)
 
     def frequent_originals(self) -> list[int]:
         """Issues with many closed duplicates, except those that this session leaves out as too late."""

@@ -73,7 +73,8 @@ def plan_queries(
 ) -> Plan:
     """The plan for an issue: at most `budget` different queries, F4's literal one first. Without usable words, none.
 
-    `rarity` must know the terms of the issue (`bot.text.terms.read`).
+    `rarity` must know the terms of the issue (`bot.text.terms.read`). `words_max` and `template_headings` are for F4's
+    query, as in `extract_search_keywords`.
     """
     keywords = extract_search_keywords(title, body, template_headings, max_words=words_max)
     by_title, by_all = rank_words(title, body, rarity)
