@@ -63,6 +63,7 @@ class RepositorySettings:
         owners = self._store.repositories.by_name(owners_ref)
         private = owners is not None and owners.private
         own_client, owners_client = client(repository.id), client(owners.id if owners else repository.id)
+        # Whoever sees a repository's problems may also read its own file, so that file never counts as private.
         return _first_found(
             self._mode,
             (repository.ref, False, lambda: self._text(own_client, repository.id, _OWN, repository.ref)),
@@ -129,7 +130,7 @@ def _in_mode(config: RepoConfig, mode: HostMode) -> RepoConfig:
 def _first_found(mode: HostMode, *files: tuple[RepoRef, bool, Callable[[], str | None]]) -> LoadedSettings:
     """The settings of the first file that exists.
 
-    For each file: its repository, whether that is private, and a function that reads the file.
+    For each file: its repository, whether it counts as private (see `LoadedSettings`), and a function that reads it.
     """
     for repo, private, read in files:
         source = f"{repo}/{CONFIG_PATH}"

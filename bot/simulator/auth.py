@@ -38,6 +38,7 @@ def authenticate(world: World, authorization: str) -> Caller:
     user = world.user_tokens.get(token)
     if user is not None:
         return UserCaller(user, fine_grained=token.startswith("github_pat_"))
+    # Unlike the tokens above, a "user access token" is of a person who has signed in to an App.
     if token in world.user_access_tokens:
         person, app = world.user_access_tokens[token]
         return UserCaller(person, app=app)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 # Code has no side effects. As in Markdown, an unclosed fence runs to the end of the text, and a line with further ticks
 # is no fence.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
-# The backslashes before a run of backticks (an odd number escapes the first of them), and the run.
+# The backslashes before a run of backticks (an odd number escapes the first backtick), and the run.
 _TICKS = re.compile(r"(?<!\\)(\\*+)(`+)")
 _MENTION = re.compile(r"(?<![\w/`@.-])@([a-zA-Z0-9](?:[a-zA-Z0-9_-]{0,38}))(/[a-zA-Z0-9_.-]{1,100})?(?![\w@])")
 _NUMBER = re.compile(r"(?<![\w/&#.-])(?:([A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,100})?#|GH-)([1-9]\d{0,9})(?!\w)")

@@ -1,4 +1,4 @@
-"""What holds for every route: pages, ETags, unknown requests, the API about itself, Apps from manifests, levers."""
+"""What holds for every route: pages, ETags, unknown requests, the API about itself, Apps from manifests, controls."""
 
 from __future__ import annotations
 
@@ -186,11 +186,11 @@ def test_an_enterprise_serves_under_its_prefix() -> None:
         assert graphql == {"data": {"viewer": {"login": "ada"}}}
 
 
-def test_levers_need_the_key(server: Server, sim: Simulator) -> None:
+def test_controls_need_the_key(server: Server, sim: Simulator) -> None:
     nobody = Api(server.url)
     assert nobody.get("/_sim/state").status_code == 403
     keyed = {"headers": {"X-Simulator-Key": server.webhook_secret}}
-    issue = {"repository": "acme/app", "author": "ada", "title": "By lever", "labels": ["bug"]}
+    issue = {"repository": "acme/app", "author": "ada", "title": "By control", "labels": ["bug"]}
     assert nobody.post("/_sim/issues", issue, **keyed).json()["number"] == 1
     said = {"repository": "acme/app", "number": 1, "author": "bea", "body": "Me too"}
     assert nobody.post("/_sim/comments", said, **keyed).status_code == 201
@@ -206,10 +206,10 @@ def test_levers_need_the_key(server: Server, sim: Simulator) -> None:
     assert nobody.post("/_sim/issues", {**issue, "repository": "no/where"}, **keyed).status_code == 404
 
 
-def test_levers_move_whatever_fails_and_as_often_as_wanted(server: Server, sim: Simulator) -> None:
+def test_controls_work_whatever_fails_and_as_often_as_wanted(server: Server, sim: Simulator) -> None:
     nobody, keyed = Api(server.url), {"headers": {"X-Simulator-Key": server.webhook_secret}}
     assert nobody.post("/_sim/faults", {"status": 502, "times": None}, **keyed).status_code == 201
-    issue = {"repository": "acme/app", "title": "By lever"}
+    issue = {"repository": "acme/app", "title": "By control"}
     assert {nobody.post("/_sim/issues", issue, **keyed).status_code for _ in range(sim.limits.anonymous + 1)} == {201}
     assert nobody.get("/repos/acme/app").status_code == 502
     assert nobody.delete("/_sim/faults", **keyed).status_code == 204

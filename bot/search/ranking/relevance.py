@@ -5,7 +5,7 @@ relevance functions sort the same results. Each BM25 function scales its scores 
 
 - `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
 - `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word in the text counts at least
-  `DELTA`, however long the text is.
+  1 (`DELTA`), however long the text is.
 - `bm25f`: Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004: the fields'
   counts are added up, each weighted and normalised by its own length, before they saturate.
 """

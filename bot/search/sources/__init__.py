@@ -176,6 +176,7 @@ def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
         return hits
     # Of hits with one address, the first counts.
     by_url = {hit.issue.url: hit for hit in reversed(hits)}
+    # Without an identity, `collapse` compares addresses, texts and titles.
     documents = [
         Document(
             identity="" if hit.issue.is_discussion else hit.issue.key,

@@ -182,6 +182,7 @@ class FederatedSearch:
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered((), ())
+        # With an index, read statistics only for GitHub's search by words; the other plans may take all words as alike.
         if not words and (not self.indexed or GitHubLexical.name in use):
             ensure_word_stats(self.recent, self.stats, target.repo)
         # Leave at least one search to the plan: a source that is on, but never asked, would be a worse surprise.

@@ -45,7 +45,7 @@ class _Call:
 
 def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, Any]) -> Response:
     """Answer a request that matched a route."""
-    fault = None if route.is_lever else sim.faults.take(request.method, request.path)
+    fault = None if route.is_control else sim.faults.take(request.method, request.path)
     # Clients may correct their own clock by this date, so use the simulated clock.
     headers: dict[str, str] = {"Date": format_datetime(sim.clock.now(), usegmt=True)}
     try:
@@ -73,7 +73,7 @@ def _serve(call: _Call, headers: dict[str, str]) -> Reply:
     with sim.lock:
         caller = authenticate(sim, request.headers.get("Authorization", ""))
         _admit(route, caller)
-    if route.is_lever or route.path == "/rate_limit":
+    if route.is_control or route.path == "/rate_limit":
         return _handle(call, caller)
     return _within_limits(call, caller, headers)
 
@@ -101,7 +101,7 @@ def _within_limits(call: _Call, caller: Caller, headers: dict[str, str]) -> Repl
         limits.enter(caller.key, resource, _points(request, resource))
     except ApiError as error:
         if resource == "graphql" and "Retry-After" not in error.headers:
-            # GraphQL reports the limit in the body, and in `x-ratelimit-remaining`.
+            # GraphQL reports the primary limit (only a secondary one has `Retry-After`) in the body.
             return Reply({"errors": [{"type": "RATE_LIMITED", "message": error.message}]})
         raise
     finally:

@@ -58,7 +58,7 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
         return replace(reply, raw=whole[: max(1, len(whole) // 2)])
     if fault.kind == "graphql_error" and isinstance(reply.body, dict) and "data" in reply.body:
         # GitHub answers a failed query with HTTP 200: with the remaining data if only some fields failed, with null
-        # data if all did. This fault imitates the second if its own `status` is 200 (see `Faults.add`), else the first.
+        # data if all did. Here all fields fail if the fault was added with `code` 200 (kept in `status`), else some.
         problem = {"message": "Something went wrong while executing your query."}
         data = None if fault.status == 200 else reply.body["data"]
         return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})

@@ -31,7 +31,7 @@ class Operation:
     resource: str = "core"
 
     @property
-    def is_lever(self) -> bool:
+    def is_control(self) -> bool:
         """Whether the operation controls the simulator and is not GitHub's. Limits and faults do not apply then."""
         return self.path.startswith("/_sim/")
 

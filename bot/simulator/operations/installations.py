@@ -62,7 +62,7 @@ def _select(
 
 @locked
 def remove_from_installation(world: World, *repositories: str) -> None:
-    """Remove repositories from the installations that have selected them."""
+    """Remove repositories from their installations. One that covered all then has all others selected."""
     for name in repositories:
         repo = world.repository(name)
         for installation in world.installations_on(repo):

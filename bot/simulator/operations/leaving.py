@@ -40,6 +40,7 @@ def transfer_issue(
     copy.events, copy.parent, copy.parts = issue.events, issue.parent, issue.parts
     copy.state, copy.state_reason = issue.state, issue.state_reason
     copy.closed_at, copy.closed_by = issue.closed_at, issue.closed_by
+    # `store_issue` has counted the copy as open.
     target.open_issues -= copy.state == "closed"
     changes = {"new_issue": copy, "new_repository": target}
     world.emit("issues", "transferred", sender, repository=issue.repository, issue=issue, changes=changes)
