@@ -230,10 +230,10 @@ class WatchedComments(TableGateway):
 
     def latest(self, repo_id: int, since: float, most: int) -> list[WatchedComment]:
         """The posted advisory comments that the bot wrote or edited at `since` or later, newest first."""
-        ours = sa.and_(watched.c.repo_id == comments.c.repo_id, watched.c.number == comments.c.number)
+        same_issue = sa.and_(watched.c.repo_id == comments.c.repo_id, watched.c.number == comments.c.number)
         query = (
             sa.select(comments.c.number, comments.c.comment_id, watched.c.comment_id, watched.c.node_id, watched.c.fold)
-            .select_from(comments.outerjoin(watched, ours))
+            .select_from(comments.outerjoin(watched, same_issue))
             .where(
                 comments.c.repo_id == repo_id,
                 comments.c.command_id == ADVISORY,

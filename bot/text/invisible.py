@@ -150,12 +150,13 @@ def hidden_by(html: str, before: str = "") -> str:
 
     `before` is the result for the HTML before `html`: the element that hides `html` itself.
     """
+    hiding = before
     for piece in pieces(html):
-        if piece is None or before == UNFINISHED:
+        if piece is None or hiding == UNFINISHED:
             return UNFINISHED
         name = (piece["name"] or "").lower()
-        if not before and name in _HIDING:
-            before = name
-        elif name == f"/{before}":
-            before = ""
-    return before
+        if not hiding and name in _HIDING:
+            hiding = name
+        elif name == f"/{hiding}":
+            hiding = ""
+    return hiding

@@ -126,9 +126,9 @@ def siblings(title: str, others: Iterable[str]) -> list[bool]:
     return [_are_siblings(words, split_words(subject(other).lower())) for other in others]
 
 
-def _are_siblings(words: Sequence[str], others: Sequence[str]) -> bool:
-    same_before = Prefix.similarity(words, others)
-    mine, theirs = words[same_before:], others[same_before:]
+def _are_siblings(words: Sequence[str], other_words: Sequence[str]) -> bool:
+    same_before = Prefix.similarity(words, other_words)
+    mine, theirs = words[same_before:], other_words[same_before:]
     same_after = Postfix.similarity(mine, theirs)
     mine, theirs = mine[: len(mine) - same_after], theirs[: len(theirs) - same_after]
     if same_before + same_after < LEAST_SAME or not (0 < len(mine) <= MOST_SWAPPED and 0 < len(theirs) <= MOST_SWAPPED):

@@ -81,9 +81,10 @@ def store_suggested_closing(ctx: Context, target: Issue, state: dict[str, Any]) 
     if not state.get("suggest"):
         return False
     original = ctx.sim.issues_by_id.get(ctx.data.get("duplicate_issue_id") or 0)
-    if state.get("value") != "closed" or ctx.data.get("state_reason") != "duplicate" or original in (None, target):
+    closes_as_duplicate = state.get("value") == "closed" and ctx.data.get("state_reason") == "duplicate"
+    if not closes_as_duplicate or original is None or original is target:
         raise invalid("Issue", "state", "invalid", value=state)
-    if target.repository.suggestions and original is not None:
+    if target.repository.suggestions:
         ctx.sim.suggest_closing(target, original, ctx.actor, state.get("rationale"), state.get("confidence"))
     return True
 

@@ -111,10 +111,10 @@ class SearchIndex:
         view = View(self._repositories, self._in_repository, visible, query.scopes, surroundings.login)
         search = Search(self._vocabulary, self._fields, self._documents, query, view, surroundings)
 
-        semantic = search_type if search_type in ("semantic", "hybrid") else None
-        reasons = fallback_reasons(query, anything_visible=bool(view.repositories), outage=outage) if semantic else ()
-        if semantic and not reasons:
-            ran: SearchType = "hybrid" if semantic == "hybrid" else "semantic"
+        wanted = search_type if search_type in ("semantic", "hybrid") else None
+        reasons = fallback_reasons(query, anything_visible=bool(view.repositories), outage=outage) if wanted else ()
+        if wanted and not reasons:
+            ran: SearchType = "hybrid" if wanted == "hybrid" else "semantic"
             scores = search.similar(with_exact=ran == "hybrid")
             sorting = None
         else:

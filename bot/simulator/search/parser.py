@@ -34,7 +34,7 @@ def parse(q: str, names: frozenset[str]) -> Query:
         raise errors.too_long()
     lexemes = lex(q, names)
     _check_limits(lexemes)
-    whole_query = [lexeme for lexeme in lexemes if _is_global(lexeme)]
+    global_qualifiers = [lexeme for lexeme in lexemes if _is_global(lexeme)]
     rest = _balanced([lexeme for lexeme in lexemes if not _is_global(lexeme)])
     root = _Parser(rest).parse()
     demanded = list(_demanded(root))
@@ -42,8 +42,8 @@ def parse(q: str, names: frozenset[str]) -> Query:
         root=root,
         texts=tuple(leaf for leaf in demanded if isinstance(leaf, Text)),
         scopes=_scopes(lexemes),
-        fields=frozenset(_FIELDS[value] for value in _values(whole_query, "in") if value in _FIELDS),
-        sort=next(iter(_values(whole_query, "sort")), ""),
+        fields=frozenset(_FIELDS[value] for value in _values(global_qualifiers, "in") if value in _FIELDS),
+        sort=next(iter(_values(global_qualifiers, "sort")), ""),
         kinds=frozenset(kind for leaf in demanded if isinstance(leaf, Qualifier) for kind in _kinds(leaf)),
         is_nested=any(lexeme.kind is Kind.OPEN or lexeme == _OR for lexeme in rest),
     )

@@ -96,6 +96,6 @@ def _date(text: str) -> Interval:
     if match["day"]:
         return Interval(start.timestamp(), start.timestamp() + _DAY)
     # Every month has a 28th, and five days later it is the next month.
-    last = start.replace(month=month if match["month"] else 12, day=28)
-    following = (last + timedelta(days=5)).replace(day=1)
+    in_last_month = start.replace(month=month if match["month"] else 12, day=28)
+    following = (in_last_month + timedelta(days=5)).replace(day=1)
     return Interval(start.timestamp(), following.timestamp())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bot.simulator.search import semantic
 from bot.simulator.search.analysis import Vocabulary
 from bot.simulator.search.compiling import Compiler
 from bot.simulator.search.document import Document
 from bot.simulator.search.inverted import FieldIndex
 from bot.simulator.search.qualifiers import Surroundings
 from bot.simulator.search.ranking import BODY_WEIGHT, COMMENTS_WEIGHT, TITLE_WEIGHT, bm25
-from bot.simulator.search.semantic import similar
 from bot.simulator.search.syntax import And, Node, Query, Text
 from bot.simulator.search.view import View
 
@@ -55,7 +55,7 @@ class Search:
     def similar(self, *, with_exact: bool) -> dict[int, float]:
         """The documents most similar to the query's text, among those that the qualifiers allow."""
         qualified = self._compiler.compile(_without_text(self._query.root))
-        return similar(
+        return semantic.similar(
             self._terms,
             " ".join(text.value for text in self._query.texts),
             [field for field, _ in self._weighted],
@@ -66,7 +66,7 @@ class Search:
 
 
 def _without_text(node: Node) -> Node:
-    """A query without OR, reduced to qualifiers and what NOT excludes: a semantic search does not require the words."""
+    """Only the qualifiers and NOTs: a semantic search does not require the words. `fallback_reasons` excludes OR."""
     match node:
         case Text():
             return And(())

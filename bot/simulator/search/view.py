@@ -11,9 +11,9 @@ from bot.simulator.search.syntax import Qualifier
 class View:
     """The repositories that `repo:`, `user:` and `org:` name, or else all, if the viewer may see them.
 
-    `known` are the full names of all repositories in lower case; `login` resolves `@me`. Raises QueryError if the query
-    names repositories and the viewer sees none of them. If the viewer sees some, the others are silently left out (REST
-    "Access errors or missing search results").
+    `known` are the full names of all repositories in lower case; `scopes` are those of `Query`, groups of alternatives;
+    `login` resolves `@me`. Raises QueryError if the query names repositories and the viewer sees none of them. If the
+    viewer sees some, the others are silently left out (REST "Access errors or missing search results").
     """
 
     def __init__(
@@ -43,6 +43,6 @@ class View:
 
 def _named(alternatives: Sequence[Qualifier], repositories: Sequence[str], login: Callable[[str], str]) -> set[str]:
     """The repositories that at least one of the qualifiers names, by their own name or their owner's."""
-    names = {value.lower() for scope in alternatives if scope.name == "repo" for value in scope.values}
-    owners = {login(value) for scope in alternatives if scope.name != "repo" for value in scope.values}
+    names = {value.lower() for qualifier in alternatives if qualifier.name == "repo" for value in qualifier.values}
+    owners = {login(value) for qualifier in alternatives if qualifier.name != "repo" for value in qualifier.values}
     return {name for name in repositories if name in names or name.partition("/")[0] in owners}
