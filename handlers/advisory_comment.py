@@ -131,6 +131,7 @@ def _draft(
         if command and named and not command.words
         else None,
         closers=_closers(context, named),
+        # The threshold in force and its default, if feedback has moved it.
         moved=(threshold.value, MIN_CONFIDENCE) if threshold.origin is ThresholdOrigin.FEEDBACK else None,
     )
     body = render_comment(report, view)

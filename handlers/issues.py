@@ -190,6 +190,7 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     """
     # Check the author, because anybody can write a marker.
     ours = services.comments.ours(Actor(event.author, is_bot=True), event.app)
+    # The id of the comment that ours answered: 0 for an advisory comment, None if the deleted one is no answer of ours.
     command_id = answered_comment_id(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
     if command_id is not None and comments.get(*where, command_id) is None:

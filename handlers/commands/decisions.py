@@ -139,6 +139,7 @@ def _undo_not(request: CommandRequest, verdict: UserVerdict, *, everybodys: bool
     if not holds:
         refresh(context)
         _queue_other(request, other)
+    # `verdict.issue` is empty if the other issue is of this repository.
     repo, _, number = verdict.issue.rpartition("#")
     return CommandResult(True, request.replies.undone_not(int(number or other), holds, repo))
 

@@ -96,6 +96,7 @@ def _carry_out(
         return
     request = CommandRequest(context, event)
     refusal = _over_limit(request, len(commands), text_hash)
+    # An empty refusal means silence: the person has been refused within the hour, or all people together use too much.
     if refusal == "" or request.issue.locked:
         return
     if refusal is not None:
@@ -194,7 +195,7 @@ def _reply(
         lambda body: is_reply_to(body, request.command_id),
         request.command_id,
         # One second earlier, for a server that excludes the given time.
-        None if written is None else written - timedelta(seconds=1),
+        search_after=None if written is None else written - timedelta(seconds=1),
     )
     # The store can have lost a reply only if the issue has a comment besides the command.
     search = written is not None and request.issue.comments > 1

@@ -40,14 +40,15 @@ _OVERLAP = 600.0
 
 @dataclass(slots=True)
 class FailedDelivery:
-    """A failed delivery. `attempt` is its last attempt, `failed_at` the time of the first (seconds since 1970).
+    """A failed delivery. `failed_at` is the time of its first attempt (seconds since 1970).
 
-    `status_code` is 0 if nobody answered. `asked` counts the requests for another attempt, the last at `asked_at`, and
-    `redeliveries` counts the further attempts that GitHub lists. If `gone`, GitHub cannot send the delivery again.
+    `attempt_id` and `status_code` are those of its last attempt; `status_code` is 0 if nobody answered. `asked` counts
+    the requests for another attempt, the last at `asked_at`, and `redeliveries` counts the further attempts that GitHub
+    lists. If `gone`, GitHub cannot send the delivery again.
     """
 
     guid: str
-    attempt: int
+    attempt_id: int
     failed_at: float
     status_code: int
     asked: int = 0
@@ -104,7 +105,7 @@ class FailedDeliveries:
         asked_now = 0
         for delivery in due(self.failed.values(), now)[:MOST_ASKED]:
             try:
-                app.redeliver(delivery.attempt)
+                app.redeliver(delivery.attempt_id)
             except (NotFound, Invalid) as refusal:
                 logger.warning("delivery %s cannot be had again: %s", delivery.guid, refusal)
                 delivery.gone = True
@@ -121,8 +122,8 @@ class FailedDeliveries:
             self.failed.pop(guid, None)
         elif known is None and not attempt.redelivery:
             self.failed[guid] = FailedDelivery(guid, attempt.id, at, attempt.status_code)
-        elif known is not None and attempt.id > known.attempt:
-            known.attempt, known.status_code = attempt.id, attempt.status_code
+        elif known is not None and attempt.id > known.attempt_id:
+            known.attempt_id, known.status_code = attempt.id, attempt.status_code
             # Another worker, or a person, may have asked for it.
             known.redeliveries += 1
             known.asked, known.asked_at = max(known.asked, known.redeliveries), max(known.asked_at, at)

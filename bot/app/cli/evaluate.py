@@ -213,15 +213,15 @@ def _answered(trial: Trial, answers: Path) -> dict[Id, Found]:
     return found
 
 
-def _show(result: Evaluation, titles: Mapping[Id, str], judge: Mapping[str, Any], *, of_file: bool) -> None:
+def _show(result: Evaluation, titles: Mapping[Id, str], judgement: Mapping[str, Any], *, of_file: bool) -> None:
     """Print an evaluation for a person: sentences first, then the tables. `titles` are by the issues' ids."""
     console = Console(highlight=False)
     # A narrower terminal wraps the lines; squeezing the tables would cut off figures.
     console.width = max(console.width, _TABLE_WIDTH)
-    if judge:
-        same, related, different = judge["verdicts"].values()
+    if judgement:
+        same, related, different = judgement["verdicts"].values()
         console.print(f"The judge called {same:,} pairs the same, {related:,} related and {different:,} different.")
-        console.print(_judge_table(judge))
+        console.print(_judge_table(judgement))
     for paragraph in (words.basis(result), f"{words.finding(result)} {words.confidence(result)}".strip()):
         console.print(f"{paragraph}\n")
     # If no threshold is recommended, the sentences below already discuss the current one: do not repeat them.
@@ -239,10 +239,10 @@ def _show(result: Evaluation, titles: Mapping[Id, str], judge: Mapping[str, Any]
     console.print(f"\n{words.caution(result, of_file=of_file)}", style="dim")
 
 
-def _judge_table(judge: Mapping[str, Any]) -> Table:
+def _judge_table(judgement: Mapping[str, Any]) -> Table:
     table = _table("The judge: comments with and without it", "", "threshold", "comments", "marked", "caught")
     for key in ("with", "without", "without_at_as_many"):
-        row = judge[key]
+        row = judgement[key]
         shares = (words.percent(row["precision"]), words.percent(row["caught"]))
         table.add_row(key.replace("_", " "), words.threshold(row["cut"]), f"{row['comments']:,.0f}", *shares)
     return table

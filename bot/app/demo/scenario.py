@@ -36,7 +36,10 @@ class Expect(StrEnum):
 
 @dataclass(frozen=True)
 class SceneCommand:
-    """A comment with a command. The comment or reply that follows must contain `contains` and not name `lacks`."""
+    """A comment with a command. The edited advisory comment, or else the reply, must contain `contains`.
+
+    The edited comment must not name the issue #`lacks`, if not 0. `CLOSED` checks neither.
+    """
 
     login: str
     text: str
@@ -48,7 +51,10 @@ class SceneCommand:
 
 @dataclass(frozen=True)
 class Scene:
-    """A new issue, the candidates that the comment must name (`shows`), and the commands that follow."""
+    """A new issue, the candidates that the comment must name (`shows`), and the commands that follow.
+
+    With `unfold`, the terminal shows the comment's folded part too.
+    """
 
     heading: str
     login: str

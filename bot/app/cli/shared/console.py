@@ -109,9 +109,9 @@ def cleanup_on_signal() -> Iterator[None]:
             # Send the signal a moment later, when the object is gone and this function has returned.
             threading.Timer(0.1, os.kill, (os.getpid(), lost.exc_value.number)).start()
         else:
-            hook(lost)
+            usual_hook(lost)
 
-    hook, sys.unraisablehook = sys.unraisablehook, raise_again
+    usual_hook, sys.unraisablehook = sys.unraisablehook, raise_again
     for number in usual:
         signal.signal(number, end)
     try:
@@ -121,7 +121,7 @@ def cleanup_on_signal() -> Iterator[None]:
             raise EndedBySignal(received[0]) from failure
         raise
     finally:
-        sys.unraisablehook = hook
+        sys.unraisablehook = usual_hook
         for number, handler in usual.items():
             signal.signal(number, handler)
 

@@ -30,7 +30,7 @@ from bot.quality.replay.replay import ReplayAnswer
 from bot.search.judge.prompt import CRITIC, PROMPT, Endpoint, Price
 from bot.search.repository_settings import settings_at_present
 
-# The least seconds for an answer, and the client's retries of a question.
+# The time limit for an answer in seconds, if the host's is not longer, and the client's retries of a question.
 _SECONDS, _RETRIES = 120.0, 5
 
 
@@ -128,6 +128,7 @@ def _ask_judge(asked: Sequence[RecordedQuestion], options: JudgeOptions, record:
     if repo is not None:
         with closing(build_github(settings)) as github:
             client = reader(settings, github, repo)
+            # Only for its check: it raises UserError if the repository's texts may not go to the judge.
             required_judge(settings, None, client.repository(repo), settings_at_present(client, repo).config)
     left = _read(record, asked, options).unasked
     if left and not options.yes:

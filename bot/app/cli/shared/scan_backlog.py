@@ -43,7 +43,7 @@ _FILE = 1
 class IndexedSource:
     """The store with the index of SOURCE, the settings to open it in a child process, the repository's id and name.
 
-    For a file, `names` are the issues' ids by number. If GitHub can be asked, `reactions` counts the reactions to
+    For a file, `ids` are the issues' ids in it by number. If GitHub can be asked, `reactions` counts the reactions to
     issues.
     """
 
@@ -51,7 +51,7 @@ class IndexedSource:
     settings: Settings
     repo_id: int
     name: str
-    names: Mapping[int, str] | None = None
+    ids: Mapping[int, str] | None = None
     reactions: ReadReactions | None = None
 
 
@@ -74,8 +74,8 @@ def _of_file(path: Path, settings: Settings) -> Iterator[IndexedSource]:
                 for part in batches(indexed(archive), 1_000):
                     index.put(_FILE, part)
                     progress.advance(task, len(part))
-            names = {number: str(one.id) for number, one in enumerate(archive, 1)}
-            yield IndexedSource(store, used, _FILE, path.name, names)
+            ids = {number: str(one.id) for number, one in enumerate(archive, 1)}
+            yield IndexedSource(store, used, _FILE, path.name, ids)
 
 
 @contextmanager
@@ -132,7 +132,7 @@ def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
 
 def as_markdown(found: ScanResult, backlog: IndexedSource) -> str:
     """For an issue on GitHub, with links that leave no back-link."""
-    links = FileIssueNames(backlog.names) if backlog.names else RepoLinks(backlog.name, backlog.settings.enterprise)
+    links = FileIssueNames(backlog.ids) if backlog.ids else RepoLinks(backlog.name, backlog.settings.enterprise)
     return scan_markdown(found, links, english())
 
 
@@ -146,14 +146,14 @@ def show(found: ScanResult, most: int, backlog: IndexedSource) -> None:
 
 def _pages(backlog: IndexedSource) -> IssueNames:
     address = f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
-    return FileIssueNames(backlog.names) if backlog.names else PageLinks(address)
+    return FileIssueNames(backlog.ids) if backlog.ids else PageLinks(address)
 
 
 def to_json(found: ScanResult, backlog: IndexedSource) -> dict[str, Any]:
     """The result for programs; an issue of a file has its `id` besides its number, the order of arrival."""
     result = found.to_json()
-    if backlog.names:
+    if backlog.ids:
         for group in result["groups"]:
             for issue in (group["original"], *group["members"]):
-                issue["id"] = backlog.names[issue["number"]]
+                issue["id"] = backlog.ids[issue["number"]]
     return {"source": backlog.name} | result
