@@ -51,8 +51,8 @@ def test_the_sentence_comes_first_then_what_to_set_and_the_table(evaluated: None
     begin = said.index("At .45 it would have commented on")
     assert said[begin:].startswith(
         "At .45 it would have commented on 5 of 244 issues in the last month (the same report: 4 by its confidence, 5 "
-        "by mark): the 30 days up to the newest issue, of 2025-05-05. Nobody has triaged these yet, so that what is "
-        "unmarked among them may be a duplicate all the same. Over the whole history, from 2025-01-01 on and that "
+        "by mark): the 30 days up to the newest issue, of 2025-05-05. Nobody has triaged these yet, so what is "
+        "unmarked among them may still be a duplicate. Over the whole history, from 2025-01-01 on and that "
         "month included, it would have commented on 20 of 1,000 issues (the same report: 14 by its confidence, 20 by "
         "mark): it would have caught 50% of the known duplicates and commented on 0% of the other issues. "
         "Recommended: .45 Recommended is min_confidence: 0.45, since it catches most where surely no more than 8%"

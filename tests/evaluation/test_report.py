@@ -100,8 +100,8 @@ def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> N
     last = evaluate(judged, issues=51, arrived=[one.arrived for one in judged], min_confidence=0.62)
     assert words.last_month(last) == (
         "At .62 it would have commented on 11 of 37 issues in the last month (the same report: 10 by its confidence, "
-        "11 by mark): the 30 days up to the newest issue, of 2024-02-11. Nobody has triaged these yet, so that what is "
-        "unmarked among them may be a duplicate all the same."
+        "11 by mark): the 30 days up to the newest issue, of 2024-02-11. Nobody has triaged these yet, so what is "
+        "unmarked among them may still be a duplicate."
     )
     assert words.history(last).startswith(
         "Over the whole history, from 2024-01-01 on and that month included, it would have commented on 11 of 51 issues"
@@ -171,8 +171,8 @@ def test_p1_the_confidence_stands_beside_the_marks_and_is_not_judged_by_them() -
     )
     low = made([0.1] * 3, 0, [], 8)
     assert words.confidence(low) == (
-        f"{means}The first candidates have 10% on average, and 100% of them are marked (3 answers): more than it says, "
-        "so that it is too low here."
+        f"{means}The first candidates have 10% on average, and 100% of them are marked (3 answers): more than that, so "
+        "the confidence is too low here."
     )
 
 

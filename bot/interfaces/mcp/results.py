@@ -102,7 +102,7 @@ class CandidateResult(Lean):
         excerpt: int = EXCERPT,
         reasons: int | None = None,
     ) -> CandidateResult:
-        """A candidate for the target; from the probability `likely` on it is called likely.
+        """The answer's form of a candidate. It is called likely if its confidence is `likely` or more.
 
         `excerpt` is the most characters of its `text`, `reasons` the most reasons (None: all). `alone`: the answer has
         only this candidate. Otherwise an unlikely candidate gets no reasons and little text.

@@ -33,8 +33,8 @@ def counts(found: Evaluation) -> str:
 def finding(found: Evaluation) -> str:
     if not found.retrieval.queries:
         return (
-            "None of these is a known duplicate of an earlier issue, so that it can be said how often it would speak, "
-            "and not how much it finds."
+            "None of these is a known duplicate of an earlier issue. So this says how often the bot would comment, but "
+            "not how many duplicates it would find."
         )
     bounds = interval(found.rr_intervals.get(5))
     return (
@@ -47,7 +47,7 @@ def confidence(found: Evaluation) -> str:
     """How the confidence compares with the marks; empty if there are candidates but no known duplicates."""
     calibration = found.calibration
     if not calibration.answers:
-        return "No candidate was found for any issue, so that nothing can be said of the confidence."
+        return "No candidate was found for any issue, so this says nothing about the confidence."
     if not found.retrieval.queries:
         return ""
     high = [bin for bin in calibration.bins if bin.low >= HIGH]
@@ -58,7 +58,7 @@ def confidence(found: Evaluation) -> str:
         f"{whose} {percent(expected)} on average, and {percent(marked)} of them are marked "
         f"({counted(answers, 'answer')})"
     )
-    return text + (": more than it says, so that it is too low here." if marked > expected else ".")
+    return text + (": more than that, so the confidence is too low here." if marked > expected else ".")
 
 
 def _means(bins: Sequence[CalibrationBin]) -> tuple[float, float, int]:
@@ -89,8 +89,8 @@ def last_month(found: Evaluation) -> str:
         f"At {threshold(cut)} it would have commented on {_about(found)}{round(month.comments):,} of "
         f"{counted(round(month.issues), 'issue')} in the last month{_same_reports(found, month)}: the 30 days up to "
         # The newest issue of a file may be years old.
-        f"the newest issue, of {_day(found.period[1])}. Nobody has triaged these yet, so that what is unmarked among "
-        "them may be a duplicate all the same."
+        f"the newest issue, of {_day(found.period[1])}. Nobody has triaged these yet, so what is unmarked among "
+        "them may still be a duplicate."
     )
 
 
@@ -185,10 +185,10 @@ def unmarked(found: Evaluation) -> str:
     if not found.unmarked:
         return ""
     if not found.retrieval.queries:
-        return "These are the likeliest. Read some: how many are the same is how many comments would be right."
+        return "These are the likeliest. Read some: the share that is the same is the share of right comments."
     return (
-        "These are the likeliest of those that nobody marked as duplicates. Read some: where they are the same, more "
-        "comments are right than name what is marked."
+        "These are the likeliest pairs that nobody marked as duplicates. Read some: each pair that reports the same "
+        "thing is a right comment that the marks do not count."
     )
 
 

@@ -1,9 +1,9 @@
 """The features by which two issues are compared: pure functions over a pool of candidates, in arrays.
 
 A term's rarity is its inverse document frequency divided by the largest possible one, in (0, 1]. How similar unrelated
-issues are depends on the repository and the question. So the ranking also compares most features with the pool:
-`NAME, above` is how many standard deviations the value lies above the pool's mean, and `NAME, rank` is the log of its
-rank, 0 for the first.
+issues are depends on the repository and the question. So the ranking also compares some features (`COMPARED`) with
+the pool: `NAME, above` is how many standard deviations the value lies above the pool's mean, and `NAME, rank` is the
+log of its rank, 0 for the first.
 
 | feature | what it says |
 |---|---|
@@ -108,7 +108,8 @@ def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[st
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
     same_author = np.array([author == question.author for author in fields["author"]]) & bool(question.author)
     same_author &= words_shared < COPY
-    # One person files a series of related issues. But issues of different people within days may report one problem.
+    # Closeness in time counts only if one person may have written both, because then it suggests a series of related
+    # issues. Issues of different people within days may well report one problem.
     maybe_same_author = ~by_other_author(question, pool)
     reported = np.log1p(question.reported) - USUALLY_REPORTED if question.author else 0.0
     return {
@@ -189,7 +190,7 @@ class TermRarity:
         counts = self.counts[field]
         if not len(terms) or not len(counts):
             return np.ones(len(terms))
-        # A known term that no issue has in this field counts as if one issue had it.
+        # `View.frequencies` counts at least 1, so a known term that no issue has in this field counts as if one had it.
         seen = counts.take(terms, mode="clip")
         # New terms have negative numbers. An issue that was added just now may have terms beyond the end of `counts`.
         seen = np.where((terms >= 0) & (terms < len(counts)), seen, 0)
@@ -312,7 +313,7 @@ def _rarest(shared: _Shared, candidates: int) -> tuple[Floats, Floats, Floats]:
     start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_CODES + 1) * candidates])
     cells, rarity = shared.cells[start:end] - _WORDS * candidates, shared.rarity[start:end]
     # Now the first `candidates` cells are of words, the others of codes.
-    # Cells are whole numbers and rarity / 2 is below 1, so sorting keeps a cell's entries together, rarest first.
+    # `cells` is ascending already, and rarity / 2 is below 1. So this sorts only within each cell, rarest first.
     rarity = rarity[np.argsort(cells - rarity / 2)]
     ranks = np.arange(len(cells)) - np.searchsorted(cells, np.arange(2 * candidates))[cells]
     first, five = ranks < 1, ranks < 5
