@@ -66,9 +66,9 @@ def check_address(host: str, port: int) -> None:
     if problem is None:
         return
     advice = {
-        errno.EADDRINUSE: "End that program, or choose another port with PORT or --port.",
-        errno.EACCES: "Choose a port from 1024 on with PORT or --port, which everybody may listen on.",
-    }.get(problem.errno or 0, "Choose an address of this machine's with DOPPEL_HOST or --host.")
+        errno.EADDRINUSE: "End that program, or choose another port (--port; of the receiver also PORT).",
+        errno.EACCES: "Choose a port from 1024 on, which everybody may listen on (--port; of the receiver also PORT).",
+    }.get(problem.errno or 0, "Choose an address of this machine's (--host; of the receiver also DOPPEL_HOST).")
     raise SettingsError(f"cannot listen on {host}:{port}: {in_words(problem)}. {advice}") from problem
 
 

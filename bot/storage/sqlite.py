@@ -82,8 +82,6 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
         # at the end of a restarted log.
         connection.execute("PRAGMA secure_delete=ON")
         connection.execute("PRAGMA journal_size_limit=0")
-        # Read the file's first 128 MB through memory that all connections share: a find reads some thousand pages.
-        connection.execute(f"PRAGMA mmap_size={128 << 20}")
 
     return engine
 

@@ -136,7 +136,7 @@ def test_f9_an_outage_is_not_called_the_bots_verdict(github: Server) -> None:
 def test_f9_a_source_that_this_host_has_no_index_for_was_not_asked(github: Server) -> None:
     shown = run("acme/app#40", "--source", "full-text")
     assert shown.exit_code == 3
-    assert "Not asked: full-text, which cannot answer here.\n" in shown.stdout
+    assert "Nothing was asked: full-text cannot answer here.\n" in shown.stdout
     told = json.loads(run("acme/app#40", "--source", "full-text", "--json").stdout)
     assert (told["outcome"], told["not_asked"], told["candidates"]) == ("inconclusive", ["full-text"], [])
 

@@ -122,6 +122,13 @@ def test_an_id_that_utf_8_cannot_hold_comes_back_as_it_was(tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.parametrize("option", ["--from", "--threshold"])
+def test_nan_is_no_share(option: str, tmp_path: Path) -> None:
+    issues = write_lines(tmp_path / "issues.jsonl", [row(0)])
+    result = CliRunner().invoke(command, [str(issues), "--out", str(tmp_path / "out"), option, "nan"])
+    assert result.exit_code == 2 and "nan is not a number" in result.output
+
+
 @pytest.mark.processes
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_folder_that_refuses_the_index_is_not_taken_for_that_of_the_answers(
@@ -162,5 +169,6 @@ def test_who_is_told_to_end_puts_everything_away(number: signal.Signals, jobs: i
     )
     assert "Traceback" not in said
     # A terminal's lines are broken where they are full, a path in its middle too.
+    assert re.search(r"out\.jsonlisunfinished:itholds\d+of3200answers", "".join(said.split()))
     assert said.endswith("doppel: interrupted\n" if number is signal.SIGINT else f"doppel: ended by {number.name}\n")
     assert list(temporary.iterdir()) == []

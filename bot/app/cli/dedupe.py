@@ -57,8 +57,12 @@ def dedupe(
         # Do not check the bot's other settings: a wrong one must not stop the merge.
         environ = variables(os.environ, None)
         found = deduplicate(content, threshold, slugs=SECTION_SLUGS, model=model, environ=environ)
-    except (Retryable, ValueError) as problem:
-        # A missing model, which is Retryable, stays missing: another try does not help.
+    except UserError:
+        raise
+    except Retryable as problem:
+        # A missing model stays missing: another try does not help.
+        raise UserError(str(problem)) from None
+    except ValueError as problem:
         raise UserError(f"{playbook}: {problem}") from None
     _report(found)
     if dry_run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -127,6 +128,11 @@ def show(report: Report, preview: CommentPreview, known: KnownRepository, settin
         unasked=preview.named,
     )
     click.echo(f"{report.repo}#{report.number} {plain(report.title)}")
+    if report.not_asked and not report.queries:
+        click.echo(f"Nothing was asked: {', '.join(report.not_asked)} cannot answer here.")
+        return
+    # The comment would name the closest one with an option of `/duplicates`, not of this command.
+    report = replace(report, considered=())
     Console(highlight=False).print(comment_markdown(render_comment(report, view), unfold=True))
     where = "this host's index" if known.indexed else "GitHub's search; this host has no complete index"
     total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))

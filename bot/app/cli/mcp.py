@@ -50,5 +50,6 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
 
     # Check first: Uvicorn would exit with the code that means GitHub is unreachable.
     check_address(address, port)
-    click.echo(f"Agents reach Doppel at http://{address}:{port}{PATH}", err=True)
+    host_name = f"[{address}]" if ":" in address else address
+    click.echo(f"Agents reach Doppel at http://{host_name}:{port}{PATH}", err=True)
     uvicorn.run(application(server, settings.mcp_token, address), host=address, port=port, log_config=None)

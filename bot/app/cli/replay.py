@@ -78,10 +78,15 @@ def replay(
     past = read_archive(issues)
     asked = set(choose_arrivals(past, warm, sample, seed))
     asking = ReplayOptions(SOURCES[sources], top, threshold, relevance, read_weights(weights), budget)
-    bar = progress_bar("Issues arriving", len(past))
-    with file_errors(out), cleanup_on_signal(), opened(out) as lines, bar as (progress, task):
-        for answer in replayed(past, asked, asking, jobs, partial(progress.advance, task)):
-            lines.write(answer_row(answer.id, answer.candidates))
+    bar, answered = progress_bar("Issues arriving", len(past)), 0
+    try:
+        with file_errors(out), cleanup_on_signal(), opened(out) as lines, bar as (progress, task):
+            for answer in replayed(past, asked, asking, jobs, partial(progress.advance, task)):
+                lines.write(answer_row(answer.id, answer.candidates))
+                answered += 1
+    except KeyboardInterrupt:
+        click.echo(f"{out} is unfinished: it holds {answered} of {len(asked)} answers", err=True)
+        raise
     click.echo(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", err=True)
 
 

@@ -10,6 +10,7 @@ import click
 from bot.app.cli.shared.console import cleanup_on_signal, echo_json, refuse_overwriting
 from bot.app.cli.shared.parameters import (
     ONE_OR_MORE,
+    Share,
     WrittenFile,
     json_option,
     read_weights,
@@ -25,7 +26,7 @@ _CONFIDENCE = "How likely any two issues in a group must be the same."
 @click.command()
 @source_argument
 @click.option("--include-closed", is_flag=True, help="Include closed issues, except those closed as duplicates.")
-@click.option("--confidence", type=click.FloatRange(0.05, 1), default=THRESHOLD, show_default=True, help=_CONFIDENCE)
+@click.option("--confidence", type=Share(0.05, 1), default=THRESHOLD, show_default=True, help=_CONFIDENCE)
 @click.option(
     "--limit", type=ONE_OR_MORE, default=20, show_default=True, help="Show at most this many groups in the terminal."
 )

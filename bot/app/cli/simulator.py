@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import requests
 
-from bot.app.cli.shared.console import echo_json, read_bytes, refuse_overwriting
+from bot.app.cli.shared.console import echo_json, file_errors, read_bytes, refuse_overwriting
 from bot.app.cli.shared.parameters import READ_FILE, READ_FILE_OR_STDIN, WrittenFile, json_option, web_address
 from bot.deliveries.webhook import sign
 from bot.domain.entities import RepoRef
@@ -69,7 +69,8 @@ def simulator(
 
     def announce(url: str) -> None:
         if write_env is not None:
-            _write_environment(write_env, url, sim)
+            with file_errors(write_env):
+                _write_environment(write_env, url, sim)
 
     sim.flush_index()
     try:

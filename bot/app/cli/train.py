@@ -13,6 +13,7 @@ from bot.app.cli.shared.console import cleanup_on_signal, progress_bar, refuse_o
 from bot.app.cli.shared.parameters import ONE_OR_MORE, READ_FILE, WrittenFile
 from bot.domain.errors import UserError
 from bot.platform.local import pip_install
+from bot.platform.private_files import is_pipe_or_device
 
 if TYPE_CHECKING:
     from bot.quality.training.arrivals import TrainingFile
@@ -45,6 +46,10 @@ def train(
     The weights are a few kB of JSON. `doppel replay --weights` and `doppel evaluate --weights` try them out. Doppel's
     own weights are in bot/search/matching/weights.json. With --text-model the text model is tuned instead.
     """
+    if pipe := next((path for path in (*files, *readings) if is_pipe_or_device(path)), None):
+        raise UserError(
+            f"{pipe} is a pipe or a device, and training reads each file twice; gzipped files are read as such"
+        )
     if (out is None) == (text_model is None):
         raise click.UsageError("name either --out, for the weights, or --text-model, for a text model")
     materials = _materials(files, readings, by)
@@ -70,7 +75,8 @@ def _learn(out: Path, materials: Sequence[TrainingFile], others: int, seed: int)
 
         learned = learning.learn(materials, advance, others=others, seed=seed)
     made_from = [path.name for one in materials for path in (one.issues, one.readings) if path]
-    made = {"made_from": made_from, "made_by": f"doppel train FILES --others {others} --seed {seed}"}
+    readings = " --readings FILES" if any(one.readings for one in materials) else ""
+    made = {"made_from": made_from, "made_by": f"doppel train FILES{readings} --others {others} --seed {seed}"}
     write(out, json.dumps({**made, **learned}, indent=1) + "\n")
     click.echo(
         f"{out}: learned from {learned['arrivals']:,} issues. How good these weights are is shown by `doppel evaluate` "
@@ -90,6 +96,9 @@ def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str
     for name in (*readings_of, *models):
         if name not in names:
             raise UserError(f"{name} is the name of none of the files; these are {', '.join(names)}")
+    for folder in models.values():
+        if not (folder / "model.onnx").is_file():
+            raise UserError(f"{folder} holds no text model; `doppel train FILES --text-model {folder}` makes one")
     return [
         TrainingFile(path, readings_of.get(name), models.get(name)) for path, name in zip(files, names, strict=True)
     ]

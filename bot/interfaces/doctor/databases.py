@@ -39,32 +39,41 @@ def _database(
     """Whether a database can be written; if it has `table`, also what `content` finds in it."""
     name, file = redacted(url), sqlite_file(url)
     engine = make_engine(url, patience=PATIENCE_SECONDS, synchronous=settings.sqlite_synchronous)
+    has_table, usable = True, True
     try:
         if file is not None and not file.exists():
+            has_table = False
             # Connecting would create the file.
             folder = next(parent for parent in file.absolute().parents if parent.exists())
             if not os.access(folder, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, f"{folder} cannot be written")
             yield well(subject, f"{name} is not there yet; the first start makes it")
-            return
-        with write(engine) as connection:
-            has_table = sa.inspect(connection).has_table(table.name)
-            # A role of PostgreSQL may lack the right to create tables, or to write those of another owner.
-            table.create(connection, checkfirst=True)
-            connection.execute(sa.delete(table).where(sa.false()))
-            connection.rollback()
-        if is_full(engine):
-            mend = "Make room; Doppel need not be started anew. What waits is worked on then."
-            yield broken(subject, f"{name} cannot be written: its disk is full", mend)
         else:
-            yield well(subject, f"{name} can be written")
-        if has_table:
-            yield from content(engine)
-    except (sa.exc.SQLAlchemyError, OSError, QueueUnavailable) as problem:
+            with write(engine) as connection:
+                has_table = sa.inspect(connection).has_table(table.name)
+                # A role of PostgreSQL may lack the right to create tables, or to write those of another owner.
+                table.create(connection, checkfirst=True)
+                connection.execute(sa.delete(table).where(sa.false()))
+                connection.rollback()
+            if is_full(engine):
+                mend = "Make room; Doppel need not be started anew. What waits is worked on then."
+                yield broken(subject, f"{name} cannot be written: its disk is full", mend)
+            else:
+                yield well(subject, f"{name} can be written")
+    except (sa.exc.SQLAlchemyError, OSError) as problem:
+        usable = False
         mend = "Check DATABASE_URL; its role must own the tables, or be able to make them (docs/operations.md, Backup)."
         if file is not None:
             mend = "Check DOPPEL_HOME or DATABASE_URL. Run as the user that owns it, or let this one read and write it."
         yield broken(subject, f"{name} cannot be used ({why(problem)})", mend)
+    try:
+        # Another process may keep this one from writing, but not from reading.
+        if has_table:
+            yield from content(engine)
+    except (sa.exc.SQLAlchemyError, OSError, QueueUnavailable) as problem:
+        if usable:
+            mend = "The first start brings an older schema up to date; the log has other reasons."
+            yield warning(subject, f"{name} could not be read ({why(problem.__cause__ or problem)})", mend)
     finally:
         engine.dispose()
 

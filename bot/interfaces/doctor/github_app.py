@@ -44,8 +44,7 @@ def github(
         mend = "Id and key must belong to one App at GITHUB_API_URL, and its page must still list the key."
         yield broken("GitHub", f"refuses the App's id and key: {refusal}", mend)
     except (GitHubError, Retryable) as problem:
-        mend = "Look again later, or check GITHUB_API_URL, HTTPS_PROXY, and SSL_CERT_FILE for an authority of your own."
-        yield broken("GitHub", f"{settings.github_api_url} could not be asked: {problem}", mend)
+        yield _unreachable(settings, problem)
 
 
 def token(settings: Settings, client: RepoClient) -> Finding:
@@ -56,9 +55,16 @@ def token(settings: Settings, client: RepoClient) -> Finding:
             return well("GITHUB_TOKEN", "GitHub knows it; DOPPEL_REPOSITORY names nothing to try it on")
         client.recent_issues(RepoRef.parse(settings.default_repository), 1)
         return well("GITHUB_TOKEN", f"may read the issues of {settings.default_repository}")
-    except (GitHubError, Retryable) as problem:
+    except Retryable as problem:
+        return _unreachable(settings, problem)
+    except GitHubError as problem:
         mend = "Make one that may read issues in DOPPEL_REPOSITORY; see whether that and GITHUB_API_URL are right."
         return broken("GITHUB_TOKEN", access_refused(problem) or str(problem), mend)
+
+
+def _unreachable(settings: Settings, problem: Exception) -> Finding:
+    mend = "Look again later, or check GITHUB_API_URL, HTTPS_PROXY, and SSL_CERT_FILE for an authority of your own."
+    return broken("GitHub", f"{settings.github_api_url} could not be asked: {problem}", mend)
 
 
 def lacks(wanted: Mapping[str, str], granted: Mapping[str, str]) -> list[str]:

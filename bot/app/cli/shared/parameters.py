@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -32,13 +33,25 @@ READ_FILE_OR_STDIN = click.Path(exists=True, dir_okay=False, allow_dash=True, pa
 OUT = click.Path(dir_okay=False, path_type=Path)
 PORT = click.IntRange(1, 65535)
 ONE_OR_MORE = click.IntRange(1)
-SHARE = click.FloatRange(0, 1)
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 seed_option = click.option("--seed", type=int, default=0, show_default=True, help="The seed of the random sample.")
 repository_argument = click.argument("repository", metavar="OWNER/REPO")
 # With click.Path a shell completes names of files; `read_source` checks the value.
 source_argument = click.argument("source", type=click.Path(readable=False))
+
+
+class Share(click.FloatRange):
+    """A range of floats without NaN, which click's FloatRange accepts."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if math.isnan(number):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
+
+
+SHARE = Share(0, 1)
 
 
 class WrittenFile(click.Path):
