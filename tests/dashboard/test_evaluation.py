@@ -69,7 +69,7 @@ def test_the_likeliest_that_nobody_marked_can_be_read(host: Host, evaluated: Non
     EvaluationRuns(host.store.engine).put(host.public, replace(figures(), unmarked=unmarked), 1_750_000_000.0)
     text = signed_in("tara").get(PAGE).text
     said = html.unescape(words(text))
-    begin = said.index("These are the likeliest of those that nobody marked as duplicates")
+    begin = said.index("These are the likeliest pairs that nobody marked as duplicates")
     part = said[begin : said.index("How often the first candidate")]
     assert "50% #3 Grey map after the update #1 The map stays grey" in part
     assert "40% #3 Grey map after the update #2 <script>alert" in part and "<script>" not in text
