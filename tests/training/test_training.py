@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from bot.app.cli.train import train
 from bot.domain.errors import UserError
 from bot.search.matching import Model
+from bot.search.matching.weights import shipped_model
 from tests.calling import told_to_end, write_lines
 
 TOPICS = ("login crashes behind the proxy", "export writes an empty file", "fonts are blurred", "menu does not open")
@@ -31,7 +32,7 @@ def labelled(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("spoilt", "says"),
     [
-        ({"duplicate_of": None}, "too few issues there are known as duplicates"),
+        ({"duplicate_of": None}, "too few of these issues are known as duplicates"),
         ({"duplicate_of": [3]}, "duplicate_of of the issue 4 is neither a number nor a string"),
         ({"duplicate_of": True}, "duplicate_of of the issue 4 is neither a number nor a string"),
     ],
@@ -63,19 +64,27 @@ def test_where_every_issue_is_a_duplicate_no_probability_can_be_learned(labelled
 def test_weights_are_learned_that_the_model_reads_of_files_that_need_not_have_the_same_fields(
     labelled: Path, tmp_path: Path
 ) -> None:
-    """One without authors beside one with them, labels and states."""
+    """One without authors beside one with them, labels, states and readers' verdicts (P1).
+
+    The text model cannot read the last arrival; so its verdicts teach nothing, and end nothing.
+    """
     rows = [json.loads(line) for line in labelled.read_text(encoding="utf-8").splitlines()]
     other, out = tmp_path / "other.jsonl", tmp_path / "weights.json"
     more = {"author": "ann", "labels": ["bug"], "state": "closed"}
-    write_lines(other, [row | more for row in rows])
-    arguments = [str(labelled), str(other), "--out", str(out), "--others", "20"]
+    chinese = {"id": 60, "title": "登录页面在代理后面崩溃了 login", "body": "今天", "created_at": "2024-02-01"}
+    write_lines(other, [row | more for row in [*rows, chinese]])
+    verdicts = {"56": "same", "52": "related", "57": "different", "58": "different"}
+    readings = [{"id": id, "weight": 2.5, "verdicts": verdicts} for id in (59, 60)]
+    given = ["--readings", str(write_lines(tmp_path / "other.readings.jsonl", readings))]
+    arguments = [str(labelled), str(other), *given, "--out", str(out), "--others", "20"]
     result = CliRunner().invoke(train, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     # Of each ten duplicates and twenty others.
     assert "60/60" in result.stderr
     made = json.loads(out.read_text(encoding="utf-8"))
-    assert made["made_from"] == ["issues.jsonl", "other.jsonl"]
-    Model.parse(out.read_text(encoding="utf-8"))
+    assert made["made_from"] == ["issues.jsonl", "other.jsonl", "other.readings.jsonl"]
+    last_step = Model.parse(out.read_text(encoding="utf-8")).readings.with_text
+    assert last_step.intercept != shipped_model().readings.with_text.intercept
 
 
 @pytest.mark.processes

@@ -50,10 +50,11 @@ class ReaderVerdicts:
 
 @dataclass(frozen=True, slots=True)
 class ReadCandidates:
-    """The candidates that people read for an arrival: whether each is the `same`, and the text model's `likeness`.
+    """An arrival's candidates for the last step: whether each is the `same`, and the text model's `likeness`.
 
-    `weight` is the number of arrivals that this arrival represents. `signed` says whether its author is known. `small`
-    marks an arrival in a repository that was made for training.
+    In a large tracker, readers said what is the same; in a `small` repository, made for training, marks say it.
+    `weight` is the number of arrivals that this arrival represents, or its share in small repositories. `signed` says
+    whether its author is known.
     """
 
     same: Floats
@@ -105,8 +106,8 @@ class Arrival:
     """One issue with its candidates: their feature `values`, (candidates, features), and whether each is the `same`.
 
     `earlier` is the number of issues before this issue. `back` is the number of issues between each candidate and this
-    issue. `stands_for` is the number of issues that this sampled issue represents, or 0 for an issue chosen only for
-    its readers' verdicts. `young` marks one of a repository's first issues. `read` has the readers' verdicts.
+    issue. `stands_for` is the number of issues that this sampled issue represents, or 0 for an issue that serves only
+    the last step. `young` marks one of a repository's first issues. `read` has the candidates for the last step.
     """
 
     earlier: int
@@ -134,26 +135,27 @@ class TrainingRepository:
         return self._github.arrive(past)
 
     def compared(self, issue: Issue) -> tuple[Integers, Floats]:
-        """The numbers of the last issue's candidates, and their features, (candidates, features)."""
+        """The candidates' numbers for `issue`, the last to arrive, and their features, (candidates, features)."""
         self._mirror.put(self._waiting)
         self._mirror.put(self._github.take_closed())
         self._waiting = []
         with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
             return session.compared()
 
-    def likeness(self, issue: Issue, numbers: Integers, positions: Integers) -> TextSimilarity:
-        """The text model's comparison of the last issue with the candidates `numbers[positions]`."""
+    def likeness(self, issue: Issue, numbers: Integers, positions: Integers) -> TextSimilarity | None:
+        """The text model's comparison of `issue`, the last to arrive, with the candidates `numbers[positions]`.
+
+        Leaves out candidates that the model cannot read. None if it cannot read the issue, or none of the candidates.
+        """
         others = np.setdiff1d(np.arange(len(numbers)), positions)
         order, earlier = np.concatenate([positions, others]), issue.number - 1
         with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
             found = session.likeness(numbers, earlier, order, len(positions))
-        if found is None:
-            raise UserError("readings are compared by the text model, which failed; the log says why")
-        # In a small repository, the session may add candidates after the requested ones.
-        return found.of(slice(len(positions)))
+        # In a small repository, the session may add candidates to the requested ones.
+        return found and found.of(np.isin(found.rows, positions))
 
     def add(self, issue: Issue) -> None:
-        """Add the last issue to the candidates of later issues."""
+        """Make `issue`, the last to arrive, a candidate of later issues."""
         self._waiting.append(issue)
 
 
@@ -168,7 +170,7 @@ def training_repository(text_model: Path | None) -> Iterator[TrainingRepository]
 Progress = Callable[[int, int], None]
 
 #: The error for files without enough known duplicates.
-TOO_FEW = "too few issues there are known as duplicates (duplicate_of) of one that came before them"
+TOO_FEW = "too few of these issues are known as duplicates (duplicate_of) of an earlier one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +198,8 @@ def collect(material: TrainingFile, progress: Progress, *, others: int, seed: in
         arrivals = list(_compared(repository, issues, labels, chosen, verdicts_at, progress))
     if not verdicts_at:
         return arrivals
+    if not any(one.read for one in arrivals):
+        raise UserError(f"{material.readings}: the text model compared none of the issues; the log says why")
     return [*arrivals, *small_repositories(material.text_model, issues, labels, progress, seed)]
 
 
@@ -227,12 +231,14 @@ def _compared(
 def _read(
     repository: TrainingRepository, issue: Issue, numbers: Integers, ids: Sequence[int | str], verdicts: ReaderVerdicts
 ) -> ReadCandidates | None:
-    """The verdicts on the candidates; None without verdicts."""
+    """The verdicts on the candidates that the text model can compare with the issue; None without such verdicts."""
     positions = np.array([at for at, id in enumerate(ids) if str(id) in verdicts.same], dtype=np.int64)
     if not len(positions):
         return None
-    same = np.array([float(verdicts.same[str(ids[at])]) for at in positions.tolist()])
     likeness = repository.likeness(issue, numbers, positions)
+    if likeness is None or not len(likeness.rows):
+        return None
+    same = np.array([float(verdicts.same[str(ids[at])]) for at in likeness.rows.tolist()])
     return ReadCandidates(same, likeness, verdicts.weight, signed=bool(known_author(issue.author)))
 
 
@@ -293,17 +299,19 @@ def _arrivals_after(
         # The repository does not keep this issue, so the issue must not be closed later.
         issue = repository.arrive(replace(past, created_at=max(past.created_at, last), closed_at=None))
         numbers, values = repository.compared(issue)
-        if not len(numbers):
+        likeness = repository.likeness(issue, numbers, np.arange(len(numbers))) if len(numbers) else None
+        if likeness is None or not len(likeness.rows):
             continue
         group = labels.group[past.id]
         same = np.array([float(present_groups[number - 1] == group) for number in numbers.tolist()])
         weight = SHARE / REPEATING if same.any() else (1 - SHARE) / OTHERS
-        likeness = repository.likeness(issue, numbers, np.arange(len(numbers)))
-        read = ReadCandidates(same, likeness, weight, signed=bool(known_author(issue.author)), small=True)
+        read = ReadCandidates(
+            same[likeness.rows], likeness, weight, signed=bool(known_author(issue.author)), small=True
+        )
         yield Arrival(len(present), values, len(present) - numbers, same, 0.0, read=read)
 
 
-#: Training uses all issues from the first to the second of these positions.
+#: Training uses the issues from the first to the second of these positions that can be judged, at most a share `WARM`.
 BEGINNING = (30, 4_000)
 
 
