@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 JUDGE_REQUIREMENTS = Path(__file__).with_name("requirements-judge.txt")
 PACKAGES = ("bot", "handlers")
-# A workflow has no web process and no terminal, so it does not need these.
+# A workflow shows no pages and no demo, simulates no GitHub and trains no model.
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "simulator", "demo", "dashboard", "setup", "training")
 
 
@@ -31,7 +31,7 @@ def requirements(environ: Mapping[str, str]) -> list[Path]:
 
 def key(environ: Mapping[str, str]) -> str:
     """A cache key that changes if the code, the versions of the packages, or Python changes."""
-    # The loop also hashes the requirement files, which lie in `bot`. Their number says whether there is a judge.
+    # The loop also hashes the requirement files, which lie in `bot`; how many are used says if there is a judge.
     digest = hashlib.sha256(f"{sys.version} {sys.base_prefix} {len(requirements(environ))}".encode())
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):

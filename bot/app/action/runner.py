@@ -1,6 +1,6 @@
 """Reads the environment that GitHub's runner gives to a step, and formats the job's summary and the step's outputs.
 
-Strangers write the titles: the summary escapes them, and the outputs contain none.
+Strangers write the issues' titles: the summary escapes them, and the outputs contain none.
 https://docs.github.com/actions/reference/workflows-and-actions/variables
 """
 
@@ -29,7 +29,7 @@ UPKEEP, EVALUATE, SCAN = TASKS = ("upkeep", "evaluate", "scan")
 """The tasks of runs that no issue event started. The last two run only if a person starts them by hand."""
 
 OLDEST = 86_400.0
-"""An event older than this many seconds is ignored: somebody has repeated an old run."""
+"""Seconds. Older events, except deletions and transfers, are ignored: somebody has repeated an old run."""
 
 # Besides DOPPEL_*, only these variables of the job's environment become settings.
 _OWN_VARIABLES = ("GITHUB_TOKEN", "GITHUB_API_URL")
@@ -97,7 +97,7 @@ class WorkflowJob:
     def event_to_handle(self, now: datetime) -> Event | Ignored:
         """The event, or the reason to ignore it. Raises MalformedPayload."""
         event = parse(self.event, self.payload)
-        # The bot forgets what is gone, whoever wrote it and however long ago it went.
+        # Deletions and transfers count, whoever wrote the text and however long ago it went.
         if isinstance(event, Ignored) or event.action in ("deleted", "transferred"):
             return event
         if isinstance(event, CommentEvent) and answered_comment_id(event.body) is not None:

@@ -58,7 +58,7 @@ def shrink(database: Path) -> int:
     return database.stat().st_size
 
 
-_FEEDBACK = (
+_RECORDS = (
     "SELECT * FROM verdicts",
     "SELECT * FROM muted",
     "SELECT * FROM heeded",
@@ -71,8 +71,8 @@ _FEEDBACK = (
 )
 
 
-def feedback_hash(store: Store) -> int:
+def records_hash(store: Store) -> int:
     """A hash of feedback, comments, decisions and the judge's calls. Comparable only within one process."""
     with store.engine.connect() as connection:
-        results = [connection.exec_driver_sql(query).all() for query in _FEEDBACK]
+        results = [connection.exec_driver_sql(query).all() for query in _RECORDS]
     return hash(tuple(tuple(map(tuple, rows)) for rows in results))

@@ -35,7 +35,7 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 READING_SECONDS = 900.0
-"""For this many seconds a run may fill the index. GitHub charges for a private repository's minutes."""
+"""After this many seconds a run begins no step of indexing. GitHub charges for a private repository's minutes."""
 
 TRIES, LONGEST_WAIT = 3, 60.0
 """How often an event is tried within a run, and the longest wait in seconds before another try."""
@@ -53,7 +53,7 @@ _LAG = 30.0
 class Workflow:
     """One run. `lines` and `problems` are as in `RunSummary`; `failed` says whether something could not be done.
 
-    `began` is the run's start by `time.monotonic`, and `feedback_before` the `feedback_hash` at the start.
+    `began` is the run's start by `time.monotonic`, and `records_before` the `records_hash` at the start.
     """
 
     job: WorkflowJob
@@ -62,7 +62,7 @@ class Workflow:
     pending: MemoryQueue
     restored: state.Restored
     began: float
-    feedback_before: int
+    records_before: int
     lines: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     failed: bool = False
@@ -118,9 +118,9 @@ class Workflow:
         needed = (
             self.restored is not state.Restored.WHOLE
             or not self.job.is_issue_event
-            # Each run reads one step of a complete index; the next run can read that much again.
+            # Even with a complete index each run reads one step; the next run can read that much again.
             or self.index_steps > 1
-            or state.feedback_hash(store) != self.feedback_before
+            or state.records_hash(store) != self.records_before
             or database.stat().st_size < state.SMALL
         )
         store.close()
@@ -160,7 +160,7 @@ class Workflow:
             self._handle_with_retries(queued.event)
 
     def _handle_with_retries(self, event: Event) -> None:
-        """Handle an event; if GitHub asks for a short wait, wait and try again."""
+        """Handle an event; if it may succeed after a short wait, wait and try again."""
         router = Router(ROUTES)
         for attempt in range(1, TRIES + 1):
             services = replace(self.services, arrived=self.services.now(), delivery=f"run-{self.job.run}")
@@ -249,7 +249,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
         judge=build_judge(settings, store),
     )
     with closing(store), closing(github):
-        yield Workflow(job, github, services, pending, restored, began, state.feedback_hash(store))
+        yield Workflow(job, github, services, pending, restored, began, state.records_hash(store))
 
 
 def _evaluate(repo: RepoRef) -> str:
