@@ -36,7 +36,7 @@ class Expect(StrEnum):
 
 @dataclass(frozen=True)
 class SceneCommand:
-    """A comment with a command. The edited advisory comment, or else the reply, must contain `contains`.
+    """A comment with a command. The edited advisory comment, or with `REPLY` the reply, must contain `contains`.
 
     The edited comment must not name the issue #`lacks`, if not 0. `CLOSED` checks neither.
     """
@@ -72,7 +72,7 @@ def script() -> tuple[Scene, ...]:
     return TypeAdapter(tuple[Scene, ...]).validate_python(scenes)
 
 
-# The age of the demo's newest issue, in whatever year the show is played.
+# The least age of the demo's newest issue, in whatever year the show is played.
 NEWEST = timedelta(days=3)
 # At most this many of a file's last issues arrive in the show.
 ARRIVALS = 4
@@ -97,7 +97,7 @@ def seed(simulator: Simulator, repository: str, rows: Sequence[IssueRow] | None 
 
 
 def recent_issues(now: datetime) -> list[IssueRow]:
-    """The demo's issues, with all times moved by whole days so that the last issue is as old as `NEWEST`."""
+    """The demo's issues, with all times moved by whole days so that the last is `NEWEST` old, or up to a day older."""
     rows = read_rows(HERE / "issues.jsonl")
     later = timedelta(days=(now - NEWEST - rows[-1].created_at).days)
     return [
@@ -114,8 +114,8 @@ def recent_issues(now: datetime) -> list[IssueRow]:
 def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
     """Split a file into the issues that exist from the start, and scenes in which the file's last issues arrive.
 
-    In the first scene an earlier report arrives again. Raises OSError, and ValueError naming a wrong line or for a file
-    without issues.
+    If an early issue is a duplicate with enough text, it arrives again in the first scene. Raises OSError, and
+    ValueError naming a wrong line or for a file without issues.
     """
     rows = read_rows(path)
     if not rows:

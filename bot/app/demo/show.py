@@ -150,13 +150,13 @@ class Show:
         self._tell.issue_opened(number=number, title=scene.title, body=scene.body, login=scene.login)
         if scene.expect is not Expect.COMMENT:
             self._wait_for_job(f"work on #{number}", "issue", "number", number)
-            if not self._said(issue):
+            if not self._bot_comments(issue):
                 self._report_silence(number, time.monotonic() - opened)
                 return
             if scene.expect is Expect.SILENCE:
                 raise ShowFailed(f"the bot was to stay silent on #{number} and commented")
-        self._wait(f"comment on #{number}", lambda: self._said(issue))
-        comment = self._said(issue)[0]
+        self._wait(f"comment on #{number}", lambda: self._bot_comments(issue))
+        comment = self._bot_comments(issue)[0]
         for shown in scene.shows:
             if f"/issues/{shown})" not in comment.body:
                 raise ShowFailed(f"the comment on #{number} does not name #{shown}")
@@ -185,7 +185,7 @@ class Show:
         # The bot posts a reply only after the 👍: wait until the job is done.
         self._wait_for_job(what, "comment", "id", asked.id)
         seconds = time.monotonic() - began
-        for reply in self._said(issue, after=asked):
+        for reply in self._bot_comments(issue, after=asked):
             self._tell.replied(number=number, body=reply.body, seconds=seconds)
         if advice.body != before:
             self._tell.edited(number=number, before=before, body=advice.body, seconds=seconds)
@@ -199,11 +199,11 @@ class Show:
         if command.expect is Expect.CLOSED:
             return asked.issue.state == "closed" and asked.issue.state_reason == "duplicate"
         if command.expect is Expect.REPLY:
-            return any(command.contains in reply.body for reply in self._said(asked.issue, after=asked))
+            return any(command.contains in reply.body for reply in self._bot_comments(asked.issue, after=asked))
         unwanted = command.lacks and f"/issues/{command.lacks})" in advice.body
         return advice.body != before and command.contains in advice.body and not unwanted
 
-    def _said(self, issue: Issue, after: Comment | None = None) -> list[Comment]:
+    def _bot_comments(self, issue: Issue, after: Comment | None = None) -> list[Comment]:
         """The bot's comments on an issue, or those below another comment."""
         comments = self._sim.comments(self._repository, issue.number)
         below = comments[comments.index(after) :] if after else comments
@@ -213,7 +213,7 @@ class Show:
         """Check that GitHub finds no mention and no back-link in the bot's comments."""
         with self._sim.lock:
             issues = self._sim.issues_of(self._sim.repository(self._repository))
-            written = [comment for issue in issues for comment in self._said(issue)]
+            written = [comment for issue in issues for comment in self._bot_comments(issue)]
         for comment in written:
             found = references.parse(comment.body, self._sim.urls.html)
             if found.mentions or found.issues or found.duplicate_of:

@@ -33,7 +33,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethr
 # These tags pass, because one that is left open ends with its parent element. Browsers would reopen a <b> afterwards.
 _ALLOWED = re.compile(r"&lt;(/?(?:details|summary|sub|sup|kbd)|br|details open)&gt;", re.IGNORECASE)
 _ISSUE_URL = re.compile(r"https://(?:redirect\.|www\.)?github\.com/([\w.-]+/[\w.-]+)/issues/(\d{1,10})", re.IGNORECASE)
-# GitHub makes links of these, here one group each: addresses, mentions, bare issue numbers. HTML escapes the rest.
+# GitHub makes links of these, here one group each: addresses, mentions, bare issue numbers. Other signs are escaped.
 _LINKABLE = re.compile(
     r"(https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]])"
     r"|(?<![\w`/@])(@[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})(?:/[\w-]{1,100})?)"
@@ -44,7 +44,7 @@ _SAFE = ("http://", "https://", "mailto:", "#")
 
 
 def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str]) -> Flask:
-    """The page of `repository` (`owner/name`), where the visitor can comment as one of the `maintainers`."""
+    """The page of `repository` (`owner/name`), where the visitor can also comment as one of the `maintainers`."""
     app = Flask(__name__, static_url_path="/static")
     # Refuse requests by another name that resolves to this machine (DNS rebinding).
     app.config["TRUSTED_HOSTS"] = ["127.0.0.1", "localhost"]
