@@ -109,7 +109,7 @@ def find_duplicates(
     "open", "closed" or "all", overrides `include_closed`. `sources` limits the report to candidates of these sources.
 
     Raises SettingsError without credentials, InvalidArgument naming the argument, NotFound if the issue does not exist,
-    GitHubError if the issue cannot be read. The report names each source that failed.
+    GitHubError or Retryable if the issue cannot be read. The report names each source that failed.
     """
     from bot.app.wiring.clients import build_github, reader
     from bot.domain.entities import RepoRef

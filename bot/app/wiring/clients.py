@@ -54,7 +54,7 @@ def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
 
 
 def embedder(settings: Settings) -> Embedder | None:
-    """The host's embedding model, not yet loaded."""
+    """The host's embedding model, not yet loaded; None if the host has none."""
     return choose_embedder(settings.embedding_model, settings.embedding_url, settings.embedding_key)
 
 
@@ -75,7 +75,7 @@ def build_judge(
 ) -> HostJudge | None:
     """The judge; None if none is configured. `store` counts the judge's calls, and with `keep` stores the answers.
 
-    With a `breaker`, no issue waits for an endpoint that failed, until the endpoint answers a test question.
+    After a failure, a `breaker` keeps issues from asking until the endpoint answers a test question.
     """
     endpoint = build_endpoint(settings)
     if endpoint is None:

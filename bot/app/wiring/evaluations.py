@@ -62,7 +62,7 @@ def known_decisions(settings: Settings, repo_id: int) -> Decided:
 
 @contextmanager
 def history_erased_if_ended(settings: Settings, repo: RepoRef) -> Iterator[None]:
-    """Erase the repository's history if this host's access ends while the caller reads it, which can take hours (C6a).
+    """Erase the repository's history, a file of its issues, if access ends while the caller reads it for hours (C6a).
 
     If the store never knew the repository, its history belongs to the person who reads it, and stays.
     """

@@ -52,7 +52,7 @@ class QueuedEvent:
 
 
 class MemoryQueue:
-    """A `handlers.services.Queue`: events in order of arrival, without repeats. Indexing steps wait separately."""
+    """A `handlers.services.Queue`: events in order of arrival, without repeats. Background steps wait separately."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -73,6 +73,7 @@ class MemoryQueue:
         return set(partitions)
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
+        """Drop a repository's events. All are older than any `before`: nothing arrives from outside."""
         for queue in (self._events, self._background):
             for queued in list(queue):
                 if not isinstance(queued.event, InstallationEvent) and queued.event.repository.id == repository_id:
@@ -82,7 +83,7 @@ class MemoryQueue:
         """Nothing needs closing."""
 
     def take(self, *, background: bool) -> QueuedEvent | None:
-        """The next event; with `background`, the next indexing step if no event is left. None if nothing is left."""
+        """The next event; with `background`, a background step if no other is left. None if nothing is left."""
         if self._events:
             return self._events.popleft()
         return self._background.popleft() if background and self._background else None
@@ -116,7 +117,7 @@ def known_repository(
     """The repository of `target`, with a finder for that issue; `client` must be able to read the repository.
 
     `issues` is the repository's number of issues, for a host that has not counted them. Creates no database, and stores
-    nothing but the judge's answers. With `judge`, raises UserError if the judge cannot be asked.
+    only the judge's calls and answers. With `judge`, raises UserError if the judge cannot be asked.
     """
     # Look up GitHub's id: the name may have belonged to another repository when the index was filled.
     summary = client.repository(target.repo)
@@ -190,8 +191,8 @@ def fill_index(
 ) -> tuple[Repository, Progress | None]:
     """Read a repository's issues into the index of a store, for the command line, until nothing more can be read now.
 
-    No issue is read twice. Calls `tell` after each step, and `sleep` between steps, to leave part of GitHub's rate
-    limit to other programs.
+    Goes on where an earlier call ended. Calls `tell` after each step, and `sleep` between steps, to leave part of
+    GitHub's rate limit to other programs.
     """
     github, steps = build_github(settings), MemoryQueue()
     with closing(github):

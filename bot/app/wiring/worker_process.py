@@ -109,7 +109,7 @@ GRACE = 25.0
 HARD_EXIT_AFTER_GRACE = 1.5
 # Seconds between two checks for a request to stop.
 STOP_CHECK_SECONDS = 1.0
-# The exit code for an overdue job: after exit code 0 some hosts would not restart the worker.
+# The exit code if a job is overdue or the database replaced: after code 0 some hosts would not restart the worker.
 OVERDUE = 70
 
 
@@ -118,7 +118,7 @@ def run_worker(settings: Settings, handle: Callable[[Job], None], tasks: Sequenc
 
     Call this in the main thread. The process exits hard if jobs are unfinished, because Python would wait forever for
     the thread pools of their searches; the next worker takes these jobs over. The process also exits hard if a job is
-    overdue, or if stopping takes too long.
+    overdue, the database was replaced, or stopping takes too long.
     """
     stop, code = threading.Event(), 0
 
