@@ -107,7 +107,7 @@ COMMANDS_MAX = 5
 """The most commands in one comment; a longer list is a mistake or an attack."""
 
 WORDS_MAX = 200
-"""The most characters in the words of a search, the same as for titles (F3)."""
+"""The most characters in the words of a search, as for the keywords of an issue (F3)."""
 
 
 def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS, app: str = "") -> tuple[ParsedLine, ...]:
@@ -139,7 +139,7 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
         rest = rest[1:]
     head = plain(rest[0]).lower().rstrip(".,;:!") if rest else ""
     spec = COMMANDS_BY_NAME[ALIASES.get(head) or CommandName(head)] if head in _KNOWN_WORDS else None
-    # Other bots may use `/dup`: it counts only alone or before a known word.
+    # Other bots may use `/dup`: it counts only alone, or before a known word or an option.
     if word.lower() == SHORT_COMMAND and (spec or not rest or read_option(rest[0], CommandOptions())):
         word = COMMAND
     if word.lower() != COMMAND:
@@ -161,7 +161,7 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
 def _with_punctuation(line: str, word: str, rest: Sequence[str], here: CommentRepository) -> MisspeltCommand | None:
     """`/duplicates, help` and the like: a misspelt command, if the line is a command without the punctuation mark.
 
-    `/duplicates: #12, #13` is a list of duplicates. `/duplicates:` may be the line above a list.
+    None for `/duplicates: #12, #13`, a list of duplicates, and for `/duplicates:`, perhaps the line above a list.
     """
     meant = _parse_line(" ".join((COMMAND, *rest)), here)
     unfinished = not rest and plain(word[-1]) in ",;:、"
@@ -198,11 +198,11 @@ def _recheck(line: str, words: Sequence[str], here: CommentRepository) -> Parsed
 def _likely_meant(word: str, words: Sequence[str], here: CommentRepository) -> str:
     """The command that the author of an unknown word probably meant; empty if none is similar. `word` is `words[0]`."""
     if isinstance(here.number(word), int):
-        # The number stands where it would stand after `explain`.
+        # Who writes only a number probably wants `explain`.
         return _suggested_syntax(COMMANDS_BY_NAME[CommandName.EXPLAIN], ["explain", word], here)
     word = word[:40].lower().rstrip(".,;:!")
     bare = word.partition("=")[0]
-    # `close #12` does not mean `closed`: no issue follows an option.
+    # `clos #12` does not mean `closed`: no issue follows an option.
     candidates = _NAMES if len(words) > 1 and isinstance(here.number(words[1]), int) else list(_SUGGESTIBLE)
     found = process.extractOne(bare, candidates, scorer=OSA.normalized_similarity, score_cutoff=0.5)
     if found is None:

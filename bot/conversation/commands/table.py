@@ -65,7 +65,7 @@ installation's repositories together (C5)."""
 LIMIT_SECONDS = 3600.0
 
 OPTIONS = ("open", "closed", "all", "confidence=0.1", "threshold=0.4", "limit=3", "fresh")
-"""Options of a re-check, and of a search after its words."""
+"""The options of a re-check and of a search, some with an example of a value."""
 
 COMMANDS: tuple[CommandSpec, ...] = (
     CommandSpec(CommandName.RECHECK, Arguments.OPTIONS, COMMAND, Requirement.ANYONE),
