@@ -50,7 +50,7 @@ MIN_CONFIDENCE = 0.24
 """The default of `min_confidence`, which feedback can move."""
 
 JUDGE_FLOOR = 0.05
-"""The default of `judge.floor`. 19 to 38 of 100 new issues have a candidate above it (docs/guides/judge.md)."""
+"""The default of `judge.floor`. 19 to 30 of 100 new issues have a candidate above it (docs/guides/judge.md)."""
 
 ASKED_MOST = 5
 """A command gets up to this many candidates, even if `max_candidates` is lower (P6)."""

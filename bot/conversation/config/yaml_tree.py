@@ -99,7 +99,7 @@ class YamlNode:
 
 
 def scalar(text: str) -> str | int | float | bool | None:
-    """An unquoted scalar by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words."""
+    """An unquoted scalar, nearly by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words."""
     if text.lower() in _LITERALS:
         return _LITERALS[text.lower()]
     if not _NUMBER.fullmatch(text):

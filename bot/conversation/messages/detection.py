@@ -33,11 +33,11 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 # Two Han characters or kana count as one word in Latin letters.
 _CJK_PER_WORD = 2
 _CJK_MIN = 4
-# The lowest share of kana in Japanese. In the test text with the fewest kana, a fifth of the letters are kana.
+# The lowest share of kana in Japanese. The test text with the fewest kana has .6.
 _KANA_MIN = 0.08
 
-# Words that occur in nearly every text of a language and rarely in other languages, without words that English has too
-# ("die", "in", "no", "on"). With only the languages that the bot speaks, it would take Portuguese for Spanish.
+# Words that occur in nearly every text of a language and rarely in other languages. The bot's languages lack words that
+# are frequent in English too ("die", "no", "on"). Without its other languages it would take Portuguese for Spanish.
 _FUNCTION_WORDS = {
     "en": "the and is are it to of this that with when not for be was have has does doesn't there but you my can if i "
     "from which should would",

@@ -81,7 +81,7 @@ class Template:
 # Characters that could form one token with an adjacent value.
 _JOINS_BEFORE = re.compile(r"[0-9A-Za-z`@#:/.\-_\\&=*+~!(\[]\Z")
 _JOINS_AFTER = re.compile(r"[0-9A-Za-z`@#:/.\-_&=*+~(\[]")
-# The beginning of a list, a rule, a heading or an underline.
+# The beginning of a list, a rule or an underline; `_ACTIVE` breaks the `#` of a heading.
 _BLOCK = re.compile(r"\s*(?:[-+=]|[*_](?=[\s*_]*\Z|\s)|[0-9]{1,9}[.)])")
 # Code spans; in `_BALANCED`, both runs of backticks are equal.
 _CODE = re.compile(r"(`+[^`]+`+)")
