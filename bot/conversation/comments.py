@@ -1,6 +1,6 @@
 """The bot's comments on GitHub: one advisory comment for each issue, one reply for each comment with commands (C2).
 
-The bot recognises its comment by the row in the store *and* by the hidden marker. An attempt claims the row before it
+The bot recognises its comment by the row in the store, else by the hidden marker. An attempt claims the row before it
 asks GitHub to create anything. A claim's time identifies it. Claims expire, since their holders may be dead. A request
 without an answer may have succeeded. So the next attempt waits until GitHub must have finished that request, and then
 looks for the marker, in comments by the bot only.
@@ -209,7 +209,7 @@ class CommentWriter:
             return True
         outcome, since = row.claim()
         if outcome is ClaimOutcome.SETTLED:
-            # Another attempt has just finished, so the row has a comment now.
+            # Another attempt has just finished: the row's comment is now posted, or deleted for good.
             return self.write(github, slot, draft, create=create, force=force)
         with row.claimed(since):
             own = self._find(github, slot) if search or outcome is ClaimOutcome.DOUBTFUL else None
@@ -285,7 +285,7 @@ class CommentWriter:
             # The other attempt is still running, or chose silence before this comment existed.
             raise row.mark_body_unknown()
         try:
-            # Delete it even without the lease: no other attempt knows of this comment.
+            # Delete it even if the job's lease is lost: no other attempt knows of this comment.
             with working_under_lease(lambda: True):
                 _delete(github, row.slot, comment_id)
         except DoppelError:

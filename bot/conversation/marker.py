@@ -1,6 +1,6 @@
 """The hidden first line by which the bot recognises its own comments and issues (C2).
 
-A marker counts only at the very beginning of a text that the bot wrote; callers check the author with `IsOurs`.
+A marker counts only at the very beginning of a text that the bot wrote; callers check its author (comments: `IsOurs`).
 """
 
 from __future__ import annotations

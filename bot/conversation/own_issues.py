@@ -1,7 +1,7 @@
 """The bot's own issues, one of each kind in a repository: the backlog scan (D8) and the digest (C7).
 
 The bot opens an issue once, and then edits it. It recognises its issue by the row in the store, or else by the hidden
-marker, which counts only in issues of this App.
+marker, which counts only in issues by bots.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TITLE_MAX = 256
 
 @dataclass(frozen=True, slots=True)
 class IssueDraft:
-    """The content of one of the bot's own issues. `login` is the App's; only a new issue gets the `title`.
+    """The content of one of the bot's own issues. `login` is the bot's; only a new issue gets the `title`.
 
     `body` makes the new text from the present text, which is empty for a new issue.
     """

@@ -126,7 +126,7 @@ def settings_block(heading: str, problems: Sequence[ConfigError], private: bool,
 def correction_block(first: Candidate | None, say: Messages) -> str:
     """The commands that people may want next, about the first candidate if there is one, and who may use them.
 
-    The block offers no `of` for a closed candidate, since the discussion cannot continue in a closed issue.
+    Offers no `of` for a closed issue, where the discussion cannot go on, unless that is a duplicate of another one.
     """
     if first is None:
         names: tuple[CommandName, ...] = (CommandName.SEARCH, CommandName.MUTE)

@@ -59,7 +59,7 @@ def reason_words(candidate: Candidate, say: Messages) -> list[str]:
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
     """The one reason to show (C3), followed by GitHub's opinion (F8a) and a difference in surface, if there are any.
 
-    Shows the first reason, unless that is a single shared identifier and the titles share several words.
+    Shows the first reason; but in place of a single shared identifier, several words that the titles share.
     """
     extra = [reason for reason in reasons if reason.shared in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
     main = [reason for reason in reasons if reason not in extra]
