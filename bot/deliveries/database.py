@@ -23,7 +23,7 @@ from bot.storage.replaced import sqlite_file
 
 # The queues: deliveries, whose outcome somebody awaits; background work on repositories; evaluations, which take hours.
 QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE = "events", "background", "replays"
-# Rows of these two queues are no jobs: one for each scheduled task, and one with a lease for each live worker.
+# Rows of these two queues hold no event: one for each scheduled task, and one with a lease for each live worker.
 SCHEDULE, WORKERS = "schedule", "workers"
 
 # The `last_error` of a job that killed its workers.
@@ -40,10 +40,10 @@ class QueueUnavailable(Retryable):
 metadata = sa.MetaData()
 
 # `number` is the order of arrival. Jobs of one `partition` run one at a time, in that order. `state` is waiting,
-# running, done or dead. `attempts` counts the runs that raised an error, `crashes` the runs whose worker died. The job
-# does not run before `run_after`. The worker that runs it has its lease until `lease_until`. Times come from the
-# database's clock, in seconds since 1970. The row of a finished job stays for a week, without its payload, so that a
-# redelivery changes nothing.
+# running, done or dead. `attempts` counts the runs that raised an error, `crashes` the runs since the last error
+# whose worker died. The job does not run before `run_after`. Its worker has the lease until `lease_until`. Times come
+# from the database's clock, in seconds since 1970. The row of a finished job stays for a week, without its payload, so
+# that a redelivery changes nothing.
 jobs = sa.Table(
     "jobs",
     metadata,

@@ -18,10 +18,9 @@ MOST = 10_000  # more than accumulate in the month for which dead letters are ke
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A job that was given up. `event` is a name such as `issues.opened`; `attempts` is 0 if no attempt ever ended.
+    """A job that was given up. `event` is a name such as `issues.opened`; `attempts` is 0 if it killed its workers.
 
-    `failed_at` is in seconds since 1970. `reason` is the last error, without secrets or issues' texts
-    (`logs.describe`).
+    `failed_at`: seconds since 1970. `reason`: the last error, without secrets or issues' texts (`logs.describe`).
     """
 
     delivery_id: str

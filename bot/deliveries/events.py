@@ -1,7 +1,7 @@
 """The events that have handlers, reduced to what a handler needs (C1), and their JSON for the queue.
 
 No event carries an issue's text: handlers read the current state from GitHub, so that a late or repeated delivery does
-no harm. The only text is the body of a comment with commands. `installation` is None if the payload names no
+no harm. The only texts are bodies of comments and a label's name. `installation` is None if the payload names no
 installation; the worker then asks GitHub.
 """
 
@@ -138,7 +138,7 @@ class _Step:
     """The bot's own event for one step of background work on a repository.
 
     `chain` names a round of work, and `step` counts its steps. Both are part of `delivery_id`, so queueing a step twice
-    changes nothing. A repository's steps run one after another, so its index does not change during a scan.
+    changes nothing. Steps of indexing and of scanning a repository run one at a time.
     """
 
     installation: int | None

@@ -117,7 +117,7 @@ RETURNING id, queue, lease_token, installation, repository, payload, attempts, a
 
 CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
-# One row of booleans: for each queue, whether a job is due; then for each queue, whether a suspect job can be claimed.
+# One row of booleans: for each queue, whether a job that is not suspect is due; then, whether a suspect can be claimed.
 IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
 DUE_QUEUES = "SELECT " + ", ".join(
     f"EXISTS ({IS_DUE % queue}{which})"
@@ -183,7 +183,7 @@ class NewJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job under a lease with this `token`. `attempts` counts earlier errors; a `suspect` job has killed workers."""
+    """A job under a lease with this `token`. `attempts` counts earlier errors; a `suspect` killed two workers."""
 
     id: str
     queue: str
@@ -288,7 +288,7 @@ class Queue:
         return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)
 
     def postpone(self, repository: int, wait: float) -> int:
-        """Let a repository's opened issues wait: they would meet the limit that one of them has met. Returns how many.
+        """Let a repository's opened issues wait: GitHub's rate limit would stop them too. Returns how many.
 
         Other jobs, such as commands, are fewer and send fewer requests, so each of them still tries.
         """

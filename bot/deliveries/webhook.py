@@ -1,7 +1,7 @@
 """Reads a webhook: headers and raw bytes in, an event or a refusal out. Also limits the bodies that a process reads.
 
-GitHub's manual has the rules ("Validating webhook deliveries", "Webhook events and payloads"). The signature over the
-raw bytes is checked first: nothing of an unsigned request is interpreted, not even a ping.
+GitHub's manual has the rules ("Validating webhook deliveries", "Webhook events and payloads"). Only the length is
+checked before the signature over the raw bytes: nothing of an unsigned request is interpreted, not even a ping.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ log = logging.getLogger(__name__)
 LARGEST_FORM = 64 * 1024
 MOST_FIELDS = 50
 USUAL = 1024 * 1024
-"""A body of up to this many bytes needs no slot. Most of GitHub's deliveries are far smaller."""
+"""A body of up to this many bytes needs no slot (`BodySlots`). Most of GitHub's deliveries are far smaller."""
 
 # How many larger bodies, or bodies of unknown length, a process holds at a time.
 _LARGE_BODIES = 8

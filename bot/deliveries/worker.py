@@ -92,7 +92,7 @@ class Worker:
         *,
         on_overdue: Callable[[], None] = lambda: None,
     ) -> None:
-        """`handle` raises Retryable to be called again later, UserError to end the job; any other error is a fault.
+        """`handle` raises Retryable to be called again later, UserError to end the job; most others are faults.
 
         `on_overdue` must make the process end soon. It is called if a job hangs or the database was replaced.
         """
@@ -342,7 +342,7 @@ class Worker:
             self._wake.set()
 
 
-# Seconds between two looks at a file, more while nothing happens. With 0.01 s a busy worker lost a fifth of its time.
+# Seconds between two checks of a file, more while nothing happens. With 0.01 s a busy worker lost a fifth of its time.
 _SHORTEST, _LONGEST, _GROWTH = 0.05, 0.1, 1.05
 
 
