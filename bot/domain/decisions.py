@@ -1,4 +1,4 @@
-"""The bot's decisions, one for each search for earlier reports of an issue, and the evidence behind them. Pure.
+"""The bot's decisions, one for each look at an issue and each issue left alone, and the evidence behind them. Pure.
 
 The handlers make decisions; the store keeps them as JSON. A decision holds no text of an issue: reasons are codes, and
 callers that show a title read the title from the index.
@@ -50,9 +50,9 @@ class DecisionOutcome(StrEnum):
 class Decision:
     """The decision about issue `number`. `at` is in seconds since 1970.
 
-    `cause` says why the bot searched: the action of an `issues` event, such as `opened`, or `command`. `mode` is the
-    repository's setting. `reason` says why the bot stayed silent. `threshold` is the probability from which on a
-    candidate counts as shown; a command's answer can list less likely ones, too.
+    `cause` says why the bot searched: the action of an `issues` event, `command`, or `verdict` after a `not` or `undo`.
+    `mode` is the repository's setting. `reason` says why the bot stayed silent. `threshold` is the probability from
+    which on a candidate counts as shown; a command's answer can list less likely ones, too.
     """
 
     number: int

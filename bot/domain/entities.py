@@ -174,7 +174,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment on an issue. `app_id` is the GitHub App that wrote the comment, None for people."""
+    """A comment on an issue. `app_id` is the id of the GitHub App through which it was written, if any."""
 
     id: int
     body: str

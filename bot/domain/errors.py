@@ -1,7 +1,7 @@
 """Errors, sorted by who can act on them, and remarks on searches that went wrong.
 
 `UserError` is for a person: its text says what is wrong and how to fix it. `Retryable` is for the queue, which tries
-the same work again later. Any other error is a bug of ours.
+the same work again later. `GitHubError` is a refusal. An error of no class here is a bug of ours.
 """
 
 from __future__ import annotations
@@ -167,4 +167,4 @@ def access_refused(problem: Exception) -> str:
 
 
 class DidNotEnd(DoppelError):
-    """A job hung. The message says where in our code, and quotes nothing from an issue."""
+    """A job hung. The message says at which lines of code, and quotes nothing from an issue."""
