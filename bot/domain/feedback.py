@@ -1,6 +1,6 @@
-"""People's feedback on the bot's decisions, and the threshold learned from this feedback, as values. Pure.
+"""People's feedback on the bot's decisions, and the threshold learned from it, as values. Pure.
 
-`bot.quality.feedback` judges decisions by the feedback, `bot.quality.calibration` learns the threshold.
+`bot.quality.feedback` turns the feedback into labelled pairs, `bot.quality.calibration` these into the threshold.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class FeedbackSignal:
 
 
 class UserVerdictKind(StrEnum):
-    """`NOT` rejects a pair permanently, in both directions. `OF` closes `number` as a duplicate of `other`."""
+    """`NOT` rejects a pair in both directions, until an `undo`. `OF` closes `number` as a duplicate of `other`."""
 
     NOT = "not"
     OF = "of"
@@ -84,7 +84,7 @@ class UserVerdict:
 
 
 class Fold(StrEnum):
-    """Whether the bot has folded (minimised) its comment. `LEFT`: from now on, the bot leaves the comment as it is."""
+    """Whether the bot has folded (minimised) its comment. `LEFT`: the bot never changes that again (`decide_fold`)."""
 
     OPEN = ""
     FOLDED = "folded"
@@ -93,10 +93,10 @@ class Fold(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredCalibration:
-    """The `threshold` learned from the feedback after `since`; None if the feedback leads to no threshold.
+    """The `threshold` learned from the feedback since the last reset (`since`); None if the default stays in force.
 
     `changed_at` is when the threshold last moved. Times are in seconds since 1970. `right` and `wrong` are the summed
-    weights of feedback that confirms and that contradicts the bot.
+    weights of the right and wrong comments that decided (`CalibrationResult`).
     """
 
     threshold: float | None

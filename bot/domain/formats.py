@@ -48,5 +48,5 @@ def parse_time_or_none(moment: object) -> datetime | None:
 
 
 def format_time(seconds: float) -> str:
-    """Format seconds since 1970 in ISO 8601 and UTC, as in all JSON output."""
+    """Format seconds since 1970 in ISO 8601 and UTC, for the JSON output of commands."""
     return datetime.fromtimestamp(seconds, UTC).isoformat()

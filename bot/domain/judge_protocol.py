@@ -29,7 +29,7 @@ class JudgeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """A verdict on one pair. Both texts are the model's own words: treat them as hostile, like a stranger's text."""
+    """A verdict on one pair. Treat the two texts as hostile: a model wrote them that had read strangers' texts."""
 
     verdict: JudgeVerdict
     shared_cause: str = ""
@@ -58,9 +58,9 @@ class JudgeQuestion:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
-    """The judge's verdicts by candidate number. The judge may leave out candidates.
+    """What the judge `said`: its verdicts by candidate number.
 
-    `by` names the model and the prompt. `problem` says why the judge gave no answer.
+    `by` names the model and the prompts. `problem` says why candidates have no verdict.
     """
 
     said: Mapping[int, JudgedPair] = field(default_factory=dict)

@@ -16,7 +16,7 @@ VERY_LIKELY = 0.85
 """From this probability on, readers hardly ever disagree."""
 
 POSSIBLY = 0.1
-"""The bot shows candidates below this probability only to people who ask for the best candidates."""
+"""Candidates below this probability are called unlikely. Feedback never moves the threshold below it."""
 
 HIGHEST = 0.98
 """The highest probability that the bot gives: even two careful readers agree on only 98 of 100 pairs."""

@@ -1,6 +1,6 @@
-"""Merges groups of items (D8): which item survives, the summed counters, and the order of the groups. Pure.
+"""Merges groups of items (D2, D8): which item survives, the summed counters, and the order of the groups. Pure.
 
-Two callers form the groups: `doppel dedupe` from the entries of an agent's playbook, the backlog scan from issues.
+Two callers form the groups: `bot.interfaces.agents` from the entries of a playbook, the backlog scan from issues.
 """
 
 from __future__ import annotations

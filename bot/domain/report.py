@@ -14,10 +14,7 @@ from bot.domain.judge_protocol import JUDGE, JudgeVerdict
 
 
 class ReasonCode(StrEnum):
-    """The kinds of reasons for a candidate.
-
-    The first six name something that two issues share, strongest first. `SURFACE` names a difference.
-    """
+    """The kinds of reasons for a candidate: what two issues share, GitHub's verdict, or a difference (`SURFACE`)."""
 
     COPY = "all of the text"
     CAUSE = "cause"
@@ -43,28 +40,29 @@ _ENGLISH = {
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason (C3): its kind `shared`, and the error message or the words that it quotes. `str` gives a sentence.
+    """A reason (C3): its kind `code`, and the error message or the words that it quotes. `str` gives a sentence.
 
     Quoted text is hostile; `bot/conversation/render/` escapes it.
     """
 
-    shared: ReasonCode
+    code: ReasonCode
     quoted: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return _ENGLISH[self.shared].format(", ".join(self.quoted))
+        return _ENGLISH[self.code].format(", ".join(self.quoted))
 
 
 ItemKind = Literal["issue", "pull request", "discussion"]
 
 INDEX = ("full-text", "vectors")
-"""The sources in a repository's own index. Whenever the index answers, the first one has answered."""
+"""The sources in a repository's own index. `Report.indexed` looks only for the first."""
 
 
 class SearchOutcome(StrEnum):
     """The outcome of a search (F9). An outage makes it `degraded`: never present an outage as "no duplicates".
 
-    `NONE`: a complete search found nothing. `INCONCLUSIVE`: no source was asked, or an incomplete search found nothing.
+    `NONE`: a complete search found nothing. `INCONCLUSIVE`: nothing was found, but the search was incomplete, had
+    no usable words, or got no answer.
     """
 
     FOUND = "found"
@@ -93,7 +91,7 @@ class QueryRun:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An earlier issue that may report the same thing, or a pull request or discussion about it.
+    """An issue (usually an earlier one) that may report the same thing, or a pull request or discussion about it.
 
     `similarity` is the titles' Dice-Sorensen score (F5), `title_ratio` is rapidfuzz's token ratio, both in [0, 1].
     `relevance` is the ranking's sort key. `confidence` is the probability that both are the same issue, None if no
@@ -147,7 +145,7 @@ class Candidate:
 _JUDGED = ("verdict", "unjudged")
 
 MENTION_FROM = 0.05
-"""The lowest probability at which the bot mentions a candidate to people who ask, and computes its reasons."""
+"""From this probability on, a candidate that is not shown gets reasons, and may be named as the nearest issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +185,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The answer of `find_duplicates`. `problems` names each source that failed, and why.
+    """The answer of `find_duplicates`. `problems` names each source that failed or was skipped, and why.
 
     `best_confidence` is the highest probability of all compared issues, shown or not; None if no issue was compared.
     `considered` are the best compared issues, which `to_json` omits. `not_asked` are sources that the caller requested,

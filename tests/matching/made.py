@@ -34,4 +34,4 @@ def fill(index: Index, *more: Issue) -> None:
 
 def shared_by(match: Match) -> dict[ReasonCode, tuple[str, ...]]:
     """What a candidate shares with the question, by its kind."""
-    return {reason.shared: reason.quoted for reason in match.explain()}
+    return {reason.code: reason.quoted for reason in match.explain()}

@@ -61,10 +61,10 @@ def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
 
     Shows the first reason; but in place of a single shared identifier, several words that the titles share.
     """
-    extra = [reason for reason in reasons if reason.shared in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
+    extra = [reason for reason in reasons if reason.code in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
     main = [reason for reason in reasons if reason not in extra]
-    if main and main[0].shared is ReasonCode.IDENTIFIERS and len(main[0].quoted) == 1:
-        main = [reason for reason in main if reason.shared is ReasonCode.TITLES and len(reason.quoted) > 1] or main
+    if main and main[0].code is ReasonCode.IDENTIFIERS and len(main[0].quoted) == 1:
+        main = [reason for reason in main if reason.code is ReasonCode.TITLES and len(reason.quoted) > 1] or main
     return [*main[:1], *extra]
 
 
@@ -77,12 +77,12 @@ def reasons_in(reasons: Sequence[Reason], say: Messages) -> list[str]:
 def _reason_text(reason: Reason, quoted: Sequence[str], say: Messages) -> str:
     quote = ", ".join(quoted)
     # A copy and GitHub's verdict quote nothing.
-    if not quote and reason.shared not in (ReasonCode.COPY, ReasonCode.GITHUB):
+    if not quote and reason.code not in (ReasonCode.COPY, ReasonCode.GITHUB):
         return ""
     # A text has at most one of the first four variables, or `mine` and `theirs` for the surfaces of the two issues.
     values = dict.fromkeys(("cause", "message", "names", "words"), quote)
     values |= dict(zip(("mine", "theirs"), quoted, strict=False))
-    return say.fill(f"reason_{reason.shared.name.lower()}", values)
+    return say.fill(f"reason_{reason.code.name.lower()}", values)
 
 
 def remark_words(remark: Remark, say: Messages) -> str:

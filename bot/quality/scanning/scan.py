@@ -270,7 +270,7 @@ class Scan(TableGateway):
 
 
 def _to_row(found: ScanMatch) -> list[Any]:
-    return [found.number, round(found.confidence, 4), [[why.shared, *why.quoted] for why in found.reasons]]
+    return [found.number, round(found.confidence, 4), [[why.code, *why.quoted] for why in found.reasons]]
 
 
 def _from_row(number: int, confidence: float, reasons: Iterable[list[str]]) -> ScanMatch:

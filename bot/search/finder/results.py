@@ -153,7 +153,7 @@ def considered(
             shown=False,
             sources={name: ranks.get(name, {}).get(one.issue.key) for name in one.sources},
             titles=(dice_sorensen(target.title, one.issue.title), title_ratio(target.title, one.issue.title)),
-            reasons=tuple(reason.shared.value for reason in one.reasons),
+            reasons=tuple(reason.code.value for reason in one.reasons),
             also=one.also,
             kind=kind_of(one.issue),
             repo="" if one.issue.repo.key == target.repo.key else str(one.issue.repo),
