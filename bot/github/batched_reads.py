@@ -100,8 +100,8 @@ class Closings(NamedTuple):
 def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
     """What last closed each of these issues. Reads a hundred issues per request.
 
-    The result omits an issue that a person closed by hand, unless it has a milestone. It also omits closers in other
-    repositories, which some readers may not see. If GitHub fails, the result is incomplete.
+    The result omits closers in other repositories, which some readers may not see. It omits an issue without a closer,
+    such as one that a person closed by hand, unless it has a milestone. If GitHub fails, the result is incomplete.
     """
     found: dict[int, Closer] = {}
     releases: tuple[Release, ...] = ()
@@ -110,7 +110,7 @@ def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
         for batch in read_issues(api, operation, repo, numbers, _CLOSER, of_repository=_RELEASES):
             releases = _releases(batch.repository or {})
             for number, issue in batch.issues.items():
-                # Omit a closer of which nothing but the time is known: a person closed the issue by hand.
+                # Omit it if only the time is known: it was a person, or something in another repository.
                 if (closer := _closer(issue, repo)) != Closer(at=closer.at):
                     found[number] = closer
     return Closings(found, releases)

@@ -174,7 +174,7 @@ class Api:
     ) -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
         """Ask GraphQL. Returns the data, which may be partial, and the errors about the missing parts.
 
-        Raises Unavailable for an internal error without data, which GitHub reports with status 200.
+        Raises Unavailable for a failure (`is_failure`) without data, which GitHub reports with status 200.
         """
 
         def request() -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:

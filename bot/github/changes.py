@@ -40,8 +40,8 @@ class ChangesPage:
     """A page of issues without pull requests, earliest change first.
 
     `last` is when the last entry, an issue or a pull request, was changed; None for an empty page. `more` says whether
-    pages follow. `after` is the cursor of the next page, empty if the server only numbers pages. `etag` is empty for a
-    full page. `unchanged` means that the caller's `etag` is still valid; the page then has no issues.
+    pages follow. `after` is the next page's cursor; empty without one, or if the server only numbers pages. `etag` is
+    empty for a full page. `unchanged` means that the caller's `etag` is still valid; the page then has no issues.
     """
 
     issues: tuple[Issue, ...] = ()
@@ -147,7 +147,7 @@ def _budget(headers: Mapping[str, str]) -> Budget | None:
 
 
 # Issues per page. GitHub gives up on an answer, or on parts of it, that takes ten seconds or too many resources. Then
-# `history` asks for smaller pages, down to SMALLEST.
+# `history` halves the page, until it has SMALLEST issues or fewer.
 LARGEST, SMALLEST = 50, 5
 
 # Read the last comments, because people explain there why they close an issue. Issues have few duplicate marks.
@@ -194,7 +194,7 @@ class HistoryPage:
 def history(api: Api, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
     """The repository's issues that were changed at `since` (ISO 8601; empty for all) or later, page by page.
 
-    An issue that changes during the reading may appear twice. Raises Forbidden, RateLimited, Unavailable.
+    An issue that changes during the reading may appear twice. Raises GitHubError, RateLimited, Unavailable.
     """
     operation = f"read the history of {repo}"
     size, cursor, more = LARGEST, None, True

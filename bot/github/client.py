@@ -1,8 +1,8 @@
-"""The entry point to GitHub: one object per process, which makes the clients of the App and its installations.
+"""The entry point to GitHub: one object per process, which makes the clients of the App, installations and people.
 
-A client authenticates as the App (a signed token for ten minutes) or as an installation (a token for an hour):
+A token of the App, which signs it, is valid for ten minutes, a token of an installation for an hour:
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/about-authentication-with-a-github-app
-githubkit fetches the tokens. This module signs with GitHub's time and stores the tokens.
+githubkit fetches the installations' tokens. This module signs the App's with GitHub's time, and stores both.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Tokens(MemCache):
         super().__init__()  # type: ignore[no-untyped-call]
         self._monotonic = monotonic
         self._server_clock = server_clock
-        # Each token with the moment at which it expires.
+        # Each token with the moment from which `get` does not return it any more.
         self._tokens: dict[str, tuple[str, float]] = {}
         self._lock = threading.Lock()
 
@@ -64,8 +64,8 @@ class Tokens(MemCache):
     def set(self, key: str, value: str, ex: timedelta) -> None:
         """Keep an installation token until a minute before it expires.
 
-        `ex` is that time, as githubkit computes it: GitHub's `expires_at`, less the host's time, less a minute. Take
-        off the skew, because the host's time may be wrong.
+        `ex` is the time left until then, as githubkit computes it: GitHub's `expires_at`, less the host's time,
+        less a minute. Take off the skew, because the host's time may be wrong.
         """
         self.keep(key, value, ex.total_seconds() - (self._server_clock.skew or 0.0))
 
@@ -152,7 +152,7 @@ SERVER_API_VERSION = "2022-11-28"
 
 
 class GitHub:
-    """Makes clients that share connections, GitHub's clock and, per installation, tokens and a rate limiter.
+    """Makes clients that share connections, GitHub's clock and, per account, a rate limiter.
 
     Thread safe. `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (whose GraphQL is
     then at `/api/graphql`), or any other base. `api_version` defaults to a version that the server certainly knows. A

@@ -1,6 +1,6 @@
 """Conditional requests (T6): reuse a cached answer if GitHub confirms by its ETag that nothing has changed.
 
-The confirmation, status 304, does not count towards the primary limit. Only a token with read access gets a 304.
+The confirmation, status 304, does not count towards the primary limit. GitHub gives it only to tokens that may read.
 https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Use conditional requests"
 """
 

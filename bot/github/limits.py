@@ -1,4 +1,4 @@
-"""Decides from GitHub's answer whether `transport` accepts the answer, retries the request, or gives up. Pure.
+"""Decides whether `transport` accepts an answer, retries or gives up (pure), and when it may send (`RateLimiter`).
 
 https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api has the rules: honour `retry-after`; else
 wait for `x-ratelimit-reset` if no request remains; else wait at least a minute, and longer each time.
@@ -18,7 +18,7 @@ from typing import Any
 from bot.domain.formats import with_zone
 
 RETRIES = 3
-"""The most retries of a repeatable request after a failure of GitHub's."""
+"""The most retries of a request, after limits and failures together."""
 
 # Seconds: the first pause after a failure; the first and the longest pause after a limit without a stated time.
 _FIRST_PAUSE, _LIMIT_PAUSE, _LONGEST_LIMIT_PAUSE = 0.5, 60.0, 960.0
@@ -307,7 +307,7 @@ class RateLimiter:
                 self._block(resource, seconds)
 
     def refused(self, limit: RateLimit) -> None:
-        """Block the requests that this limit covers until it ends. All refusals during a pause count as one strike."""
+        """Block the resources of this limit until it ends. While all are blocked (a pause), refusals add no strike."""
         with self._lock:
             if not limit.stated and not self._paused():
                 self._strikes += 1

@@ -73,7 +73,7 @@ class RepoClient:
         self._tracker = tracker
 
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
-        """A client for an issue (`OWNER/REPO#N`) that caches reads for some minutes (T5). `fresh` ignores the cache."""
+        """A client that caches the reads of thread `key` for some minutes (T5). `fresh` ignores the cache."""
         return ThreadClient(self._api, self._tracker, key, fresh=fresh)
 
     def forget_thread(self, key: str) -> None:

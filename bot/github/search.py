@@ -58,6 +58,7 @@ def search(api: Api, query: str, *, hybrid: bool = False) -> SearchPage:
 
 log = logging.getLogger(__name__)
 
+# By these statuses, GitHub refuses a feature; 401, 451 and redirects have other causes.
 _REFUSALS = (403, 404, 410)
 
 
@@ -184,7 +185,7 @@ def _discussion(node: Mapping[str, Any]) -> Issue:
 
 
 PHRASES = ("duplicates not", "duplicates mute", "dup not", "dup mute")
-"""Phrases that find the commands with a lasting effect, in each spelling of the prefix."""
+"""Phrases that find `not` and `mute`, which GitHub itself keeps no record of, in each spelling of the prefix."""
 
 # Issues on a page, and the most comments of each issue.
 _PAGE, _COMMENTS = 25, 100
@@ -222,9 +223,9 @@ class Thread:
 
 
 def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
-    """The threads with commands that were changed at `since` (ISO 8601; empty for all) or later, latest change first.
+    """The threads with commands that were changed at `since` (ISO 8601; empty for all) or later.
 
-    Raises GitHubError, RateLimited, Unavailable.
+    Latest change first for each of PHRASES, each thread once. Raises GitHubError, RateLimited, Unavailable.
     """
     operation = f"search the comments of {repo} for commands"
     phrases = {f"s{i}": phrase for i, phrase in enumerate(PHRASES)}

@@ -122,14 +122,14 @@ _Outcome = httpx.Response | httpx.RequestError
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RateLimitedTransport(httpx.BaseTransport):
-    """The transport of one installation, or of the App itself.
+    """The transport of one account: an installation, the App itself, or a token's owner.
 
     A request waits and retries for at most `patience` seconds; after that, the queue should retry the job. Every
     request names `api_version`, whatever version githubkit's methods were generated for.
 
-    Raises RateLimited with the seconds to wait, Unavailable, and Overtaken for a write without the lease. A redirect
-    raises NotFound, except for a read within the same server: a write must not land in another repository, and another
-    server could be in this machine's own network.
+    Raises RateLimited with the seconds to wait, Unavailable, and Overtaken for a write or GraphQL without the lease. A
+    redirect raises NotFound, except for a read within the same server: a write must not land in another repository,
+    and another server could be in this machine's own network.
     """
 
     connections: httpx.BaseTransport
@@ -281,7 +281,7 @@ class ServerClock:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        # Seconds by which GitHub's clock is ahead of the host's, to within a second; None before the first answer.
+        # Seconds by which GitHub's clock is ahead of the host's; 0 for less than two, None before the first answer.
         self.skew: float | None = None
 
     def now(self) -> float:
