@@ -37,7 +37,7 @@ workers = _settings.web_concurrency
 reuse_port = True
 # Seconds. GitHub's proxy reuses connections, so keep each one open for longer than most pauses between deliveries.
 keepalive = 15
-# GitHub gives up after ten seconds, so working longer than twenty is pointless.
+# Seconds. gunicorn kills a worker that hangs for `timeout`. After a stop, requests may go on for `graceful_timeout`.
 timeout = 20
 graceful_timeout = 25
 # Limit how much a stranger can make a process read before it answers.
