@@ -1,8 +1,8 @@
 """Finds playbook entries that contradict each other, for `deduplication.py`, which never merges them (D5a). Pure.
 
 Vectors hardly tell "always use tabs" from "never use tabs", or one port number from another. So this module looks for
-three signs in the English words: a negation in only one of the texts, opposites, and different numbers or names in
-texts that are the same otherwise. A false contradiction does little harm: two entries stay unmerged.
+four signs in the English words: a negation in only one of the texts, opposites, another order (before, after), and
+different numbers or names in similar texts. A false contradiction does little harm: two entries stay unmerged.
 """
 
 from __future__ import annotations
@@ -91,18 +91,18 @@ class Stance:
     def _denies(self, other: Stance) -> bool:
         """Whether more stems change sides (`flipped`) than keep theirs despite a negation (`agreed`).
 
-        The texts must share at least half of the stems of the shorter text.
+        The texts must share at least half of the stems of the text with fewer stems; flipped stems count as shared.
         """
         shared = self.words & other.words
         flipped = (self.asserted & other.denied) | (self.denied & other.asserted)
-        # Ignore a stem that one of the texts both asserts and denies, as in "tabs, not spaces".
+        # Ignore a stem that one of the texts both asserts and denies, as in "tabs and spaces".
         flipped -= (self.asserted & self.denied) | (other.asserted & other.denied)
         flipped |= {
             word for word in self.asserted ^ other.asserted if _is_prefixed(word, self.asserted, other.asserted)
         }
         agreed = (shared & (self.negated | other.negated)) - flipped
-        shorter = min(len(self.words), len(other.words))
-        return len(flipped) > len(agreed) and 2 * len(shared | flipped) >= shorter
+        fewest = min(len(self.words), len(other.words))
+        return len(flipped) > len(agreed) and 2 * len(shared | flipped) >= fewest
 
     def _differs(self, other: Stance) -> bool:
         """Whether the texts share 60 % of their stems but not the numbers, or differ only in names."""
@@ -198,7 +198,7 @@ def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
 
 @cache
 def _opposites() -> dict[str, tuple[str, bool]]:
-    """For each stem, the stem that stands for both opposites, and whether these two stems mean the same."""
+    """For each stem, the one that stands for both opposites, and whether it means the same. Its first pair counts."""
     stem_of = snowballstemmer.stemmer("english").stemWord
     table: dict[str, tuple[str, bool]] = {}
     for pair in _OPPOSITES.split():

@@ -38,7 +38,7 @@ Embed = Callable[[Sequence[str]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """The groups to merge, the `threshold` and `model` that decided, and in `apart` the contradicting pairs (D5a)."""
+    """The groups, even of one entry; the `threshold` and `model` that decided; `apart`: contradicting pairs (D5a)."""
 
     entries: tuple[PlaybookEntry, ...]
     groups: tuple[Group, ...]
@@ -96,9 +96,9 @@ def _separate_contradictions(
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
     """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
-    In each old group, the entries that contradict none form new groups. The contradicting entries form separate groups:
-    each joins every similar group that it does not contradict. So a second run finds nothing more to merge. A label is
-    the lowest position in the entry's group; `vectors` has one row for each entry.
+    In each old group, the entries that contradict no other form new groups. The contradicting entries form groups of
+    their own: each joins every such group that has a similar entry and no contradicting one. A label is the lowest
+    position in the entry's group; `vectors` has one row for each entry.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):

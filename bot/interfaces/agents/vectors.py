@@ -1,7 +1,7 @@
 """The models that turn a playbook's entries into vectors (D1), and the grouping of similar vectors.
 
-Cosines of different models have no common scale, so each model has its own threshold. D sets 0.85 for
-all-MiniLM-L6-v2; docs/dedupe.md says how wordllama's was found, and tests/knowledge/test_calibration.py checks it.
+Cosines of different models have no common scale, so each model has its own threshold. docs/dedupe.md says how well
+these thresholds separate texts, and tests/knowledge/test_calibration.py checks it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bot.search.embedding.local_models import PACKAGE, SentenceModel, WordLlama
 
 DEFAULT_THRESHOLD = 0.85
 
-# all-MiniLM-L6-v2 reads only the first 256 word pieces of a text, about a thousand characters.
+# Characters. all-MiniLM-L6-v2 reads only the first 256 tokens of a text, about as many as this.
 _PIECE = 1000
 
 
