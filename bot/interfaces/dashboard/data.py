@@ -63,7 +63,7 @@ class DashboardData:
         return self.store.decisions.of_issue(repository.id, number)[::-1]
 
     def verdicts(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], JudgeUsage, float]:
-        """The judge's last verdicts on an issue's candidates by number, its usage, and the seconds of its last call."""
+        """The judge's last verdicts by an issue's candidate, all usage for the issue, the last call's seconds."""
         verdicts, usage, seconds = self.store.judgements.of_issue(repository.id, number)
         return {verdict.other: verdict for verdict in verdicts}, usage, seconds
 
@@ -87,6 +87,7 @@ class DashboardData:
         judged = {(one.number, one.other) for one in feedback}
         latest: dict[int, Decision] = {}
         for decision in self.store.decisions.latest(repository.id, SEARCHED_FOR_UNJUDGED):
+            # After a look that left the issue alone, the comment of the look before still stands.
             if decision.outcome is not DecisionOutcome.LEFT_ALONE:
                 latest.setdefault(decision.number, decision)
         comments = (decision for decision in latest.values() if decision.outcome.speaks and decision.shown)
@@ -123,7 +124,7 @@ class DashboardData:
         self.store.signals.put(repository.id, vote)
 
     def feedback(self, repository: StoredRepository) -> tuple[list[Example], list[Point]]:
-        """The feedback of the last year, even from before the last reset, and its points for calibration."""
+        """The last year's feedback, even from before a reset of the threshold, and its points for calibration."""
         examples = feedback_since(self.store, repository.id, self.now() - WINDOW)
         decisions = self.store.decisions.of_issues(repository.id, {example.number for example in examples})
         return examples, points(decisions, examples)

@@ -296,7 +296,7 @@ class _Pages:
         return redirect(_page_of(repository, "evaluation"), 303)
 
     def feedback(self, repository: StoredRepository) -> Page:
-        """The threshold, and the feedback that moved it: latest first, a page at a time."""
+        """The threshold, and the last year's feedback: latest first, a page at a time."""
         examples, points = self._data.feedback(repository)
         stored = self._data.store.calibrations.get(repository.id)
         skipped = max(0, request.args.get("skip", 0, type=int))

@@ -37,7 +37,7 @@ Marked = list[tuple[str, bool]]
 class IssuePair:
     """Two issues: titles and texts in parts, with the shared words marked, and `reasons`, strongest first.
 
-    `issues` are their rows in the index. `probability` comes from the last look at the first issue.
+    `issues` are their rows in the index. `probability` is from the first issue's last look that found the second.
     """
 
     titles: tuple[Marked, Marked]
