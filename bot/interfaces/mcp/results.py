@@ -268,7 +268,7 @@ class BacklogAnswer(ToolAnswer):
 
 
 class MergeResult(BaseModel):
-    """A surviving entry, and the entries that it absorbed; `through` names the entry that links one to the group."""
+    """A surviving entry and the absorbed ones. `through` names the entry that links an absorbed one to the group."""
 
     name: str
     section: str

@@ -79,9 +79,8 @@ class Tools:
     """Each public method is a tool, with its docstring as description.
 
     `open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
-
-    `open_known` opens a repository with its settings, and its index or GitHub's searches. Its argument `issues` is the
-    number of issues, for a host that has not counted them.
+    `open_known` opens a repository with its settings, and its index or GitHub's searches. Its argument `issues`, the
+    latest issue's number, stands for the number of issues on a host that has not counted them.
     `open_scan` takes a repository's id and whether to include closed issues. It gives the scan, a function that matches
     issues, and the repository's threshold for "likely"; None without a complete index. `open_known` and `open_scan` run
     only after GitHub has let the caller read the repository.
@@ -156,7 +155,7 @@ class Tools:
 
         def ask() -> FindAnswer:
             client = self._client(call)
-            # The ranking needs the number of issues. This request also fails if the repository does not exist.
+            # The ranking needs `issues`. This request also fails if the repository does not exist.
             latest = next(iter(client.recent_issues(call.repo, 1)), None)
             draft = draft_issue(call.repo, latest, title, body, self.clock())
             with self.open_known(client, draft, issues=latest.number if latest else 0) as known:
