@@ -35,7 +35,7 @@ _READY = "ready"
 
 
 class HealthChecks:
-    """The checks behind the three routes. Safe to share between threads."""
+    """The checks behind `/readyz`, `/metrics` and the dashboard's health page. Safe to share between threads."""
 
     def __init__(self, settings: Settings, inbox: Inbox) -> None:
         """Does not connect."""

@@ -8,8 +8,8 @@ from werkzeug.wrappers import Response as AnyResponse
 Page = str | AnyResponse | tuple[str, int]
 """A route's answer, with the status if it is not 200."""
 
-# Browsers load only our own styles and scripts, and show no page in a frame. `form-action` is missing, since the set-up
-# page's form leads to GitHub.
+# Browsers load only our own styles and scripts, and show no page of ours in a frame. `form-action` is missing: the
+# set-up page whose form leads to GitHub adds its own.
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:"
 _NO_FRAMES = "; frame-ancestors 'none'; base-uri 'none'"
 

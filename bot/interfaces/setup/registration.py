@@ -43,7 +43,7 @@ class GitHubServer:
 
 @dataclass(frozen=True, slots=True)
 class AppChoices:
-    """A person's choices. Without `organization`, they own the App. `hook` gets deliveries; `proxy` is the channel."""
+    """A person's choices. Without `organization`, they own the App. A `hook` at a channel (smee.io) is also `proxy`."""
 
     name: str
     organization: str
@@ -79,7 +79,7 @@ def github_server(web_or_api: str) -> GitHubServer:
 
 
 def read_choices(name: str, organization: str, address: str, channel: str, *, simulated: bool = False) -> AppChoices:
-    """Check a person's entries; `simulated` allows an address on this machine. Raises InvalidArgument."""
+    """Check a person's entries; `simulated` allows a private address (`_is_private`). Raises InvalidArgument."""
     name, organization = name.strip(), organization.strip().removeprefix("@")
     if not 0 < len(name) <= LONGEST_NAME:
         raise InvalidArgument("Name", f"must have 1 to {LONGEST_NAME} characters")
