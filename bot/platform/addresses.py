@@ -52,6 +52,7 @@ def site_of(netloc: str) -> str:
 
 
 def is_server(api_url: str) -> bool:
+    """Whether this is the API of an Enterprise Server, by its path."""
     return api_url.rstrip("/").endswith(SERVER_PATH)
 
 
@@ -72,7 +73,7 @@ def pages_of(api_url: str) -> str:
 def hosts_of(api_url: str) -> frozenset[str]:
     """The hosts of pages and API of the GitHub whose API is at `api_url`, normalised as by `host_of`.
 
-    Any other API (the simulator's, or one behind a proxy) counts as github.com's.
+    An API that is not an enterprise's (also the simulator's, or one behind a proxy) counts as github.com's.
     """
     host = host_of(urlsplit(api_url).netloc)
     if host.endswith(ENTERPRISE_HOSTS):

@@ -17,11 +17,11 @@ _ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class ToolRule:
-    """`same` says when two calls of a tool ask the same question; `unchanged` says how long a result stays valid (T7).
+    """`same` says when two calls of a tool ask the same question; `unchanged` returns what must be unchanged (T7).
 
-    For a call's arguments, `unchanged` returns the state that the result depends on, such as a file's modification time
-    or an ETag. A cached result is valid while this state stays equal. If `unchanged` raises, nothing is cached. All
-    sessions share the results of a `shared` tool; these results must never change.
+    For a call's arguments, that is the state that the result depends on, such as a file's modification time or an ETag.
+    A cached result is valid while this state stays equal. If `unchanged` raises, nothing is cached. All sessions share
+    the results of a `shared` tool, whose answers must never change.
     """
 
     same: Rule

@@ -24,7 +24,7 @@ R = TypeVar("R")
 RC = TypeVar("RC", covariant=True)
 
 MAX_BYTES = 32 << 20
-"""The limit for all cached results of a process, in bytes."""
+"""The default limit for all cached results of a tracker, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class ToolCallTracker:
         return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
 
     def remember(self, session: str, tool: str, arguments: Arguments, result: Any, state: object = None) -> None:
-        """Cache a result. `state` is the value that `unchanged` of the tool's rule returned before the call.
+        """Cache a result. `state` is what the tool's rule returned as `unchanged` before the call.
 
         A full session drops its oldest call. A result that can be read only once (a generator, say) is not cached.
         """
@@ -204,7 +204,7 @@ class ToolCallTracker:
             self._drop(session)
 
     def clear_all(self) -> None:
-        """Forget everything, and count from zero."""
+        """Drop all results, but no rules, and count from zero."""
         with self._lock:
             self._sessions.clear()
             self._hits = self._misses = self._size = 0
@@ -223,7 +223,7 @@ class ToolCallTracker:
         return self._rules.get(tool, _GENERIC)
 
     def _snapshot(self, tool: str, arguments: Arguments) -> tuple[Arguments | None, object]:
-        """A copy of the arguments, or None if the result cannot be cached; and the value of the rule's `unchanged`."""
+        """A copy of the arguments, or None if the result cannot be cached; and the state that must be unchanged."""
         # If the arguments cannot be copied, do not cache: they may change before the next call.
         arguments_copy = _copied(dict(arguments))
         try:

@@ -61,7 +61,7 @@ def refusal(host: str, port: int) -> OSError | None:
 
 
 def check_address(host: str, port: int) -> None:
-    """Raise SettingsError if a server cannot listen here. (gunicorn would try again for ever, or share the port.)"""
+    """Raise SettingsError if a server cannot listen here. (gunicorn would try for seconds, or share the port.)"""
     problem = refusal(host, port)
     if problem is None:
         return

@@ -1,10 +1,10 @@
 """The log that a process writes to stderr: one line for each event, with nothing private and no secrets.
 
-Lines are text for people, or JSON for programs (`DOPPEL_LOG_FORMAT`), and name their delivery and job. They leave out
-the texts of all exceptions, which can quote an issue, a query or a key. Other libraries log only warnings, since at
+Lines are text for people, or JSON for programs (`DOPPEL_LOG_FORMAT`), and name their delivery and job. Tracebacks leave
+out the exceptions' texts, which can quote an issue, a query or a key. Other libraries log only warnings, since at
 lower levels they show requests with addresses and parameters.
 
-Lines marked `OFTEN` appear once a minute: while the database is away, several threads would log that every second.
+Lines marked `OFTEN` appear once a minute at most: while the database is away, several threads log that each second.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _OURS = ("bot", "handlers", "gunicorn")
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 EVERY = 60.0
-"""A line marked `OFTEN` appears once in this many seconds."""
+"""A line marked `OFTEN` appears at most once in this many seconds."""
 
 OFTEN = {"often": True}
 """The `extra` of a log line that may repeat often."""
@@ -171,5 +171,5 @@ def describe(error: BaseException) -> str:
 
 
 def stack(error: BaseException) -> str:
-    """The traceback without the messages of the exceptions, one line per frame."""
+    """The traceback, one line per frame, and at the end the error as by `describe`."""
     return "\n".join([*frames(error), f"  {describe(error)}"])
