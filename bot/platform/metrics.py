@@ -1,4 +1,4 @@
-"""All of the bot's metrics. prometheus_client adds up the counts of a machine's processes.
+"""What processes count and prometheus_client adds up. `bot/interfaces/monitoring/` has the metrics from databases.
 
 Labels are this program's own words: never a repository, person or installation, nor anything from an issue.
 """
@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 REGISTRY = CollectorRegistry()
 
-# Buckets, in seconds. The last one is for requests that took as long as `bot.github` waits.
+# Buckets in seconds, for requests, finds and the judge. `bot.github` waits ten seconds for an answer.
 _REQUEST = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 # The last buckets are for comments after an outage.
 _COMMENT = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)

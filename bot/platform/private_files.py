@@ -1,4 +1,4 @@
-"""Files and folders that only this process's user can read: they hold texts of private repositories."""
+"""Files and folders, by default for this process's user only: they can hold texts of private repositories."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_pipe_or_device(path: Path) -> bool:
 
 
 def refuse_links(path: Path) -> None:
-    """Raise OSError for a link or another user's pipe, which would redirect our output. Allow any in /dev and /proc."""
+    """Raise OSError for a link, or a pipe of anybody but root: it would redirect our output. Allow /dev and /proc."""
     folder = path.absolute().parent.resolve()
     if folder == Path("/dev") or folder.is_relative_to("/proc"):
         return
@@ -45,7 +45,7 @@ def refuse_links(path: Path) -> None:
 
 
 def open_new(path: Path) -> TextIO:
-    """Open a new file with mode 0600 in place of an existing one; a pipe stays. Raises OSError, also for links."""
+    """Open a pipe, or a new file with mode 0600 in place of an existing one. Raises OSError, also for links."""
     refuse_links(path)
     if is_pipe_or_device(path):
         return path.open("w", encoding="utf-8")
@@ -60,7 +60,7 @@ def open_existing(path: Path) -> TextIO:
 
 
 def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
-    """Write a file with this mode, completely or not at all; a pipe stays. Raises OSError, also for links."""
+    """Write a file with this mode, completely or not at all, or into a pipe. Raises OSError, also for links."""
     refuse_links(path)
     if is_pipe_or_device(path):
         with path.open("w", encoding="utf-8") as stream:

@@ -1,7 +1,7 @@
 """Child processes: web and worker under a supervisor (`doppel serve`, the demo), and pools that end with their parent.
 
-If a child keeps exiting by itself, the supervisor ends everything with an error, since a person must fix the cause. It
-tolerates more deaths by signals: poison jobs may kill workers until `bot.deliveries.queue` gives those jobs up.
+If a child keeps exiting by itself, `Supervisor.check` raises an error, for which the caller ends everything: a person
+must fix the cause. More deaths by signals are tolerated: poison jobs may kill workers until the queue gives them up.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "python:bot.gunicorn_c
 WORKER = (sys.executable, "-m", "bot", "worker")
 PROXY = (sys.executable, "-m", "bot", "proxy")
 
-# As in the Procfile and the Dockerfile. Linear algebra gets one thread, since several only wait for each other. glibc
-# gets one arena, without large arrays: otherwise fragmentation would keep the memory of finished searches.
+# As in the Dockerfile, and for the Procfile's worker. Linear algebra gets one thread: several only wait for each other.
+# glibc gets one arena, without large arrays: otherwise fragmentation would keep the memory of finished searches.
 ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "16777216"}
 
 RESTART_AFTER_SECONDS = 1.0
@@ -46,14 +46,14 @@ RESTART_AFTER_SECONDS = 1.0
 EXITS, WITHIN_SECONDS = 8, 60.0
 KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
 
-# Heroku and most container hosts give a process 30 seconds between SIGTERM and SIGKILL.
+# Heroku and Kubernetes give a process 30 seconds between SIGTERM and SIGKILL.
 STOP_WITHIN_SECONDS = 27.0
 
 
 class Supervisor:
-    """Keeps the named commands running, with the variables of `ENVIRON` and `environ`.
+    """Keeps the named commands running, with the variables of `ENVIRON` and of `environ`, which wins.
 
-    The children run in the directory `cwd` and write to `output`; both default to this process's own.
+    The children run in the directory `cwd` and write to `output`. The defaults of all three are this process's own.
     """
 
     def __init__(
@@ -214,8 +214,7 @@ def _signals_blocked() -> Iterator[None]:
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
-        # Start multiprocessing's helper process here, so that SIGHUP cannot end it. If the helper started later, with
-        # the first process, it would unblock the other signals.
+        # Start multiprocessing's helper process here, so that SIGHUP cannot end it. Starting it unblocks SIGINT.
         resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         yield

@@ -1,6 +1,6 @@
 """The host's settings as one frozen object: each field with its variable, its checks, and its text in docs/config.md.
 
-Error messages never show a value, because a value may hold a password.
+Error messages show only what should be a path or a repository: any other value may hold a password.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def upper(word: str) -> str:
 
 
 def secret_address(value: str) -> str:
-    """Check an http(s) address. Messages never show it, because it may be a secret."""
+    """Check an http(s) address, and drop the final `/`. Messages never show it, because it may be a secret."""
     if value and not is_web(value):
         raise ValueError("this is not an http(s) address, such as https://example.com/v1.")
     return value.rstrip("/")

@@ -1,6 +1,6 @@
-"""Reads the host's settings from the environment, `.env` and the App's private key.
+"""Reads the host's settings from the environment, `.env`, the set-up page's file, and the App's private key.
 
-A single error names every wrong variable and how to mend it. Only commands that act as the App call `require_app`.
+One error names all wrong variables and how to mend them. Only commands that act as the App call `require_app`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def read_private_key(values: Mapping[str, str]) -> str:
     r"""The key in PEM; empty if none is set. `PRIVATE_KEY` wins over the file of `PRIVATE_KEY_PATH`.
 
     Both accept a PEM, a PEM with written-out `\n` (as many hosting panels have it), or base64 of either. Raises
-    SettingsError, which never shows the value.
+    SettingsError, which shows the path, but not what it holds.
     """
     if text := values.get("PRIVATE_KEY", "").strip():
         return _checked("PRIVATE_KEY", _decoded(text))
@@ -74,7 +74,7 @@ def _file_text(name: str) -> str:
 
 
 def _checked(variable: str, pem: str) -> str:
-    """The PEM if it holds an RSA key as GitHub generates them. Raises SettingsError for anything else."""
+    """The PEM if it holds a private RSA key without a password. Raises SettingsError for anything else."""
     # cryptography takes 50 ms to import, and most commands need no key.
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
@@ -137,7 +137,7 @@ def _envs(field: FieldInfo) -> list[Env]:
 
 
 VARIABLES = tuple(_documented())
-"""Every variable that `load` reads, and the one that only `doppel dedupe` reads."""
+"""Every variable that `load` reads, and the one that only the merging of playbooks reads (D4)."""
 
 
 class WrongSettings(SettingsError):
@@ -152,7 +152,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     """Read the settings from `environ` (default: the process's) and `.env` (default: in the working directory).
 
     Real environment variables win over `.env`, and both win over what the set-up page has stored. Raises a
-    WrongSettings that names every wrong variable.
+    WrongSettings that names every wrong variable; a wrong DOPPEL_HOME or unreadable file of variables, alone.
     """
     values = variables(os.environ if environ is None else environ, dotenv_path)
     try:
@@ -165,8 +165,8 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     given: dict[str, Any] = {
         name: text for name, variable in variable_of.items() if (text := values.get(variable, "").strip())
     }
-    # Secrets are not stripped: white space can be part of a secret. White space alone is no secret, and the previous
-    # secret counts only beside a present one.
+    # Webhook secrets are not stripped: white space can be part of them. White space alone is no secret, and the
+    # previous secret counts only beside a present one.
     secrets = [values.get(name, "") for name in ("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS")]
     given |= {"home": home, "webhook_secrets": tuple(filter(str.strip, secrets)) if secrets[0].strip() else ()}
     problems = []
