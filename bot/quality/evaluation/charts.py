@@ -1,8 +1,8 @@
 """Draws the two diagrams of an evaluation, as SVG elements and as one file. Pure.
 
 The first diagram shows the share of comments that name a marked issue against the share of duplicates caught. The
-second diagram shows the confidence against the marks. Shapes have classes but no colours, so that a page's style can
-set the colours. The diagrams contain no text of any issue.
+second diagram shows the share of marked candidates against their confidence. Shapes have classes but no colours, so
+that a page's style can set the colours. The diagrams contain no text of any issue.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def inline(found: Evaluation) -> tuple[str, str]:
 
 
 def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
-    """The share of marked comments against the duplicates caught, for all thresholds, with labels on some."""
+    """The share of comments that name a marked issue against the duplicates caught: a curve, with labelled points."""
     most = max((row.caught for row in found.curve), default=0.0)
     panel = replace(panel, reach=next(reach for reach in _REACHES if reach >= most))
     parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are marked")
@@ -70,7 +70,7 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     names = {found.advice.threshold: "recommended", found.at.cut: "as set"}
     if found.advice.threshold == found.at.cut:
         names = {found.at.cut: "as set and recommended"}
-    # Of each label: its left and right end, and its height.
+    # Of each label: its left and right end, and its y.
     label_boxes: list[tuple[float, float, float]] = []
     dots = []
     for cut in (*names, *_LABELLED):

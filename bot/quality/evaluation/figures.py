@@ -56,8 +56,7 @@ RECENT = timedelta(days=365)
 class Monthly:
     """One month at one threshold: the numbers of arriving issues and of comments.
 
-    `right` counts the comments that name a marked original. `said` is the number of comments that name the same report
-    first, as the confidence predicts.
+    `right` and `said` count as in `ThresholdOutcome`: by mark, and as the confidence predicts.
     """
 
     issues: float

@@ -144,7 +144,7 @@ def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: R
     }
     certain, original = conclusion(one.statements, maintainers, closed_as_duplicate=one.closed_as_duplicate)
     if certain and one.closed_at is None:
-        # Somebody reopened the issue, and so disagrees.
+        # Somebody reopened the issue or left it open, and so disagrees.
         return row | {"maybe_related": True}
     if certain and original in known and original != one.number:
         row["duplicate_of"] = original
@@ -196,7 +196,7 @@ def erase_history(home: Path, repo_id: int) -> None:
 
 
 def stored_issues(home: Path, repo_id: int) -> Iterator[dict[str, Any]]:
-    """The issues in a repository's file, in the order of reading, up to the first broken line."""
+    """The issues in a repository's file, up to the first broken line; a changed issue comes again after each change."""
     with suppress(FileNotFoundError, ValueError), _file(home, repo_id).open(encoding="utf-8") as file:
         for line in file:
             if "issue" in (row := json.loads(line)):

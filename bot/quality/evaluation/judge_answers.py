@@ -29,7 +29,7 @@ from bot.search.judge.prompt import (
 Found = tuple[tuple[Id, float], ...]
 """An arrival's candidates with their probabilities, best first."""
 Answers = Mapping[str, Mapping[int, JudgedPair]]
-"""The judge's answer about each candidate, by the key of the question."""
+"""The judge's or the critic's answer about each candidate, by the key of the question."""
 
 TOKENS_OUT = 40
 """The estimated number of tokens in an answer's entry about one issue."""
@@ -37,7 +37,7 @@ TOKENS_OUT = 40
 
 @dataclass(frozen=True, slots=True)
 class RecordedQuestion:
-    """A question about the arrival `id`, to the judge or to the critic.
+    """A question about the arrival `id`, to the judge, or to the critic, who rereads a pair that the judge calls same.
 
     `question` has the issues by their numbers in the replay; `ids` maps the candidates' numbers to ids in the file.
     """
@@ -83,7 +83,7 @@ def questions(answered: Iterable[ReplayAnswer]) -> list[RecordedQuestion]:
 
 
 def critic_question(recorded: RecordedQuestion, candidate: JudgeIssue) -> RecordedQuestion:
-    """The question to the critic (J2) about one of a question's candidates."""
+    """The question to the critic about one of a question's candidates."""
     alone = replace(recorded.question, candidates=(candidate,))
     prompt = build_critic_prompt(alone.target, candidate)
     return RecordedQuestion(recorded.id, question_key(alone, CRITIC), prompt, alone, recorded.ids)
@@ -164,7 +164,7 @@ def read_answers(
     return RecordedAnswers(list(by_key.values()), answers, frozenset(unusable), strange, seconds)
 
 
-def named_in_comment(
+def after_verdicts(
     found: Found, recorded: RecordedQuestion, judged: Mapping[int, JudgedPair], threshold: float, *, related: bool
 ) -> Found:
     """The candidates and their probabilities after the verdicts, best first. A comment names those from `threshold` on.
@@ -193,12 +193,12 @@ def candidates_after(
     critic: bool,
     related: bool,
 ) -> tuple[dict[Id, Found], dict[str, int]]:
-    """Each arrival's candidates as `named_in_comment` gives them, and how many pairs got each verdict."""
+    """Each arrival's candidates as `after_verdicts` gives them, and how many pairs got each verdict."""
     after, counts = dict(found), dict.fromkeys((verdict.value for verdict in JudgeVerdict), 0)
     for one in asked:
         judged = verdicts(one, said, critic=critic)
         if judged:
-            after[one.id] = named_in_comment(found[one.id], one, judged, threshold, related=related)
+            after[one.id] = after_verdicts(found[one.id], one, judged, threshold, related=related)
         for pair in judged.values():
             counts[pair.verdict.value] += 1
     return after, counts

@@ -1,7 +1,7 @@
 """Measures the answers for arriving issues: retrieval, calibration, and the effect of a threshold. Pure.
 
-Candidates are sorted best first. A comment shows at most five candidates, all at or above the threshold. A sampled
-arrival stands for several arrivals (`weight`).
+Candidates are sorted best first. A comment is taken to name those of the first five that are at or above the threshold.
+A sampled arrival stands for several arrivals (`weight`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bot.domain.likelihood import POSSIBLY
 Id = int | str
 
 MOST_SHOWN = 5
-"""A comment shows at most this many candidates."""
+"""As many as people get who ask (P6). By default, a comment names three unasked (P4)."""
 
 DEPTHS = (1, 5, 10, 20)
 """The values of k in RR@k."""
@@ -27,9 +27,6 @@ SHARES = (0.01, 0.02, 0.05, 0.10)
 BINS = 10
 HIGH = 0.3
 """Candidates from this confidence on have a separate error (`ece_high`): the many candidates near 0 would hide it."""
-
-# Thresholds are multiples of 1/1,000. A rounding error must not turn a product into the next lower threshold.
-_STEPS, _ROUNDING = 1_000, 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The first candidates in one tenth of the confidence, from `low` on; `right` is the share that is marked."""
+    """The first candidates in a tenth of the confidence from `low` on: the mean `confidence` and the marked share."""
 
     low: float
     count: int
@@ -113,8 +110,8 @@ class ThresholdOutcome:
     """The effect of the threshold `cut`. Numbers of issues are weighted.
 
     `right` counts the comments that name a marked original, and `precision` is the share of such comments (None without
-    comments). `said` is the number of comments that name the same report first, as the confidence predicts. `wrong`
-    counts the comments that name only issues that people called different, and `bothered` those on unmarked issues.
+    comments). `said` is the expected number of comments that name the same report first: the sum of their confidences.
+    `wrong` counts the comments that name only issues that people called different, `bothered` those on unmarked issues.
     `caught` is the share of marked duplicates whose comment names an original, and `false_alarms` the share of unmarked
     issues with a comment, right or wrong.
     """
@@ -206,6 +203,10 @@ def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
         said=sum(arrival.weight * arrival.top for arrival in commented),
         wrong=sum(arrival.weight for arrival in commented if arrival.is_wrong(cut)),
     )
+
+
+# Thresholds are multiples of 1/1,000. A rounding error must not turn a product into the next lower threshold.
+_STEPS, _ROUNDING = 1_000, 1e-9
 
 
 def threshold_for_share(judged: Iterable[JudgedArrival], share: float) -> float:

@@ -60,7 +60,7 @@ _ISSUE = (
 )
 _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
 # A claim: "duplicate of #7", "dupe: #7", "in favour of #7", "same bug as #7", "already reported in #7". But a
-# "near-duplicate" or "semi-duplicate" is not a duplicate. A number without `#` counts only in "of issue 7":
+# "near-duplicate" or "semi-duplicate" is not a duplicate. A number without `#` counts only in "of" or "to issue 7":
 # "duplicate issue 2 times" names no issue, and neither do 7.1, 100 % or 2024-05-01.
 _CLAIM = re.compile(
     r"\b(?<!\bnear[ -])(?<!\bsemi[ -])(?<!\bhalf[ -])(?<!\bnon[ -])"
@@ -82,7 +82,7 @@ _OF_ANOTHER = re.compile(
     r"\s+(?:(?!this\b|it\b)\w+\s+){0,4}\Z",
     re.IGNORECASE,
 )
-# "In favor of #7" counts only in a closing comment or after "closed": people also decide against proposals this way.
+# "In favor of #7" counts only in a closing comment or after "close": people also decide against proposals this way.
 _CLOSED = re.compile(r"\bclos", re.IGNORECASE)
 # "Same as #7" counts only in a closing comment, and not if the issue was fixed in the same way as #7.
 _DONE = re.compile(r"\b(?:fix|sol[uv]|resol|merg|implement|done)", re.IGNORECASE)
@@ -124,7 +124,7 @@ def read_comment(
 
 
 def _closing_statement(visible: str, repo: RepoRef, at: str) -> Statement | None:
-    """The statement of a comment that closes its issue but contains no claim."""
+    """The statement of a comment that closes its issue but contains no claim that counts."""
     if bare := _BARE.fullmatch(visible.strip()):
         return _statement(StatementKind.HINTS, bare, repo, at)
     called = _CALLED_ONE.search(visible)

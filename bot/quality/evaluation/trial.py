@@ -137,8 +137,8 @@ def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
 def read_answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -> dict[Id, Found]:
     """A replay's answers by the arrival's id, from rows with their locations in the file.
 
-    Raises UserError naming the location of a row with an unknown or later issue, a confidence outside [0, 1], or
-    candidates that are not best first.
+    Raises UserError naming the location of a row that is malformed, answers again, or has an unknown or later issue, a
+    confidence outside [0, 1], or candidates that are not best first.
     """
     position_of = {issue.id: at for at, issue in enumerate(issues)}
     found: dict[Id, Found] = {}
@@ -243,5 +243,5 @@ class Trial:
 
 
 def as_the_bot_asks() -> ReplayOptions:
-    """The options with the bot's own sources and weights, and as many candidates as the figures need."""
+    """The options with the index's sources, the shipped weights, and as many candidates as the figures need."""
     return ReplayOptions(top=max(DEPTHS))

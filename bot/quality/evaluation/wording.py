@@ -230,7 +230,7 @@ def interval(bounds: Interval | None) -> str:
 
 
 def a_month(number: float) -> str:
-    """The comments in an average month; a few comments a year are `<0.1`."""
+    """The comments in an average month; less than one comment in 20 months is `<0.1`."""
     return "<0.1" if 0 < number < 0.05 else f"{number:.1f}"
 
 
