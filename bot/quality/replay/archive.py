@@ -36,7 +36,7 @@ class PastIssue:
 
 
 def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
-    """The issues, numbered from 1 in order of arrival; an issue without a closing time is open."""
+    """The issues as rows of an index, numbered from 1 in order of arrival; one without a closing time is open."""
     return [
         IndexedIssue(
             number=number,
@@ -76,7 +76,7 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> list[PastIssue]:
             raise UserError(f"{location}: {issue.id!r} is the id of more than one issue, see {locations[issue.id]}")
         locations[issue.id] = location
         issues.append(issue)
-    # Issues from the same second are sorted by id. Padding makes numeric ids compare as numbers.
+    # Issues of the same time are sorted by id. Padding makes numeric ids compare as numbers.
     return sorted(issues, key=lambda issue: (issue.created_at, str(issue.id).zfill(12)))
 
 
@@ -140,7 +140,7 @@ def _issue(row: Any, location: str) -> PastIssue:
 def _time(field: str, text: Any) -> datetime:
     try:
         moment = with_zone(datetime.fromisoformat(text)).astimezone(UTC)
-        # Fails at both ends of the calendar, where some times have no value in seconds since 1970.
+        # Fails at the very end of the calendar, where the rounded seconds since 1970 lead into the year 10000.
         datetime.fromtimestamp(moment.timestamp(), UTC)
         return moment
     except (TypeError, ValueError, OverflowError):

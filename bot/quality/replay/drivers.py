@@ -72,7 +72,7 @@ def replay_index(
 
 # In a child process, the number of issues that have arrived in all child processes together.
 _arrived: Synchronized[int]
-# Seconds between two looks at that number.
+# How often the parent process reads that number, in seconds.
 _EVERY = 0.2
 
 

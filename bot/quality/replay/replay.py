@@ -201,7 +201,7 @@ class FutureLeak(DoppelError):
 class ReplayAnswer:
     """One arrival, by its id in the file. `candidates` are ids with relevance (by default the confidence), best first.
 
-    `judge_question` has the replay's issue numbers; `ids` are the ids in the file of the issues in that question.
+    `judge_question` has the replay's issue numbers; `ids` are the ids in the file of the question's candidates.
     """
 
     id: int | str
