@@ -123,7 +123,7 @@ def facts(group: DuplicateGroup, say: Messages) -> str:
     )
 
 
-def age(entry: BacklogIssue, say: Messages) -> str:
+def state_and_day(entry: BacklogIssue, say: Messages) -> str:
     state = say.state_open() if entry.state == "open" else say.state_closed()
     return f"{state} · {say.reported(day=entry.created_at.date())}"
 
@@ -132,7 +132,7 @@ def _group(rank: int, group: DuplicateGroup, links: IssueNames, most_members: in
     """An item of a numbered list, with the other lines below it."""
     original, prefix = group.original, f"{rank}. "
     lines = [
-        f"- {sentence(age(original, say))} · {facts(group, say)}",
+        f"- {sentence(state_and_day(original, say))} · {facts(group, say)}",
         *(line for member in group.members[:most_members] for line in _member(member, links, say)),
     ]
     if len(group.members) > most_members:
@@ -143,7 +143,8 @@ def _group(rank: int, group: DuplicateGroup, links: IssueNames, most_members: in
 
 def _member(member: GroupMember, links: IssueNames, say: Messages) -> list[str]:
     entry = member.entry
-    reasons = [f"{confidence_words(member.confidence, say)} · {age(entry, say)}", *reasons_in(member.reasons, say)]
+    first = f"{confidence_words(member.confidence, say)} · {state_and_day(entry, say)}"
+    reasons = [first, *reasons_in(member.reasons, say)]
     return [f"- {links.issue(entry.number)} {escape(entry.title)}", *(f"  - {sentence(reason)}" for reason in reasons)]
 
 

@@ -36,7 +36,7 @@ from bot.storage.schema import scan_answers as table
 
 log = logging.getLogger(__name__)
 
-#: Finds the matches of many issues, one batch after the other.
+#: Finds the matches of many issues, in batches.
 MatchMany = Callable[[Sequence[int]], Iterable[list[ScanAnswer]]]
 
 #: An answer keeps at most MOST candidates, with at least a confidence of LEAST, the lowest possible threshold.
@@ -148,7 +148,7 @@ class Scan(TableGateway):
         self._closed = closed
 
     def begin(self, *, fresh: bool = False) -> None:
-        """Delete the answers that name issues changed since; with `fresh`, delete all. `missing` finds the rest."""
+        """Delete the answers that name issues changed since; with `fresh`, all. `missing` finds other outdated ones."""
         in_repo = table.c.repo_id == self._repo_id
         # Find them before the transaction, which keeps other writers of SQLite waiting.
         numbers = [] if fresh else self._naming_changed_issues()
