@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bot.search.index.arrays import Floats
 
 _MOST_STEPS = 50
-# Standardised values are clipped at this value, so that no single example dominates.
+# `fit_probability` clips standardised values at this value, so that no single example dominates.
 _FAR = 8.0
 _LEAST_FRACTION = 1e-6
 

@@ -2,12 +2,12 @@
 
 Training replays each file: when an issue arrives, the index holds all earlier issues. For each duplicate, and for a
 seeded sample of the other issues, training looks up the candidates and compares them with the marks. Training fits two
-models.
+models to the marks.
 
 The first model is the order, learned only from duplicates (`fitting.fit_order`). The second model is the probability,
 learned from the first five candidates of each list (`fitting.fit_probability`) in repositories of any size: training
-makes smaller repositories out of large ones. The correction for small repositories is fitted last and separately, so
-that it does not affect large repositories.
+makes smaller repositories out of large ones. The correction for small repositories is fitted afterwards, by itself, so
+that it does not affect large ones. A last step, learned from readers' verdicts, turns a mark's odds into P1.
 
 For the probability, an order that was learned from other issues sorts an issue's candidates, as it will for new issues.
 A sampled issue has the weight of all issues that it represents, because duplicates are rare among new issues.
@@ -47,15 +47,15 @@ from bot.search.matching.weights import KNOWN, READ, UNKNOWN, shipped_text
 PRIOR_ORDER = {"same_author": -1.0}
 PRIOR_PROBABILITY = {**PRIOR_ORDER, "reported": -0.15}
 L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
-#: The probability is learned from this many first candidates of an issue: a comment shows as many.
+#: The probability is learned from this many first candidates of an issue: people who ask get as many (P6).
 SHOWN = 5
 #: The order is learned from whole repositories, and from repositories reduced to these shares.
 SMALL_SHARES = (0.03, 0.01)
 #: The arrivals form at least this many parts. An order learned from the other parts sorts each part's candidates.
 PARTS = 3
 
-#: How much of the reduction in `thinned` comes from leaving out the first issues, as an exponent of the share. This
-#: value gave the best probabilities in two small trackers that were not used for training (docs/research/tried.md).
+#: How much of the reduction in `thinned` comes from leaving out the first issues, as an exponent of the share;
+#: docs/research/tried.md compares other values.
 LATER = 0.25
 #: The whole reduction comes from leaving out the first issues, and none from random omissions.
 LATER_ONLY = 1.0
@@ -170,7 +170,7 @@ def _readings(
         for small in (False, True):
             readings = [(one, one.read) for one in collected if one.read is not None and one.read.small is small]
             judged = [_judged(models.odds(one, read.signed), read) for one, read in readings]
-            # Every project has the same total weight, regardless of its number of arrivals.
+            # Whatever its number of arrivals, each file has the same total weight, and so have its small repositories.
             total = sum(read.weight * len(read.same) for _, read in judged)
             odds += [log_odds for log_odds, _ in judged]
             reads += [replace(read, weight=read.weight / total) for _, read in judged]
@@ -268,7 +268,7 @@ def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> ProbabilityMode
     grown = [one for one in arrivals if not one.young]
     lists = ordered(grown, order.parts, seed)
     # No order was learned from young arrivals, so the order of all other arrivals may sort these.
-    small = [_leaders(one, order.whole) for one in arrivals if one.young]
+    small = [_top_candidates(one, order.whole) for one in arrivals if one.young]
     small += ordered(grown, order.parts, seed, LATER_ONLY)
     rows, same = np.vstack([one.rows for one in lists]), np.concatenate([one.same for one in lists])
     weight = np.repeat([one.stands_for for one in lists], [len(one.same) for one in lists])
@@ -306,17 +306,17 @@ def ordered(
     arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, later: float = LATER
 ) -> list[TopCandidates]:
     """The first few candidates of arrivals in repositories of any size, sorted by `orders`; `later` as in `thinned`."""
-    return [_leaders(one, orders[at % len(orders)]) for at, one in of_any_size(arrivals, seed, later)]
+    return [_top_candidates(one, orders[at % len(orders)]) for at, one in of_any_size(arrivals, seed, later)]
 
 
 def _ranked(arrival: Arrival, order: Fitted) -> tuple[Integers, Floats]:
-    """The positions of an arrival's candidates, best first, and the leaders' `probability.confidence_rows`."""
+    """The positions of an arrival's candidates, best first, and the `confidence_rows` of the first (LEADERS)."""
     scores = order.scores(features.with_pool_ranks(arrival.values))
     best = np.argsort(-scores, kind="stable")
     return best, probability.confidence_rows(arrival.values[best], scores[best], arrival.earlier)
 
 
-def _leaders(arrival: Arrival, order: Fitted) -> TopCandidates:
+def _top_candidates(arrival: Arrival, order: Fitted) -> TopCandidates:
     best, rows = _ranked(arrival, order)
     return TopCandidates(arrival.earlier, rows[:SHOWN], arrival.same[best[:SHOWN]], arrival.stands_for)
 

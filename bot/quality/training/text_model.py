@@ -3,8 +3,8 @@
 The base model is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). A batch holds pairs of texts of
 one project: a text, and its partner, the next text that is marked as the same. Tuning moves each text closer to its own
 partner than to all other partners of the batch, by the multiple negatives ranking loss (Henderson and others, 2017)
-with cosines scaled by 20. Tuning changes neither the word embeddings nor the first two layers: a few thousand pairs are
-not enough to improve them. The tuned model has eight-bit weights.
+with cosines scaled by 20. Tuning changes neither the embeddings nor the first two layers: a few thousand pairs are not
+enough to improve them. The tuned model has eight-bit weights.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from bot.search.index.analysis import SUPPLIED_ISSUES, SUPPLIED_SHARE
 BASE = "sentence-transformers/all-MiniLM-L6-v2"
 #: Passes over all groups, pairs in a batch, the highest learning rate, and the factor of the cosines.
 EPOCHS, BATCH, RATE, SCALE = 2, 48, 3e-5, 20.0
-# The number of layers that tuning does not change, besides the word embeddings.
+# The number of layers that tuning does not change, besides the embeddings.
 _FROZEN = 2
 
 Pair = tuple[str, str]
 
 
 def tune(files: Sequence[Path], folder: Path, progress: Callable[[int, int], None], *, seed: int) -> None:
-    """Tune a model and write the result into `folder`. Raises ValueError if too few pairs are marked."""
+    """Tune a model and write the result into `folder`. Raises ValueError if every file marks too few groups."""
     import torch
     from torch.nn import functional
     from transformers import AutoTokenizer
