@@ -74,7 +74,7 @@ def _named(decision: Decision) -> tuple[Evidence, ...]:
 
 
 def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
-    """Points for confirmed candidates. Those above any threshold sum up to the heaviest confirmation there."""
+    """Points for confirmed candidates. The weights above any threshold sum up to the heaviest confirmation there."""
     confirmed = []
     for example in made:
         candidate = next((evidence for comment in comments if (evidence := comment.about(example.other))), None)
@@ -219,7 +219,7 @@ def current_calibration(store: Store, repo_id: int, now: float) -> CalibrationRe
 
 
 def current_feedback(store: Store, repo_id: int, now: float) -> list[Example]:
-    """The feedback that counts: from the last year, and from after the last reset of the threshold."""
+    """The feedback that counts: from the last year, but after the last `doppel calibrate --reset`, if any."""
     known = store.calibrations.get(repo_id)
     return feedback_since(store, repo_id, max(known.since if known else 0.0, now - WINDOW))
 

@@ -21,13 +21,13 @@ from bot.quality.feedback import Example, by_issue
 from bot.search.index import Index
 from bot.storage import Store
 
-# Matches the lines that `checkbox` begins, indented or not.
+# Matches what `checkbox` writes at the beginning of a line, indented or not.
 _BOX = re.compile(r"^ {0,6}[-*] \[([ xX])\] <!-- ([1-9][0-9]{0,9}) ([1-9][0-9]{0,9}) (same|other) -->", re.MULTILINE)
 
 Pair = tuple[int, int]
 
 SOMEBODY = "(somebody who can write here)"
-"""Stands for the person who ticked a box until the event with the login arrives. No login contains brackets."""
+"""Stands for the person who ticked a box until the event with the login arrives. No login contains parentheses."""
 
 
 def checkbox(pair: Pair, same: bool, ticked: bool) -> str:
@@ -54,7 +54,7 @@ WEEK = 7 * 86_400.0
 
 
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
-    """The digest from `since` to `now`. Feedback counts for a year, even from before a reset of the threshold."""
+    """The digest from `since` to `now`. Counts at least a year's feedback, even before a reset of the threshold."""
     decisions = store.decisions.between(repo_id, since, now)
     feedback = feedback_since(store, repo_id, min(since, now - WINDOW), {decision.number for decision in decisions})
     spent = store.judgements.spent(repo_id, since, now)
@@ -69,7 +69,7 @@ def titles_of(index: Index, repo_id: int, found: Digest) -> Mapping[int, str]:
 
 
 def store_checkboxes(store: Store, index: Index, repo_id: int, body: str, login: str, now: float) -> int:
-    """Store the boxes in the digest issue's text as signals by `login`; return the number of changed boxes."""
+    """Store the boxes in the digest issue's text as signals by `login`; return how many pairs' answers changed."""
     signals, answers = store.signals, read_checkboxes(body)
     known = stored_checkboxes(signals.since(repo_id, 0.0))
     new = [
@@ -106,8 +106,8 @@ class CommentRating(StrEnum):
 class DigestLine:
     """One issue on which the bot commented, or would have commented.
 
-    `other` is the issue's likeliest candidate, `probability` that candidate's probability. `said` lists the ways in
-    which people called the comment right or wrong.
+    `other` is the first issue of this repository that the comment names, `probability` its probability. `said` lists
+    the ways in which people called the comment right or wrong.
     """
 
     number: int

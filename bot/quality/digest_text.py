@@ -78,7 +78,7 @@ class DigestView:
     say: Messages
     ill: Illness | None = None
 
-    def named(self, number: int) -> str:
+    def link_and_title(self, number: int) -> str:
         title = escape(self.titles.get(number, ""))
         return f"{self.links.issue(number)} {title}" if title else self.links.issue(number)
 
@@ -115,7 +115,7 @@ def _body(view: DigestView, lines: tuple[DigestLine, ...], ticked: Mapping[Pair,
 def _item(view: DigestView, line: DigestLine, ticked: Mapping[Pair, bool]) -> str:
     pair, say = (line.number, line.other), view.say
     sentence = say.digest_named if line.posted else say.digest_would_name
-    number, other = no_formula(view.named(line.number), view.named(line.other))
+    number, other = no_formula(view.link_and_title(line.number), view.link_and_title(line.other))
     return "\n".join(
         [
             f"- {number}",

@@ -97,7 +97,7 @@ def examples(
 ) -> list[Example]:
     """All feedback from `since` on as labelled pairs, earliest first. Leaves out feedback without weight.
 
-    A reaction judges the comment as it was at that time, that is, the last earlier decision. An example's `number` is
+    A reaction judges the comment as it was then: by the last earlier decision to comment. An example's `number` is
     the issue for which the bot found the other issue, even if people gave the feedback on that other issue. Of several
     `of` commands on an issue, the last counts. The caller leaves out retracted feedback.
     """

@@ -1,4 +1,4 @@
-"""Searches a repository for the command line, the dashboard and agents, with its settings and people's decisions."""
+"""A repository as `doppel find` and the agents' tools search it: with its settings and people's decisions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Reads the reactions to the bot's comments in one repository, folds rejected comments, and reads decided suggestions.
 
 A 👎 by the issue's author or by somebody with triage access folds the comment once, unless somebody with triage access
-gives a 👍. If people take the 👎 back or overrule it, the bot unfolds the comment and never folds it again. Once
-a person has folded or unfolded a comment, the bot no longer changes it.
+gives a 👍. If people take the 👎 back or overrule it, the bot unfolds the comment and never folds it again. It leaves a
+comment alone while a person has folded it, and for ever once a person has changed what the bot had folded.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class ReactionPoll:
                 self.store.forget_issue(self.repo_id, comment.number)
 
     def _with_node_id(self, comment: WatchedComment) -> WatchedComment | None:
-        """The comment with its GraphQL node id, which costs one request for each comment."""
+        """The comment with its GraphQL node id, at one request if unknown; None if it is gone or the budget spent."""
         if comment.node_id:
             return comment
         if not self.budget.take():
