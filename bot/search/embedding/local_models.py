@@ -41,7 +41,7 @@ class WordLlama:
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Like `embed`, but unscaled: sums, which point the same way as the means. NaN shows a broken file."""
-        # Only one thread at a time may read the files.
+        # Several threads must not read the files at once, each for itself.
         with _lock:
             tokenizer, token_vectors = _read_wordllama()
         sums = np.zeros((len(texts), token_vectors.shape[1]), dtype=np.float32)
@@ -73,7 +73,7 @@ def _read_wordllama() -> tuple[Any, NDArray[np.float16]]:
     return tokenizer, token_vectors
 
 
-#: The text model reads the first MOST_TOKENS tokens of a text, which never span more than MOST_CHARACTERS characters.
+#: The text model reads at most the first MOST_TOKENS tokens of a text's first MOST_CHARACTERS characters.
 MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
 # In languages other than English, the model knows only characters and word pieces, so that unrelated titles look alike:
 # the mean cosine of such titles is .05 in English, .40 in Spanish and .59 in Chinese. So a text gets a vector only if
@@ -223,7 +223,7 @@ NONE, DEFAULT = "none", "wordllama"
 
 
 def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embedder | None:
-    """The host's model, not loaded yet: WordLlama, a remote model at `url`, one of sentence-transformers, or None."""
+    """The host's model, not loaded yet: None for `none`; else any model at `url`; else WordLlama or a SentenceModel."""
     if model == NONE:
         return None
     if url:
