@@ -1,6 +1,6 @@
 """`Finder.find_duplicates` (F2): search, merge, score, group, present.
 
-The finder has effects only through the client, the index and the word statistics that its caller passes.
+The finder has effects only through what its caller passes: client, index, sources, word statistics and judge.
 `sources/federated.py` searches over the network; `scoring.py` and `unindexed.py` score the results.
 """
 
@@ -224,7 +224,7 @@ class Finder:
         failed = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
         if opinion.problem is not None:
             failed += (SourceProblem(JUDGE, opinion.problem),)
-        # A person's search words replace the issue's own.
+        # The sources searched for a person's words instead of the issue's own.
         usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
         first = [result for result, _ in found[: results.MOST_CONSIDERED]]
         report = Report(
@@ -293,7 +293,7 @@ class Finder:
     def _rank(
         self, target: Issue, candidates: Sequence[scoring.ScoredIssue], options: FindOptions, session: _Session
     ) -> list[tuple[scoring.ScoredIssue, float]]:
-        """The candidates over the threshold with their relevance (H5), best first; of equal ones, the oldest first."""
+        """Candidates over the threshold with relevance (H5), best first, then the oldest first unless it is learned."""
         similar = [
             one
             for one in candidates

@@ -151,7 +151,7 @@ def bot_options(
     """The options of the bot's own search about a new issue.
 
     `threshold` is the least probability at which the bot comments. `rejected`, `rejected_elsewhere` and `duplicates`
-    are people's decisions, as in `FindOptions`. The parent of a sub-issue is never its duplicate.
+    are people's decisions, as in `FindOptions`. A sub-issue is never a duplicate of its parent.
     """
     if (parent := target.parent) and parent.repo.key == target.repo.key:
         rejected = {*rejected, parent.number}

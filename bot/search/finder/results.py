@@ -109,7 +109,7 @@ def search_query(runs: Sequence[QueryRun]) -> str:
 def counted(
     inside: Mapping[str, Sequence[int]], gathered: Gathered, target: Issue, only: Collection[str] = ()
 ) -> dict[str, int]:
-    """Count all results, the unique ones, the duplicates, and the results of each source.
+    """Count all results, the unique ones, those that repeat another (`duplicates`), and the results of each source.
 
     `inside` maps the index's sources to the numbers that they found in the target's repository. If `only` names
     sources, only their results count (H4).
@@ -128,7 +128,7 @@ def counted(
 
 
 MOST_CONSIDERED = 10
-"""A comment never names this many issues, so results further down the list cannot explain a decision."""
+"""A comment never names more issues, so results further down the list cannot explain a decision."""
 
 
 def considered(

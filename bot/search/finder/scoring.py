@@ -40,8 +40,8 @@ class ScoredIssue:
 class IndexResults:
     """The index's answer: candidates, most likely first, and in `found` the numbers that each source found.
 
-    `indexed` has the numbers of all results that are in the index. Results that rank too low to be compared are no
-    candidates, and must not be scored elsewhere: in another list, they could score higher than results of better ranks.
+    `indexed` has the numbers of the candidates and of other hits in the index. Hits that rank too low to be compared
+    are no candidates, and must not be scored elsewhere: in another list, they could score higher than better ranks.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
@@ -130,7 +130,7 @@ def _choose_compared(
     found: Mapping[str, Sequence[int]],
     own: Sequence[Hit],
 ) -> set[int]:
-    """R: choose the issues to compare by the fused ranks of all sources."""
+    """Choose the issues to compare by the fused ranks of all sources (R2)."""
     rows = session.issues({number for numbers in found.values() for number in numbers})
     lists = {
         name: [as_issue(rows[number], target) for number in numbers if number in rows]
@@ -214,7 +214,7 @@ def _with_relatives(
 ) -> tuple[dict[int, Issue], dict[int, int]]:
     """Add the candidates' duplicates and originals. Returns all issues, and the map from duplicates to originals.
 
-    `ties` has the links from the index, `by_people` those that people made by command.
+    `ties` has the links from the index, `by_people` those that people made.
     """
     known = dict(candidates)
     asked = set(candidates)
@@ -227,7 +227,7 @@ def _with_relatives(
         issues, more = look_up(wanted)
         known.update({number: issue for number, issue in issues.items() if number not in known})
         ties.update(more)
-    # A reopened issue is no longer a duplicate.
+    # An open issue counts as no duplicate: somebody reopened it, or left it open.
     ties = {
         number: original
         for number, original in {**ties, **by_people}.items()
