@@ -19,7 +19,7 @@ class RepositoryInfo(Protocol):
     """Tells the index about a repository. The methods must be quick; their results may change at any time."""
 
     def may_embed(self, repo_id: int) -> bool:
-        """Whether the model may get this repository's texts (C6a: most remote models get no private text)."""
+        """Whether the model may get this repository's texts (C6a: a remote one needs consent for private texts)."""
 
     def form_lines(self, repo_id: int) -> Collection[str]:
         """The lines that the repository's issue forms and templates put into an issue."""
@@ -27,7 +27,7 @@ class RepositoryInfo(Protocol):
 
 @dataclass
 class FormLines:
-    """A `RepositoryInfo` with fixed form lines, for texts that never leave this machine."""
+    """A `RepositoryInfo` with fixed form lines, for texts that every model may get."""
 
     lines: Collection[str] = ()
 
@@ -66,7 +66,7 @@ class Analysis:
 
 
 def countable_lines(lines: Iterable[str]) -> list[str]:
-    """The lines of an issue that are counted, without repetitions."""
+    """The lines of an issue that are counted, without repetitions and empty lines."""
     distinct = dict.fromkeys(lines)
     distinct.pop("", None)
     return list(itertools.islice(distinct, MOST_LINES))
@@ -78,7 +78,7 @@ def whole_issue_term(title: str, lines: Iterable[str]) -> str:
 
 
 def hashes(space: str, terms: Iterable[str]) -> list[int]:
-    """The hashes that stand for terms in the database: signed 64-bit integers from a cryptographic hash."""
+    """The hashes that stand for a space's terms in the database: signed 64-bit integers from a cryptographic hash."""
     hasher = hashlib.blake2b(digest_size=8, person=space.encode()[:16])
     digests = []
     for term in terms:
@@ -117,7 +117,7 @@ def stored_boilerplate(lines: Sequence[str], copy: str, stored: Collection[str])
     `stored` has the lines of the issue that were not boilerplate at that time and, if there were any, `copy`, the whole
     issue as a single term. Counting again now would miss forms that are no longer used.
     """
-    # Unknown: another version of the analyser read the issue, or the issue had too many lines to count all of them.
+    # Unknown: another version of the analyser read the issue, or the issue may have more lines than were counted.
     if (stored and copy not in stored) or len(stored) > MOST_LINES:
         return None
     return {line for line in lines if line} - {*stored}

@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 #: Larger counts and lengths are cut to these values; the difference does not matter for scores.
 MOST_COUNTED = 255
 LONGEST_FIELD = 65_535
-#: Packed terms have room for this many fields; unused fields are empty.
+#: Packed terms (`pack_terms`) have room for this many fields; unused fields are empty.
 MOST_FIELDS = 16
 #: The packed terms of an issue that has none.
 NO_TERMS = bytes(2 * MOST_FIELDS)
@@ -33,9 +33,9 @@ _NUMBER_SHIFT, _LENGTH_SHIFT = np.uint64(32), np.uint64(16)
 
 
 def pack_postings(numbers: NDArray[Any], lengths: NDArray[Any], counts: NDArray[Any]) -> Postings:
-    cut = np.minimum(lengths, LONGEST_FIELD).astype(np.uint64) << _LENGTH_SHIFT
-    packed = (numbers.astype(np.uint64) << _NUMBER_SHIFT) | cut | np.minimum(counts, MOST_COUNTED).astype(np.uint64)
-    return np.asarray(packed, dtype=np.uint64)
+    shifted_lengths = np.minimum(lengths, LONGEST_FIELD).astype(np.uint64) << _LENGTH_SHIFT
+    cut_counts = np.minimum(counts, MOST_COUNTED).astype(np.uint64)
+    return np.asarray((numbers.astype(np.uint64) << _NUMBER_SHIFT) | shifted_lengths | cut_counts, dtype=np.uint64)
 
 
 def read_postings(*blobs: bytes) -> Postings:
@@ -104,7 +104,7 @@ def unpack_terms(blobs: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
     return unpacked
 
 
-#: A function that takes a term's counts and the fields' lengths, and returns a score for each posting.
+#: A function that takes the counts and the lengths in postings, and returns a score for each posting.
 Scoring = Callable[[Floats, Floats], Floats]
 
 

@@ -33,13 +33,14 @@ class RepositoryAnalyser:
         self._analyser = analyser
         self._info = about
         names = [field.name for field in analyser.fields]
+        # The positions of the fields `lines` and `supplied`.
         self._line_fields = [names.index(name) for name in (analyser.lines, analyser.supplied)]
 
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool = False) -> dict[int, Analysis]:
         """Analyse titles and bodies, by number, one after the other: an issue's lines count for the issues after it.
 
         A stored issue is analysed as if it were new: its stored lines do not count. But `again` leaves out the same
-        boilerplate as when the issue was stored.
+        boilerplate as when the issue was stored, if that is known.
         """
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
         copies = {number: whole_issue_term(title, lines[number]) for number, (title, _) in texts.items()}
@@ -100,7 +101,7 @@ class RepositoryAnalyser:
         """For each issue, the lines that were boilerplate when the issue was stored; None if that is unknown."""
         boilerplate = {}
         for number, packed in stored.items():
-            (bag,) = unpack_terms([packed], self._line_fields[:1])
-            stored_lines = {line_of.get(term, "") for term in bag.terms.tolist()}
+            (own_lines,) = unpack_terms([packed], self._line_fields[:1])
+            stored_lines = {line_of.get(term, "") for term in own_lines.terms.tolist()}
             boilerplate[number] = stored_boilerplate(lines[number], copies[number], stored_lines)
         return boilerplate

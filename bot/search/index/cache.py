@@ -1,7 +1,8 @@
 """This process's cache of each repository: term frequencies and vectors.
 
 The cache first reads both in full. Afterwards, sequence numbers show which issues any process has changed, and the
-cache reads only those. After many changes, it reads the term frequencies in full again.
+cache reads only those. It reads the term frequencies in full again after many changes, and the vectors after a change
+of the model or the centre.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from bot.storage.schema import index_lists, indexed_terms
 
 #: Bytes for all repositories together; the least recently used repository is dropped first.
 MOST_BYTES = 128 << 20
-#: All words are counted again after changes to more issues than this number plus one percent of all issues.
+#: All terms are counted again after changes to more issues than this number plus one percent of all issues.
 FEW_CHANGED = 50
 
 _ROWS = 10_000
@@ -54,7 +55,7 @@ class RepositoryCache:
         return _OWN_BYTES + self._neighbours.size + frequency_bytes
 
     def recount(self) -> None:
-        """Count all words again at the next search. Call this when this process has removed words from issues."""
+        """Count all terms again at the next search. Call this when this process has removed terms from issues."""
         with self._lock:
             self._frequencies.clear()
 
@@ -63,8 +64,8 @@ class RepositoryCache:
 
         Most terms are in only one issue. So only lists of several issues are read, and every other term counts 1.
 
-        If another process removes a word from an issue, the issue still counts for the word until another issue with
-        the word changes.
+        If another process removes a term from an issue, the issue still counts for the term until another issue with
+        the term changes.
         """
         with self._lock:
             if self._counted_until < state.sequence:
@@ -72,7 +73,7 @@ class RepositoryCache:
                     since = {"repo_id": repo_id, "after": self._counted_until}
                     unchanged, changed = connection.execute(_UNCHANGED_AND_NEWER, since).one()
                     # If every issue has changed, another process may have rebuilt the index with other term numbers.
-                    # And after many changes, counting all words is quicker.
+                    # And after many changes, counting all terms is quicker.
                     if not unchanged or changed > FEW_CHANGED + state.issues // 100:
                         self._frequencies.clear()
                 for position, counts in self._frequencies.items():
@@ -153,7 +154,7 @@ _UNCHANGED_AND_NEWER = sa.select(
 def _count_changed(
     connection: sa.Connection, repo_id: int, counts: Mapping[int, NDArray[np.int32]], after: int
 ) -> None:
-    """Recount the words of issues that changed since the change `after`."""
+    """Recount the terms of issues that changed since the change `after`."""
     blobs = list(connection.execute(_NEWER_TERMS, {"repo_id": repo_id, "after": after}).scalars())
     for field, bags in zip(counts, unpack_terms(blobs, list(counts)), strict=True):
         first = list_key(field, 0)

@@ -1,6 +1,6 @@
 """Fast statements over many rows for SQLite and PostgreSQL, and the row of each repository's totals.
 
-This row is the repository's lock, too: each change of the index locks it.
+Each change of the index holds the repository's lock (`lock_index`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def fetch(
     """Select columns of a repository's rows whose `column` is one of `keys`: each row once, in no particular order.
 
     On PostgreSQL the statement looks up each key separately. With `= ANY` or a join, PostgreSQL would read all rows of
-    the repository, twenty times as slowly, until the new table has statistics. OFFSET prevents a join.
+    the repository, twenty times as slowly, if the table has no statistics. OFFSET prevents a join.
     """
     wanted = sorted(set(keys))
     if not wanted:
@@ -119,8 +119,8 @@ class IndexState:
 
     `sequence` is the number of the last change. `next_term` is the lowest number that no term has had. `lengths` has
     the total length of each field, by position. `vectors` counts the issues with vectors of the model `model`, and
-    `vector_sum` is the sum of these vectors. Searches subtract `centre` from each vector. `vector_sum` and `centre` are
-    (2, dimensions). `reading` is the version of the analyser that read the issues.
+    `vector_sum` is the sum of these vectors. Searches subtract `centre` from each vector. Each of the two has a row for
+    titles and one for texts, (2, dimensions). `reading` is the version of the analyser that read the issues.
     """
 
     sequence: int = 0

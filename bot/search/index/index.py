@@ -40,7 +40,7 @@ from bot.storage.sqlite import memory_engine
 
 #: The most issues that one transaction writes. A larger transaction writes fewer pages for each issue.
 BATCH = 5_000
-#: If the model is remote, this many issues are embedded and written at a time.
+#: `embed_missing` embeds and writes this many issues at a time if the model is remote.
 _REMOTE_BATCH = 32
 
 _ABOVE = (
@@ -52,7 +52,10 @@ _ABOVE = (
 
 
 class _LastPut(NamedTuple):
-    """A thread's last `put`, of `issue` (repository, number, text). It is valid for these form lines and `sequence`."""
+    """A thread's last `put` of a single `issue` (repository, number, text), for a search that analyses the same text.
+
+    It is valid while the repository has these form lines and this `sequence`.
+    """
 
     issue: tuple[int, int, tuple[str, str]]
     forms: Collection[str]
@@ -156,7 +159,7 @@ class Index:
         return self._repository_analyser.read(repo_id, {number: text})[number]
 
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
-        """The vectors of title and whole text, (2, dimensions); None without a model. Raises EmbeddingError."""
+        """The vectors of title and text, (2, dimensions); None without an allowed model. Raises EmbeddingError."""
         model = self._allowed_model(repo_id)
         if model is None:
             return None
@@ -311,7 +314,7 @@ class Index:
         """Remove the stored terms of `numbers`, and add those of the batch. Returns whether any terms were removed."""
         columns = (indexed_terms.c.number, indexed_terms.c.terms, indexed_terms.c.changed)
         old = fetch(connection, repo_id, columns, indexed_terms.c.number, numbers)
-        dropped, leaving, lengths = stored_entries({number: blob for number, blob, _ in old}, len(self._fields))
+        dropped, dropped_issues, lengths = stored_entries({number: blob for number, blob, _ in old}, len(self._fields))
         state.issues -= len(old)
         for position, length in enumerate(lengths):
             state.lengths[position] = state.lengths.get(position, 0) - length
@@ -319,7 +322,7 @@ class Index:
         if batch is not None:
             added, postings = self._add_terms(connection, repo_id, state, batch)
         since = {number: changed for number, _, changed in old}
-        change = PostingsChange(added, postings, dropped, leaving, since, self._searchable)
+        change = PostingsChange(added, postings, dropped, dropped_issues, since, self._searchable)
         empty = update_postings(connection, repo_id, change, state.sequence)
         if len(empty):
             # The low half of a list's key is the number of its term.

@@ -1,12 +1,12 @@
 """The inverted index: the vocabulary, which numbers terms, and a list of postings for each term of each field.
 
 Terms get ascending numbers, so that statistics can be arrays with an entry for each number. Somebody who edits an issue
-all day, with new words each time, could make the numbers grow without end. So before the highest number doubles, new
-terms get the numbers of forgotten terms, if many of these are free.
+all day, with new words each time, could make the numbers grow without end. So before the numbers pass a power of
+two, new terms get the numbers of forgotten terms, if many of these are free.
 
 A list is a single row: the number of issues, and the latest postings, called the tail. A tail that grows long moves
-into a chunk, a row of its own. So for most terms, a search reads only one row, and for each term, a new issue writes a
-bounded number of bytes.
+into a chunk, a row for many postings. So for most terms, a search reads only one row, and for each term, a new issue
+writes a bounded number of bytes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from bot.storage.schema import index_chunks as chunks
 from bot.storage.schema import index_lists as lists
 from bot.storage.schema import index_vocabulary as table
 
-#: While all numbers are below this, none is used again: the statistics take just a quarter of a megabyte.
+#: While all numbers are below this, none is used again: a field's statistics take just a quarter of a megabyte.
 SPARED = 1 << 16
 
 
@@ -173,7 +173,7 @@ def update_postings(connection: sa.Connection, repo_id: int, change: PostingsCha
     known = read_lists(connection, repo_id, list(spans.keys() | leaving.keys()))
     tails = _shortened_tails(connection, repo_id, known, leaving, change)
     rows: list[tuple[int, int, int, bytes]] = []
-    sealed: dict[int, bytes] = {}
+    long_tails: dict[int, bytes] = {}
     empty: list[int] = []
     no_list = (0, 0, b"")
     for key in sorted(spans.keys() | leaving.keys()):
@@ -184,19 +184,19 @@ def update_postings(connection: sa.Connection, repo_id: int, change: PostingsCha
         if start < end and key >> 32 in change.posted:
             tail += raw[8 * start : 8 * end]
             if len(tail) > TAIL:
-                sealed[key] = tail
+                long_tails[key] = tail
                 tail = b""
         if issues > 0:
             rows.append((repo_id, key, issues, tail))
         else:
             empty.append(key)
     upsert(connection, lists, rows)
-    _seal(connection, repo_id, sealed, sequence)
+    _move_into_chunks(connection, repo_id, long_tails, sequence)
     delete(connection, lists, repo_id, "list", empty)
     return np.array(empty, dtype=np.int64)
 
 
-def _seal(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], sequence: int) -> None:
+def _move_into_chunks(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], sequence: int) -> None:
     """Append each tail to the list's last chunk, or make a new chunk if the last chunk is long.
 
     A chunk has the number of the change that last added to it.
@@ -328,8 +328,8 @@ def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) 
     bags = [analysis.terms.get(name, {}) for analysis in analyses]
     sizes = np.fromiter(map(len, bags), np.int64, len(bags))
     total = int(sizes.sum())
-    words = itertools.chain.from_iterable(bags)
-    terms = np.fromiter(map(positions.__getitem__, words), np.int64, total)
+    terms = itertools.chain.from_iterable(bags)
+    indices = np.fromiter(map(positions.__getitem__, terms), np.int64, total)
     counts = np.fromiter(itertools.chain.from_iterable([bag.values() for bag in bags]), np.int64, total)
     # Cut the counts as the database does, so that the removal of an issue subtracts the same counts.
-    return np.repeat(np.arange(len(bags)), sizes), terms, np.minimum(counts, MOST_COUNTED)
+    return np.repeat(np.arange(len(bags)), sizes), indices, np.minimum(counts, MOST_COUNTED)

@@ -1,4 +1,4 @@
-"""The text model's vectors of stored issues. A search makes the vectors that it needs, and the indexer all others."""
+"""The text model's vectors of stored issues. A search makes a few that it needs, and the indexer can make the rest."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ def grown(array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
     return np.concatenate([array, np.full((more, *array.shape[1:]), fill, dtype=array.dtype)])
 
 
-#: The centre is computed when there are this many vectors, and again each time their number has doubled.
+#: The centre is computed each time the number of vectors passes a power of two, from this one on.
 FIRST_CENTRE = 512
 
 
