@@ -32,7 +32,7 @@ WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding",
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """The state of a repository's index, which holds `issues` of about `expected` issues (None: unknown).
+    """The state of a repository's index, with `issues` of about `expected` issues (None: unknown or outdated).
 
     `vectors` issues have vectors of the current model, and `texts` issues have vectors of the text model; None without
     that model. `problem` says why the index waits, or is empty.
@@ -80,7 +80,7 @@ def state_of(progress: Progress | None, issues: int, vectors: int | None, texts:
 logger = logging.getLogger(__name__)
 
 RESYNC_EVERY = 1800.0
-"""Seconds between two rounds through all repositories; an unchanged repository takes one short request."""
+"""Seconds between two rounds through all repositories; an unchanged repository takes two short requests."""
 
 
 class EventQueue(Protocol):
@@ -106,7 +106,7 @@ class Indexer:
         self._clock = clock
         self._backfills = store.backfills
         self._closely = closely
-        # By repository: the surplus that was left after the last check for deleted issues.
+        # By repository: the surplus (issues beyond GitHub's count) that the last check for deleted issues left.
         self._remaining_surplus: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
@@ -119,14 +119,14 @@ class Indexer:
     def begin(self, repository: Repository, installation: int | None, at: float) -> None:
         """Queue the backfill of a repository to which the bot got access at the time `at` (seconds since 1970).
 
-        Does nothing if the backfill is under way or complete. A second call with the same time queues nothing.
+        Does nothing if the repository is archived, the backfill is under way or complete, or `at` was used before.
         """
         known = self._backfills.get(repository.id)
         if (known is None or known.stopped) and not repository.archived:
             self._queue(IndexEvent(installation, repository, chain=f"new-{at:.3f}"), 0.0)
 
     def resync(self) -> None:
-        """Queue a step for every repository: to find changes whose webhooks got lost, or to resume a lost backfill."""
+        """Queue a step for every active repository: to find changes whose webhooks got lost, or resume a backfill."""
         self._queue_round(self._store.repositories.list())
 
     def resume(self) -> None:
@@ -146,7 +146,7 @@ class Indexer:
                 self._queue(IndexEvent(known.installation, known.summary, chain), 0.0)
 
     def step(self, event: IndexEvent, repository: Repository, github: RepoClient) -> None:
-        """Do one step, and queue the next one if anything is left to do. `repository` has the current name."""
+        """Do one step, and queue the next one unless this chain of steps ends. `repository` has the current name."""
         if event.checked is not None:
             # This chain of steps does not read issues, but looks for deleted ones.
             self._check(replace(event, repository=repository), event.checked, github)
@@ -163,7 +163,7 @@ class Indexer:
         if started is None:
             return
         try:
-            # `wait` is None once nothing is left to do; only then is the surplus known.
+            # `wait` is None at the end of the chain; only then is the surplus known.
             progress, wait = self._advance(known, repository, github)
             surplus = self._surplus(repository, github) if wait is None else 0
         except Retryable as failure:
@@ -199,9 +199,9 @@ class Indexer:
     def _advance(
         self, known: Progress | None, repository: Repository, github: RepoClient
     ) -> tuple[Progress, float | None]:
-        """Read some pages. Returns the progress, and the seconds until the next step or None if nothing is left to do.
+        """Read some pages. Returns the progress, and the seconds until the next step.
 
-        Raises Retryable if nothing was achieved.
+        None instead of seconds ends this chain of steps. Raises Retryable if nothing was achieved.
         """
         progress = known or Progress()
         first = not progress.cursor and not progress.done

@@ -2,7 +2,7 @@
 
 Each request asks for issues that changed since the last issue read, not for a page number. So an issue that changes
 during the backfill moves to the end and is read again there, and after the backfill the same request finds new changes.
-The bot follows GitHub's cursor only if a whole page changed within one second.
+The bot follows GitHub's cursor only if a whole page changed within one second, or is empty.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from bot.storage.repositories import Progress
 # One step reads this many pages of a hundred issues, or embeds this many issues, or lets the text model read this many
 # issues. The text model then keeps one core busy for a second.
 PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
-# Seconds to wait after each request of a step: at first, and once requests become scarce. GitHub allows fifteen
-# requests a second.
+# Seconds to wait after a step, for each of its requests: at first, and once requests become scarce. GitHub allows
+# fifteen requests a second.
 QUICKLY, SLOWLY = 0.2, 1.0
 # With less than the first share of an hour's requests left, the bot reads slowly; below the second, not at all.
 SPARING, RESERVED = 0.5, 0.3
@@ -56,7 +56,7 @@ _LATE = timedelta(seconds=60)
 class PagePosition:
     """The position from which to read on: issues changed at `since` (ISO 8601, empty: ever) or later, after a cursor.
 
-    Servers without cursors (`after`) get the number `page`, and can skip an issue that changes in a crowded second.
+    Servers without cursors (`after`) get the number `page`; there, a change meanwhile can make the bot skip an issue.
     """
 
     since: str = ""

@@ -16,14 +16,10 @@ from bot.github.repository import RepoClient
 from bot.storage import Store
 
 KEPT = 300.0
-"""Seconds for which a file is cached. A push to the file clears the cache at once; this time matters after a lost push.
-"""
+"""Seconds for which a file is cached. A push to the file clears the cache at once, unless the push gets lost."""
 
 OWNERS_REPOSITORY = ".github"
-"""Files in this repository apply to all repositories of its owner.
-
-GitHub docs, "Creating a default community health file".
-"""
+"""Files in this repository apply to all of its owner's (GitHub docs, "Creating a default community health file")."""
 
 # The store's names for the cached files: the repository's own, and its owner's.
 _OWN = CONFIG_PATH
@@ -57,7 +53,7 @@ class RepositorySettings:
         self._mode = mode
 
     def read(self, client: Callable[[int], RepoClient], repository: Repository) -> LoadedSettings:
-        """The valid settings of a repository. `client` returns the client for a repository's id."""
+        """The settings in force for a repository. `client` returns the client for a repository's id."""
         owners_ref = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
         # If the App is not installed on the owner's repository, that repository can be read only if it is public.
         owners = self._store.repositories.by_name(owners_ref)
@@ -75,7 +71,7 @@ class RepositorySettings:
         return _in_mode(last_read(self._store, repo_id), self._mode)
 
     def last_or_present(self, client: Callable[[int], RepoClient], repository: Repository) -> RepoConfig:
-        """The settings as last read; they are read now only if a push has cleared the cache."""
+        """The settings as last read; they are read now only if the cache lacks them, as after a push."""
         last = _last(self._store, repository.id)
         return _in_mode(last, self._mode) if last else self.read(client, repository).config
 
