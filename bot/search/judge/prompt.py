@@ -4,8 +4,8 @@ Three measures keep a hostile text from deciding about other issues:
 
 - Each text stands between boundaries that its author cannot guess: a digest of all texts and a `secret`.
 - The earlier issues get numbers from the same digest, so no text can name another issue.
-- Among the earlier issues stand two controls: a copy of the new issue's beginning, and a report about no program. If a
-  model obeys "call all of them the same" or "different", it fails on a control, and the bot drops its answer.
+- In the judge's prompt, two controls stand among them: a copy of the new issue's beginning, and a report about no
+  program. If a model obeys "call all of them the same" or "different", it fails on a control, and gives no verdict.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class _Client:
     # resource whose `create` sends a prompt.
     package, client_class, suffix, resource = "", "", "", ""
     forms: Sequence[Mapping[str, Any]] = ()
-    """Sets of parameters to send with a prompt. The first forces the answer's form, the last suits every server."""
+    """Sets of parameters for a prompt. The first forces a schema on the answer, the last suits every server."""
 
     def ask(self, question: Prompt, seconds: float) -> Completion:
         closing: list[Callable[[], None]] = []
@@ -79,7 +79,7 @@ class _Client:
                 except _RefusedError as refused:
                     if at + 1 == len(self.forms):
                         if self._works:
-                            # Other prompts worked with this form, so the server refuses this prompt's text.
+                            # Other prompts were answered, so the server refuses this prompt's text.
                             raise UnusableAnswer(f"the endpoint refused the question: {refused}") from None
                         raise EndpointError(f"{self._url}: {refused}") from None
                     log.info("%s does not take %s: %s", self._url, ", ".join(self.forms[at]) or "it", refused)
