@@ -21,7 +21,7 @@ from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, withou
 from bot.text.words import is_function_word
 
 MOST_NAMED = 5
-#: A shared word of less rarity is no reason: of a thousand issues, more than one in twelve has it.
+#: A shared word of less rarity is no reason: of a thousand issues, 81 or more have it.
 LEAST_RARITY = 0.33
 _LONGEST_QUOTE = 120
 
@@ -127,7 +127,7 @@ def shared_reasons(
 
 
 def is_identifier(word: str) -> bool:
-    """Whether a word looks like a name from code: it has an underscore, inner capitals, or both letters and digits."""
+    """Whether a word of three characters or more looks like code: with `_`, inner capitals, or letters and digits."""
     inner = word[1:]
     mixed = inner != inner.lower() and word != word.upper()
     return len(word) > 2 and not word.isdigit() and ("_" in word or mixed or any(map(str.isdigit, word)))
@@ -181,7 +181,7 @@ class Explainer:
 
     @property
     def vague(self) -> bool:
-        """Whether the question says nothing beyond its form's boilerplate."""
+        """Whether no word of the question, outside of boilerplate, says what it is about."""
         words = self._known["words"].words
         # Try the title first: it is quick to read, and usually says enough.
         return is_vague(ComparedText(self._text[0], ""), words) and is_vague(self._mine, words)
@@ -199,7 +199,7 @@ class Explainer:
         messages, words = self._known["messages"], self._known["words"]
         # The index's analysis leaves out boilerplate, so a message that the analysis lacks is boilerplate.
         quoted = {messages.words[at] for at in _shared_positions(messages, pool.messages, row)}
-        forms = [form for form in self._mine.messages if _mostly(form, quoted)]
+        forms = [form for form in self._mine.messages if _mostly_in(quoted, form)]
         rare = [at for at in _shared_positions(words, pool.words, row) if self._rarities[at] >= LEAST_RARITY]
         rarest = [words.words[at] for at in sorted(rare, key=lambda at: -self._rarities[at])]
         theirs = ComparedText(title, body)
@@ -227,7 +227,7 @@ def as_written(terms: Iterable[str], text: str) -> list[str]:
     return list(dict.fromkeys(spelling for term in terms if (spelling := whole.get(term) or parts.get(term))))
 
 
-def _mostly(message: str, quoted: Collection[str]) -> bool:
+def _mostly_in(quoted: Collection[str], message: str) -> bool:
     """Whether at least half of a message's runs of three words are in `quoted`; the line's beginning may differ."""
     parts = runs(message)
     return 2 * sum(part in quoted for part in parts) >= len(parts)

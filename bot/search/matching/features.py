@@ -14,9 +14,10 @@ log of its rank, 0 for the first.
 | `words_in_title` | how much of the candidate's title the question has anywhere |
 | `words_shared` | how much of all words of both issues is shared (Jaccard's index, by rarity): 1 for a copy |
 | `words_of_question`, `words_of_candidate` | how much of either issue's words is shared |
-| `rarest`, `rarest_five` | rarity of the rarest shared term, and sum of the five rarest |
-| `codes`, `codes_of_question`, `codes_of_candidate`, `rarest_code` | the same for names from code, paths, versions |
-| `messages`, `messages_of_question` | log of the rarity of shared error text, and its share of the question's |
+| `rarest`, `rarest_five` | rarity of the rarest shared word, and sum of the five rarest |
+| `codes` | log of the summed rarity of shared codes: names from code, paths, versions |
+| `codes_of_question`, `codes_of_candidate`, `rarest_code` | of codes, the same as of words |
+| `messages`, `messages_of_question` | the same as `codes` and `codes_of_question`, for error text |
 | `vector_title`, `vector_text`, `vector_both` | cosines; 0 without vectors |
 | `ratio` | similarity of the titles' letters, words sorted (rapidfuzz) |
 | `same_topic` | 1 if both titles begin with the same `topic:`, -1 if with different ones, else 0 |
@@ -26,7 +27,7 @@ log of its rank, 0 for the first.
 | `closed_days`, `lived_days` | if closed, log of the days since then, and of the days it was open; else 0 |
 | `length`, `shorter` | log of the number of the candidate's words, and by how much that is less than the question's |
 | `hub` | mean cosine with the rest of the pool: an umbrella issue resembles everything |
-| `feedback` | cosine with the mean of the best ten of the pool (pseudo relevance feedback) |
+| `feedback` | mean cosine with the best ten of the pool (pseudo relevance feedback) |
 | `twin` | the highest cosine with another candidate: somebody reported the same before, or forms are alike |
 | `same_author` | whether one person wrote both; 0 for a copy |
 | `reported` | log of how many issues the author wrote before, minus the usual 2.5; 0 if the author is unknown |
@@ -102,7 +103,7 @@ def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[st
     created = np.array(fields["created_at"], dtype=np.float64)
     closed = np.array(fields["closed_at"], dtype=np.float64)
     closed = np.where(np.isnan(closed), created, closed)
-    opened = np.array([state == "open" for state in fields["state"]], dtype=np.float64)
+    is_open = np.array([state == "open" for state in fields["state"]], dtype=np.float64)
     days = np.abs(question.created_at - created) / _DAY
     since = np.log1p(np.maximum(question.created_at - closed, 0) / _DAY)
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
@@ -116,9 +117,9 @@ def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[st
         "days": np.log1p(days),
         "within_a_day": (maybe_same_author & (days < 1)).astype(np.float64),
         "within_a_week": (maybe_same_author & (days < 7)).astype(np.float64),
-        "open": opened,
-        "closed_days": since * (1 - opened),
-        "lived_days": lived * (1 - opened),
+        "open": is_open,
+        "closed_days": since * (1 - is_open),
+        "lived_days": lived * (1 - is_open),
         "same_author": same_author.astype(np.float64),
         "reported": np.full(len(days), reported),
     }

@@ -167,8 +167,8 @@ class TextComparison:
     def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> TextSimilarity | None:
         """Compare the question with a pool. With `numbers` and `total` bound, this is a `weights.TextReader`.
 
-        The model reads more than the leaders only in small repositories. Returns None if the model fails or cannot
-        read the texts.
+        The leaders are the first `leaders` rows of `order`. Only in small repositories, the model reads more. Returns
+        None if the model fails or cannot read the texts.
         """
         rows = order if smallness(total) else order[:leaders]
         try:
@@ -312,7 +312,7 @@ class SearchSession:
         return QueryRun(source, self._rarest_words() if source == FULL_TEXT else self._text[0], hits)
 
     def _rarest_words(self) -> str:
-        """The rarest search words, as the target spells them."""
+        """The rarest search words, as their author spells them."""
         words = self._question.known["words"]
         rarest = np.argsort(words.issues, kind="stable")
         return " ".join(

@@ -1,12 +1,12 @@
 """Turns a ranking into probabilities, in three learned steps; `weights.py` has the models.
 
-The ranking's scores order one list well, but scores of different lists cannot be compared. So the first step predicts
-the log-odds that somebody *marks* a pair as duplicates, from the score relative to its list, and from features that
-mean the same in every list (`CONFIDENCE_NAMES`):
+The ranking's scores order one pool of candidates, its list, but scores of different lists cannot be compared. So the
+first step predicts the log-odds that somebody *marks* a pair as duplicates, from the score relative to its list, and
+from features that mean the same in every list (`CONFIDENCE_NAMES`):
 
 | feature | what it says |
 |---|---|
-| `lead` | the score above the background: the mean score of ranks 6 to 25 |
+| `lead` | the score above the background (the mean score of ranks 6 to 25) |
 | `behind` | the score minus the first candidate's score |
 | `ahead` | only for the first candidate: its score minus the second's |
 | `mass` | the candidate's share in a softmax of the list's scores |
@@ -18,8 +18,8 @@ mean the same in every list (`CONFIDENCE_NAMES`):
 | `usual NAME` | the mean of a feature among the best five |
 | … | the candidate's own features, as in `features.py`, with times of at most a year |
 
-The second step calibrates the log-odds by the repository's size (`CALIBRATION`). It lowers the log-odds in a small
-repository, where a series, or a change and its follow-up, stands out as much as two reports of one thing.
+The second step calibrates the log-odds by the repository's size (`CALIBRATION`). Its `SMALLNESS` lowers them in a
+small repository, where a series, or a change and its follow-up, stands out as much as two reports of one thing.
 
 People who mark duplicates miss most of them. So the third step predicts the probability that a careful reader calls a
 pair the same report (P1). Readers judged a few thousand pairs, enough for few weights only (docs/research/accuracy.md).
@@ -32,8 +32,8 @@ With the text model, this step stacks two models (Wolpert, 1992):
 | `text` | the cosine of both texts by the text model (`bot/search/embedding/local_models.py`) |
 | `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
 
-`stands out` is twice the cosine, minus each text's third best cosine with any other issue, as in cross-domain
-similarity local scaling (Conneau and others, 2018, "Word translation without parallel data").
+`stands out` is smallness times a difference: twice the cosine, minus each text's third best cosine with any other issue
+(cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from bot.search.matching import features
 from bot.search.matching.features import COMPARED, SMALL
 
 SMALL_BELOW = 3_000
-"""A repository of fewer issues counts as small; set by hand."""
+"""For the calibration, a repository of fewer issues counts as small; set by hand."""
 
 CALIBRATION = ("odds", "odds by size", "size")
 """The features of the calibration."""
@@ -128,6 +128,8 @@ def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
     shares /= shares.sum()
     own, best = values[:leaders].copy(), scores[:leaders]
     own[:, _TIMES] = np.minimum(own[:, _TIMES], _YEAR)
+    # `shorter` is the log of the question's length, minus that of the candidate's (`length`).
+    question_length = own[:, _AT["length"]] + own[:, _AT["shorter"]]
     # In the order of CONFIDENCE_NAMES; a single number holds for all leaders.
     columns = (
         best - background_mean,
@@ -137,7 +139,7 @@ def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
         -(shares * np.log(shares + 1e-12)).sum(),
         (own[:, _COMPARED] >= values[:, _COMPARED].max(axis=0)).mean(axis=1),
         log_size(total),
-        own[:, _AT["length"]] + own[:, _AT["shorter"]],
+        question_length,
         *values[:, _MOST].max(axis=0),
         *own[:_BEST_FEW, _USUAL].mean(axis=0),
     )

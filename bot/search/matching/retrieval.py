@@ -10,7 +10,7 @@
 | `messages` | error messages, and runs of three of their words |
 | `vector of title`, `vector of text`, `vector of both` | cosines |
 
-Each list reads a bounded number of postings, of the rarest terms, so a search costs no more in a large repository.
+A list by words reads a bounded number of postings, of the rarest terms. So it costs no more in a large repository.
 """
 
 from __future__ import annotations
