@@ -146,7 +146,7 @@ def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
 class DuplicateGroup:
     """Issues that report one thing: its `lead`, and the `others`, oldest first.
 
-    `found` are the members that were candidates, best first.
+    `found` are the group's candidates, best first.
     """
 
     lead: int
@@ -174,9 +174,9 @@ def resolve(
         found[group_of[number]].append(number)
     groups = []
     for group, candidates in found.items():
-        leaders = members[group] & set(may_lead)
-        if leaders:
-            lead = min(leaders, key=lambda number: (_lead_rank(known[number]), number))
+        possible_leads = members[group] & set(may_lead)
+        if possible_leads:
+            lead = min(possible_leads, key=lambda number: (_lead_rank(known[number]), number))
             groups.append(DuplicateGroup(lead, tuple(sorted(members[group] - {lead})), tuple(candidates)))
     return groups
 

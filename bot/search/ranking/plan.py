@@ -45,7 +45,7 @@ ALTERNATIVES = MAX_OPERATORS + 1
 # Below GitHub's limit of 256, even if operators and parentheses count.
 _LONGEST_TEXT = 240
 _LONGEST_WORD = 50
-# Word statistics of this many issues contain nearly every word of the repository. Then, a word is common if more than
+# Word statistics of this many issues contain nearly every word of the repository. Then, a word is common if at least
 # this share of the issues has it.
 _RELIABLE_TOTAL = 1_000
 _COMMON_SHARE = 0.2
@@ -53,7 +53,7 @@ _COMMON_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Queries in order, `fallback` queries for servers that refuse OR, and neutralised `words`, rarest first."""
+    """`queries` in order, `fallback` for servers that refuse OR, and neutralised `words`: rarest first, or as typed."""
 
     queries: tuple[str, ...]
     fallback: tuple[str, ...] = ()
@@ -132,7 +132,8 @@ def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
 def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], list[str]]:
     """The title's words by rarity, and all words by rarity and count, best first.
 
-    If the statistics have enough issues, words that only this issue has come last, and common body words are left out.
+    If the statistics have enough issues, a title word that no issue has, and a body word that at most one has, come
+    last, and common body words are left out.
     """
     in_title, title_forms = _count(_searchable(title[:TITLE_READ], 2))
     in_body, body_forms = _count(_searchable(without_noise(body), 3))
@@ -143,9 +144,9 @@ def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], li
     reliable = rarity.total >= _RELIABLE_TOTAL
 
     def ranked(among: Iterable[str], weight: Callable[[str], float]) -> list[str]:
-        return [forms[term] for term in sorted(among, key=lambda term: (reliable and only_here(term), -weight(term)))]
+        return [forms[term] for term in sorted(among, key=lambda term: (reliable and too_rare(term), -weight(term)))]
 
-    def only_here(term: str) -> bool:
+    def too_rare(term: str) -> bool:
         return rarity.count(term) <= (0 if term in in_title else 1)
 
     common = _COMMON_SHARE * rarity.total if reliable else math.inf
@@ -154,7 +155,7 @@ def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], li
 
 
 def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
-    """(word as written, its term) for words of `shortest` characters or more, and for pairs of ideographs."""
+    """(word as written, its term) for words of `shortest` characters or more, and for pairs in unspaced scripts."""
     for raw in raw_words(text):
         own = terms_of(raw)
         if is_unspaced(raw):

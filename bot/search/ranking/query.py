@@ -20,7 +20,7 @@ __all__ = ["STOP_WORDS", "extract_search_keywords", "has_usable_words", "join_wi
 
 MAX_TITLE_WORDS = 5
 MAX_HEADING_WORDS = 3
-#: GitHub allows 256 characters (GitHub docs, "Limitations on query length"); the qualifiers need the rest.
+#: GitHub allows 256 characters (GitHub docs, "Limitations on query length"); the rest is a margin.
 MAX_LENGTH = 200
 
 # How many characters of a title are read. GitHub allows 256, but a hostile title may be longer.

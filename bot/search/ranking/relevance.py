@@ -26,7 +26,7 @@ from bot.text.terms import TITLE_READ, read, terms, without_noise
 
 @dataclass(frozen=True, slots=True)
 class WordRarity:
-    """The counts of some words at one moment. With `total` 0 all words are equally rare."""
+    """How many of `total` issues have each word, at one moment. With `total` 0 all words are equally rare."""
 
     total: int
     counts: Mapping[str, int]
@@ -41,9 +41,9 @@ class WordRarity:
         return self.counts.get(word, 0)
 
     def __call__(self, word: str) -> float:
-        """The rarity of a word: 1 for a new word, near 0 for a word that every issue has.
+        """The rarity of a word: 1 for a new word, 0.1 for a word that all of 500 issues have.
 
-        This is the inverse document frequency divided by its largest value, so that repositories of any size compare.
+        This is an inverse document frequency divided by its largest value, so that repositories of any size compare.
         """
         seen = min(self.count(word), self.total)
         return math.log(1 + (self.total + 1) / (seen + 0.5)) / math.log(1 + (self.total + 1) / 0.5)
@@ -73,7 +73,7 @@ class CountedWords:
 
 
 K1, B, DELTA = 1.2, 0.75, 1.0
-#: The weights of a word in a title, and in a body.
+#: The weights of a word in a title, and in a body, for `bm25f`.
 TITLE_WEIGHT, BODY_WEIGHT = 3.0, 1.0
 
 Counts = Mapping[str, int]
