@@ -34,8 +34,8 @@ class KnownIssues:
         self._numbers = tuple(numbers)
 
     def ask(self, question: SearchRequest) -> SourceResult:
-        pinned = [number for number in self._numbers if number != question.target.number]
-        asked, left = pinned[:MOST_READ], len(pinned[MOST_READ:])
+        known = [number for number in self._numbers if number != question.target.number]
+        asked, left = known[:MOST_READ], len(known[MOST_READ:])
         if not asked:
             return SourceResult(self.name)
         issues: list[Issue] = []

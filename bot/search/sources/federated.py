@@ -71,10 +71,7 @@ def count_words(stats: CountedWords, issues: Iterable[Issue]) -> None:
 
 
 def ensure_word_stats(recent: RecentIssuesCache, stats: CountedWords, repo: RepoRef) -> bool:
-    """Count the words of a repository on first contact. Returns whether there are statistics now.
-
-    If GitHub fails, all words count alike for now, and the find goes on.
-    """
+    """Count a repository's words on first contact. Returns False if GitHub fails; then all words count alike."""
     if stats.total():
         return True
     try:

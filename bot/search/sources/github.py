@@ -22,8 +22,8 @@ def ask_by_words(
 ) -> SourceResult:
     """The answer of the source `name` to `queries`, with at most `budget` requests.
 
-    A server that refuses OR (422) gets the queries `without_or` instead. A failure ends the search; earlier results are
-    kept.
+    A server that refuses OR (422) gets the queries `without_or` instead. After any other refusal (422) the next query
+    follows. Any other failure ends the search; earlier results are kept.
     """
     waiting, fallback = list(queries), list(without_or)
     answer = SourceResult(name)
@@ -63,7 +63,7 @@ class GitHubLexical(_GitHubSource):
 
 
 class GitHubHybrid(_GitHubSource):
-    """Sends the title without quotes and OR, because these would make GitHub fall back to a lexical search.
+    """Sends the title or a person's words without quotes and OR, which would make GitHub fall back to a lexical search.
 
     A fallback is not a failure: its hits count, and the query's line in the report gives the reason.
     """
@@ -113,10 +113,7 @@ class GitHubSimilar(_GitHubSource):
 
 
 class PullRequests(_GitHubSource):
-    """Searches titles of pull requests for the rarest words of the target's title.
-
-    A server that refuses OR gets only the two rarest words.
-    """
+    """Searches titles of pull requests for any of the plan's words; on a server that refuses OR, for the first two."""
 
     name = "pull-requests"
 
