@@ -43,7 +43,7 @@ def app_may(
     return True
 
 
-def in_sight(world: World, caller: Caller, issue: Issue) -> Issue | None:
+def visible_issue(world: World, caller: Caller, issue: Issue) -> Issue | None:
     """The issue that a reference leads to today; None if it is gone, or the caller must not see it."""
     current = world.present(issue)
     return current if current is not None and can_see(world, caller, current.repository) else None
@@ -57,7 +57,7 @@ def role_of(world: World, caller: Caller, repository: Repository) -> Role:
 
 
 def may_read(world: World, caller: Caller, repository: Repository, *permissions: str) -> bool:
-    """Whether a caller who sees the repository may read its contents. An installation needs one of `permissions`."""
+    """Whether a caller who sees the repository may read data in it. An installation needs one of `permissions`."""
     if not isinstance(caller, InstallationCaller) or not caller.reaches(world, repository):
         return True
     return any(caller.may(permission, "read") for permission in permissions)

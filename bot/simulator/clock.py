@@ -1,4 +1,4 @@
-"""The simulated GitHub's clock: real time plus an offset that a test can move."""
+"""The simulated GitHub's clock: real time or a fixed start, plus an offset that a test can move."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ _session = threading.local()
 
 
 def http_post(url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
-    """Send over HTTP and wait for the answer, ten seconds at most."""
+    """Send over HTTP and wait for the answer; give up after ten seconds of silence."""
     session: requests.Session | None = getattr(_session, "value", None)
     if session is None:
         session = _session.value = requests.Session()

@@ -27,7 +27,7 @@ Kind = Literal[
     "malformed",
     "graphql_error",
 ]
-# These faults strike after the request has been carried out: only the answer goes wrong.
+# With these faults, the request is carried out all the same: only the answer goes wrong.
 AFTER = frozenset(
     {
         "timeout_after_write",
@@ -62,7 +62,7 @@ class Fault:
 
 
 class Faults:
-    """The failures that wait for a request. Thread safe. `requests` counts all requests."""
+    """The failures that wait for a request. Thread safe. `requests` counts all that a fault could strike."""
 
     def __init__(self) -> None:
         self.requests = 0
@@ -84,11 +84,12 @@ class Faults:
         """Make requests fail if their `METHOD /path` matches the pattern (shell wildcards; `*` also spans slashes).
 
         A pattern without a method matches all methods. `status` is an HTTP status or one of the kinds above. `code` is
-        the status of a `secondary_limit` (403, 422 or 429, for GraphQL also 200); a `graphql_error` with `code` 200
-        leaves no data. With `unresolved`, GitHub claims that an existing issue does not exist, as it sometimes does.
-        The fault strikes `times` requests (None: all), each with `probability`, drawn from `seed`. A time-out holds the
-        connection for `seconds` unless the client hangs up; a `slow` answer comes `seconds` late unless it is released.
-        Returns the fault, whose `hits` counts the requests it struck. Raises ValueError for unusable arguments.
+        the status of a `secondary_limit` (403, 422 or 429, for GraphQL also 200). A `graphql_error` is answered with
+        status 200 and keeps the data; `code=200` sets it to null. With `unresolved`, GitHub claims that an existing
+        issue does not exist, as it sometimes does. The fault strikes `times` requests (None: all), each with
+        `probability`, drawn from `seed`. A time-out holds the connection for `seconds` unless the client hangs up; a
+        `slow` answer comes `seconds` late unless it is released. Returns the fault, whose `hits` counts the requests it
+        struck. Raises ValueError for unusable arguments.
         """
         kind: Kind = "status" if isinstance(status, int) else status
         if kind not in get_args(Kind):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.simulator.access import in_sight
+from bot.simulator.access import visible_issue
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.table import Info, Resolvers
 from bot.simulator.payloads.issues import issue_page
@@ -49,7 +49,7 @@ def duplicate_of(source: Issue, info: Info) -> Issue | None:
     ctx, original = info.context, source.duplicate_of
     if source.state_reason != "duplicate" or original is None:
         return None
-    return in_sight(ctx.sim, ctx.caller, original)
+    return visible_issue(ctx.sim, ctx.caller, original)
 
 
 @RESOLVERS.add(*(f"{kind}.milestone" for kind in _ISSUES))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bot.simulator.access import in_sight
+from bot.simulator.access import visible_issue
 from bot.simulator.clock import iso, read_iso
 from bot.simulator.graphql.connections import connection
 from bot.simulator.graphql.errors import unknown
@@ -52,7 +52,7 @@ def _closer(ctx: Context, subject: Issue, closer: Issue | str | None) -> Issue |
     """The pull request that closed the issue, if visible, or the fields of the commit that did."""
     if isinstance(closer, str):
         return {"__typename": "Commit", "oid": closer, "repository": subject.repository}
-    return in_sight(ctx.sim, ctx.caller, closer) if closer else None
+    return visible_issue(ctx.sim, ctx.caller, closer) if closer else None
 
 
 def _item(ctx: Context, subject: Issue, entry: TimelineEvent) -> Comment | dict[str, Any]:
@@ -70,7 +70,7 @@ def _item(ctx: Context, subject: Issue, entry: TimelineEvent) -> Comment | dict[
         return shared | {"closer": _closer(ctx, subject, entry.data.get("closer"))}
     original: Issue = entry.data["canonical"]
     return shared | {
-        "canonical": in_sight(ctx.sim, ctx.caller, original),
+        "canonical": visible_issue(ctx.sim, ctx.caller, original),
         "duplicate": subject,
         "isCrossRepository": original.repository is not subject.repository,
     }

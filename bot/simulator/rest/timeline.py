@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.simulator.access import in_sight
+from bot.simulator.access import visible_issue
 from bot.simulator.http.context import Context
 from bot.simulator.http.operation import READ_ISSUES
 from bot.simulator.http.reply import Reply
@@ -27,11 +27,11 @@ def list_timeline(ctx: Context) -> Reply:
     """Events and comments in order of time, without references from issues that the caller must not see."""
     target = ctx.issue()
     sources = {
-        entry.id: in_sight(ctx.sim, ctx.caller, entry.data["source"])
+        entry.id: visible_issue(ctx.sim, ctx.caller, entry.data["source"])
         for entry in target.events
         if entry.event == "cross-referenced"
     }
-    # Entries that are no references are not in `sources`, so `target` stands in as a source in sight.
+    # Entries that are no references are not in `sources`, so `target` stands in as a visible source.
     # The sort is stable, so entries of the same second keep their order.
     entries = sorted(
         (entry for entry in target.events if sources.get(entry.id, target) is not None),
