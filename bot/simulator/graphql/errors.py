@@ -1,4 +1,4 @@
-"""Errors as GitHub's GraphQL interface reports them: with a `type` next to message, path and locations."""
+"""Errors as GitHub's GraphQL interface reports them: a refusal has a `type` next to message, path and locations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def inaccessible() -> Refusal:
 
 
 def unresolved(kind: str, by: str, value: object) -> Refusal:
-    """The refusal if the object does not exist, or the caller must not see it."""
+    """The refusal if no object is found `by` this value ("global id of"), or the caller must not see it."""
     return Refusal("NOT_FOUND", f"Could not resolve to {kind} with the {by} {value}.")
 
 
@@ -34,7 +34,7 @@ def unknown(ctx: Context, what: str) -> Refusal:
 
 
 def formatted(error: GraphQLError) -> dict[str, Any]:
-    """One entry of `errors`."""
+    """One entry of the answer's `errors`; as on GitHub, FORBIDDEN comes with an extension."""
     body: dict[str, Any] = {}
     if isinstance(error.original_error, Refusal):
         body["type"] = error.original_error.type

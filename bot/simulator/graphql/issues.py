@@ -1,4 +1,4 @@
-"""`Issue`, and the fields that `PullRequest` shares with it."""
+"""`Issue`, and the fields that `PullRequest` and `IssueComment` share with it."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ def state_reason(source: Issue, info: Info, **args: Any) -> str | None:
 @RESOLVERS.add("Issue.duplicateOf")
 def duplicate_of(source: Issue, info: Info) -> Issue | None:
     ctx, original = info.context, source.duplicate_of
+    # A comment can mark an issue as a duplicate without closing it; the field leaves that out.
     if source.state_reason != "duplicate" or original is None:
         return None
     return visible_issue(ctx.sim, ctx.caller, original)

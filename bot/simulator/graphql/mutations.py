@@ -1,4 +1,4 @@
-"""Writing through GraphQL: the same operations, permissions and events as through REST."""
+"""Writing through GraphQL: REST's operations and events, and hiding comments. An App must have `issues: write`."""
 
 from __future__ import annotations
 
@@ -64,6 +64,7 @@ def unminimize_comment(_: Any, info: Info, input: Input) -> Payload:
 
 
 def _minimize(info: Info, key: str, reason: str | None) -> Comment:
+    """Hide the comment with this node id for `reason`; None shows it again."""
     ctx = info.context
     record = ctx.sim.nodes.get(key)
     if not isinstance(record, Comment):
@@ -89,7 +90,7 @@ def _visible_issue(ctx: Context, key: str) -> Issue:
 
 
 def _require_write(ctx: Context, issue: Issue, role: Role, key: str) -> None:
-    """Refuse callers who may not write here. An App needs the permission. A person needs the role, or is the author."""
+    """Refuse Apps without permission, and people without `role` who did not open the issue."""
     repo, caller = issue.repository, ctx.caller
     if not can_see(ctx.sim, caller, repo):
         raise unresolved("a node", "global id of", f"'{key}'")

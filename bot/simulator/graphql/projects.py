@@ -17,7 +17,7 @@ RESOLVERS = Resolvers()
 
 
 def sees_projects(ctx: Context) -> bool:
-    """Whether the caller may read organizations' projects. An App needs a separate permission."""
+    """Whether the caller may read organizations' projects. An installation needs a separate permission."""
     return not isinstance(ctx.caller, InstallationCaller) or ctx.caller.may("organization_projects", "read")
 
 
@@ -26,7 +26,7 @@ def project_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     page = connection("projectItems", ctx.sim.items[source.id], args)
     if not sees_projects(ctx):
-        # Each item becomes an error: their number is no secret.
+        # Each item becomes an error: how many there are is no secret.
         page["nodes"] = [inaccessible() for _ in page["nodes"]]
     return page
 

@@ -24,7 +24,7 @@ from bot.simulator.state.repositories import Label, Project, ProjectItem, Reposi
 RESOLVERS = Resolvers()
 
 _NO_COUNTS = {"discussionCount": 0, "issueCount": 0, "repositoryCount": 0, "userCount": 0}
-_SEARCHES = {"ISSUE": None, "ISSUE_ADVANCED": None, "ISSUE_HYBRID": "hybrid", "ISSUE_SEMANTIC": "semantic"}
+_REST_TYPES = {"ISSUE": None, "ISSUE_ADVANCED": None, "ISSUE_HYBRID": "hybrid", "ISSUE_SEMANTIC": "semantic"}
 
 
 @RESOLVERS.add("Query.repository")
@@ -40,7 +40,7 @@ def repository(_: Any, info: Info, owner: str, name: str, **args: Any) -> Reposi
 def node(_: Any, info: Info, id: str) -> Any:
     ctx = info.context
     record = ctx.sim.nodes.get(id)
-    # The issue, discussion, project or repository that the record is or belongs to.
+    # The issue of a comment or project item, the repository of a label, or else the record itself.
     home = record.issue if isinstance(record, Comment) else record
     if isinstance(home, Project | ProjectItem) and not sees_projects(ctx):
         raise inaccessible()
@@ -97,7 +97,7 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     ctx = info.context
     if type == "DISCUSSION":
         return discussions.search(ctx, query, args)
-    if type not in _SEARCHES:
+    if type not in _REST_TYPES:
         return {"edges": [], "nodes": [], **_NO_COUNTS, "pageInfo": page_info([], before=False, after=False)}
     if args.get("last") is not None or args.get("before"):
         raise unknown(ctx, "a search from its end")
@@ -109,7 +109,7 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     page, skip = start // size + 1, start % size
     try:
         results = [
-            find(ctx, query, page=at, per_page=size, search_type=_SEARCHES[type], require_kind=False)
+            find(ctx, query, page=at, per_page=size, search_type=_REST_TYPES[type], require_kind=False)
             for at in ((page, page + 1) if skip else (page,))
         ]
     except ApiError as error:

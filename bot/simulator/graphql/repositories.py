@@ -20,7 +20,7 @@ RESOLVERS = Resolvers()
 
 
 def check_readable(ctx: Context, repo: Repository) -> None:
-    """Refuse an App that is installed on the repository without permission to read issues."""
+    """Refuse an App that is installed on the repository but may read neither issues nor pull requests."""
     if not may_read(ctx.sim, ctx.caller, repo, "issues", "pull_requests"):
         raise inaccessible()
 

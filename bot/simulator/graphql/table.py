@@ -36,7 +36,7 @@ class Resolvers(dict[tuple[str, str], Resolver]):
 
 
 def default(source: Any, info: Info, **args: Any) -> Any:
-    """A mapping's key, or the record's attribute of the same name in snake case; times become text."""
+    """What a mapping has under the field's name, or a record as an attribute in snake case; its times become text."""
     if isinstance(source, Mapping):
         return source.get(info.field_name)
     value = getattr(source, re.sub(r"([A-Z])", r"_\1", info.field_name).lower())

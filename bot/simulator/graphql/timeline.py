@@ -1,4 +1,4 @@
-"""An issue's timeline. Only GraphQL shows which issue it was marked as a duplicate of.
+"""An issue's timeline. Unlike REST's, it shows the original when the issue is marked as a duplicate.
 
 https://docs.github.com/graphql/reference/objects#markedasduplicateevent
 """
@@ -49,7 +49,7 @@ def timeline_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
 
 
 def _closer(ctx: Context, subject: Issue, closer: Issue | str | None) -> Issue | dict[str, Any] | None:
-    """The pull request that closed the issue, if visible, or the fields of the commit that did."""
+    """The visible pull request that closed the issue, or the fields of the commit that did; None without either."""
     if isinstance(closer, str):
         return {"__typename": "Commit", "oid": closer, "repository": subject.repository}
     return visible_issue(ctx.sim, ctx.caller, closer) if closer else None
