@@ -36,7 +36,7 @@ class Context:
     headers: Headers
     body: Any
     url: str
-    # The fault that strikes; a handler must carry out some kinds.
+    # The fault that strikes. The handler of searches carries out `hybrid_unavailable`.
     fault: Fault | None = None
 
     @property
@@ -63,10 +63,10 @@ class Context:
         return self.caller.account
 
     def repository(self) -> Repository:
-        """The repository of the path, after checking visibility, name and permission.
+        """The repository of the path, after checking visibility, permission, name and archiving, in this order.
 
-        404 if the caller must not see the repository, 301 or 307 for a former name, 401 or 403 if the caller may not do
-        this.
+        404 if the caller must not see the repository, 401 or 403 if the caller may not do this, 301 or 307 for a former
+        name, 403 for a write if it is archived.
         """
         name = f"{self.params['owner']}/{self.params['repo']}"
         repo = self.sim.named(name)
@@ -106,7 +106,7 @@ class Context:
             raise self.lacks_role()
 
     def lacks_role(self) -> ApiError:
-        """The refusal for a person who may read the repository but lacks the role."""
+        """The refusal for a person who may read the repository but lacks the role, whichever it is."""
         return forbidden("Must have admin rights to Repository.")
 
     def _inaccessible(self) -> ApiError:
@@ -117,7 +117,7 @@ class Context:
     def issue(self) -> Issue:
         """The issue of the path: 404 if it never existed, 410 if deleted or issues are off, a redirect if transferred.
 
-        Only the issue itself redirects; its comments and the like are not found under the former address
+        Reads of its comments and the like do not redirect: they are not found under the former address
         (https://github.com/Systemorph/MeshWeaver/issues/4629).
         """
         repo = self.repository()

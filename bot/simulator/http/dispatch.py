@@ -1,4 +1,4 @@
-"""The steps of a request: version, caller, limits, faults, handler, validation, ETag."""
+"""The steps of a request: version, caller, limits, handler, validation, ETag. Faults strike before or after all."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from bot.simulator.simulator import Simulator
 log = logging.getLogger(__name__)
 
 VERSIONS = ("2022-11-28", "2026-03-10")
-# Enterprise Server knows the later version from 3.21 on; this one is older.
+# Enterprise Server knows the later version from 3.21 on; the simulated one is older.
 SERVER_VERSIONS = VERSIONS[:1]
 
 
@@ -67,7 +67,7 @@ def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
 
 
 def _serve(call: _Call, headers: dict[str, str]) -> Reply:
-    """Do everything except faults. Even if this raises a refusal, `headers` holds the headers of the answer."""
+    """Do everything except faults. Adds to `headers`, the answer's, as it goes, so that even a refusal has them."""
     sim, route, request = call.sim, call.route, call.request
     _check_headers(sim, request, headers)
     with sim.lock:
@@ -91,7 +91,7 @@ def _check_headers(sim: Simulator, request: Request, headers: dict[str, str]) ->
 
 
 def _within_limits(call: _Call, caller: Caller, headers: dict[str, str]) -> Reply:
-    """Answer if the caller's limits allow it. An answer that matches the client's ETag costs nothing."""
+    """Answer if the caller's limits allow it. A match with the client's ETag is not counted by the primary limit."""
     limits, route, request = call.sim.limits, call.route, call.request
     resource = route.resource
     if resource == "search" and request.args.get("search_type") in ("semantic", "hybrid"):
@@ -173,7 +173,7 @@ def _json_body(request: Request) -> Any:
 
 
 def _fail_before(fault: Fault, request: Request) -> None:
-    """Apply a fault that strikes before the request is carried out. The last two kinds are `timeout` and `reset`."""
+    """Apply a fault that strikes before the request is carried out. At the end only `timeout` and `reset` are left."""
     if fault.kind == "slow":
         fault.over.wait(fault.seconds)
         return

@@ -1,4 +1,4 @@
-"""How a connection goes wrong: held open without an answer, reset, or answered with half a body."""
+"""How an answer goes wrong: withheld until the connection is reset, cut in half, or marked as failed or incomplete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Dropped(ConnectionResetError):
 
 
 def hang_up(request: Request, fault: Fault) -> NoReturn:
-    """Give no answer: hang up after a wait (`timeout…`), or at once with a TCP reset (`reset…`)."""
+    """Give no answer: hang up with a TCP reset, after a wait (`timeout…`) or at once (`reset…`)."""
     connection: socket.socket | None = request.environ.get("simulator.connection")
     if connection is not None:
         if fault.kind.startswith("timeout"):

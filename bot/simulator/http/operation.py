@@ -7,7 +7,7 @@ from typing import Literal
 
 from bot.simulator.state.repositories import Role
 
-# The callers allowed: an App with its JWT, an installation token, a signed-in person or App, or anybody.
+# The callers allowed: an App with its JWT, an installation's token, a person's token, or anybody.
 Auth = Literal["app", "installation", "user", "any"]
 
 
@@ -16,8 +16,8 @@ class Operation:
     """One operation.
 
     `permissions` are alternatives, as `(name, level)`; `role` is the role that a user needs in the repository. `model`
-    is githubkit's name for the answer (in brackets for a list), `request` its name for the request's body. `creates`:
-    the operation counts as content creation. `resource` names the rate limit against which it counts.
+    is githubkit's name for the answer (`[A]` for a list, `A|B` for one of several), `request` that for the request's
+    body. `creates`: the operation counts as content creation. `resource` names the rate limit that it uses up.
     """
 
     method: str

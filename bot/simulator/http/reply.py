@@ -17,5 +17,5 @@ class Reply:
     # A literal body, sent instead of JSON.
     raw: bytes | None = None
     content_type: str = "application/json; charset=utf-8"
-    # The model of this answer, if it differs from the route's.
+    # githubkit's name for this answer, if it differs from the route's.
     model: str | None = None

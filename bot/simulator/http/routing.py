@@ -1,4 +1,4 @@
-"""A table of routes: each REST file registers its handlers in one, with their descriptions from GitHub's manual."""
+"""A table of routes: each file with handlers registers them in one, with their descriptions from GitHub's manual."""
 
 from __future__ import annotations
 
