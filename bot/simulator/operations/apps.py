@@ -58,7 +58,7 @@ def generate_key(world: World, app: App) -> str:
 
 @locked
 def delete_oldest_key(world: World, app: App) -> None:
-    """Delete the oldest key. Like GitHub, refuses to delete the last key."""
+    """Delete the oldest key, but as on GitHub never the last one."""
     if len(app.public_keys) > 1:
         del app.public_keys[0]
 
@@ -92,7 +92,7 @@ def sign_in_code(world: World, app: App, login: str | Account, redirect_url: str
 
 @locked
 def exchange_sign_in(world: World, client_id: str, client_secret: str, code: str, redirect_url: str) -> str | None:
-    """The user access token for a code; None if the code is used, old, or for another App or address."""
+    """The user access token for a code; None if the code is used, old, or for another App, secret or address."""
     record = world.sign_in_codes.get(code)
     if record is None or record.app.client_id != client_id or record.app.client_secret != client_secret:
         return None

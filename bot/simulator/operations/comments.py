@@ -25,12 +25,11 @@ def comment(
     *,
     created_at: datetime | None = None,
 ) -> Comment:
-    """Comment on an issue. 403 if it is locked and the author cannot write, 422 if the text is empty or too long."""
+    """Comment on an issue. 403 if locked and the author is an App or no writer, 422 for an empty or too long text."""
     issue, author = world.issue(repository, number), who(world, login)
     if not body.strip():
         raise invalid("IssueComment", "data", "unprocessable", "Body can't be blank")
     check_text("IssueComment", "body", body, BODY_MAX)
-    # Apps may not comment in a locked conversation either, whatever their permissions.
     if issue.locked and (author.app_id or not at_least(role_of(world, issue.repository, author), "write")):
         raise ApiError(403, "Unable to create comment because issue is locked.")
     key, when = world.ids.next("comment"), created_at or world.now()

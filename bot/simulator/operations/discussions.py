@@ -1,4 +1,4 @@
-"""Starting and closing discussions. No events are sent: no feature reads any about discussions."""
+"""Starting and closing discussions. No events are sent: no feature of the bot reads them."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from bot.simulator.state.world import World
 
 
 def record(world: World, issue: Issue, event: str, actor: Account, **data: Any) -> TimelineEvent:
-    """Append to the issue's history."""
+    """Append an event to the issue's history, at the present moment."""
     key = world.ids.next("event")
     entry = TimelineEvent(key, node_id("EV", issue.id, key), event, actor, world.now(), data)
     issue.events.append(entry)

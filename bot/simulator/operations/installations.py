@@ -62,7 +62,7 @@ def _select(
 
 @locked
 def remove_from_installation(world: World, *repositories: str) -> None:
-    """Remove repositories from their installations. One that covered all then has all others selected."""
+    """Remove repositories from their installations. An installation that covered all then has the rest selected."""
     for name in repositories:
         repo = world.repository(name)
         for installation in world.installations_on(repo):
@@ -83,7 +83,7 @@ def drop(world: World, installation: Installation, repository: Repository, sende
 
 
 def gain(world: World, repository: Repository, sender: Account) -> None:
-    """Tell the Apps of installations that cover all of the owner's repositories about a new one, which they reach."""
+    """Tell the Apps whose installations cover all of the owner's repositories that they reach this new one."""
     for installation in world.installations.values():
         if installation.all_repositories and installation.account is repository.owner:
             added = [repository]
@@ -94,7 +94,7 @@ def gain(world: World, repository: Repository, sender: Account) -> None:
 
 @locked
 def uninstall(world: World, account: str | Installation) -> None:
-    """Remove the App from an account; its tokens end."""
+    """Remove all Apps from an account, or one installation; the tokens end."""
     for installation in _installations(world, account):
         repositories = world.repositories_of(installation)
         del world.installations[installation.id]
@@ -105,7 +105,7 @@ def uninstall(world: World, account: str | Installation) -> None:
 
 @locked
 def suspend(world: World, account: str | Installation, suspended: bool = True) -> None:
-    """Suspend the installation on an account; `suspended=False` resumes it."""
+    """Suspend all installations on an account, or one; `suspended=False` resumes them."""
     for installation in _installations(world, account):
         sender = administrator(world, installation.account)
         installation.suspended_at = world.now() if suspended else None
@@ -115,7 +115,7 @@ def suspend(world: World, account: str | Installation, suspended: bool = True) -
 
 @locked
 def set_permissions(world: World, account: str | Installation, permissions: Mapping[str, str]) -> None:
-    """The account's administrator accepts new permissions. Older tokens keep only permissions that are in both sets."""
+    """The account's administrator accepts new permissions. Older tokens lose permissions that are not among these."""
     for installation in _installations(world, account):
         installation.permissions = dict(permissions)
         installation.updated_at = world.now()
@@ -150,6 +150,7 @@ def make_installation_token(
 
 
 def _installations(world: World, account: str | Installation) -> list[Installation]:
+    """One installation as a list, or all on an account, which one of its repositories may name (`acme/app`)."""
     if isinstance(account, Installation):
         return [account]
     login = account.split("/")[0].lower()

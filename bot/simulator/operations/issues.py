@@ -34,7 +34,7 @@ def open_issue(
 ) -> Issue:
     """Open an issue as `author`, perhaps as a sub-issue of `parent`, or with a `type`.
 
-    410 if issues are off in the repository, 422 for texts that are too long.
+    410 if issues are off in the repository; 422 for an empty title or label, and for texts that are too long.
     """
     repo = world.repo(repository)
     if not repo.has_issues:
@@ -128,7 +128,7 @@ def close_issue(
     """Close an issue. With reason `duplicate`, `duplicate_of` is the original. `closer` is the merged pull request, or
     the hash of the pushed commit, that closed the issue, if any.
 
-    A closed issue can get another reason, which GitHub shows as a second "closed".
+    A closed issue can get another reason or original, which GitHub shows as a second "closed".
     """
     issue = world.issue(repository, number)
     sender = who(world, actor) if actor else issue.author
@@ -183,7 +183,7 @@ def lock_issue(
     actor: str | Account | None = None,
     reason: str | None = None,
 ) -> Issue:
-    """Lock the conversation for everybody who cannot write to the repository."""
+    """Lock the conversation: only people who can write to the repository may still comment."""
     issue = world.issue(repository, number)
     sender = acting(world, actor, issue.repository)
     if not issue.locked:

@@ -57,7 +57,7 @@ def transfer_issue(
 
 
 def forget(world: World, issue: Issue) -> None:
-    """Drop an issue and its comments from every look-up except its repository's list."""
+    """Drop an issue and its comments from the look-ups by id, and the issue from the search index."""
     world.issues_by_id.pop(issue.id, None)
     world.nodes.pop(issue.node_id, None)
     world.unindexed.add(issue.id)

@@ -25,13 +25,13 @@ def load_issues(
 ) -> int:
     """Put the issues of a JSON Lines file into the repository (created if missing); return the number of issues.
 
-    A line has `id, title, body, created_at, closed_at` and perhaps `author`, `closed_by`, `duplicate_of` (another
-    line's id), `labels`, `state_reason`, `reactions` (GitHub's word for the emoji → count) and `comments` (each with
-    `body`, `created_at`, perhaps `author`). Issues get the next numbers in the order of `created_at`. An issue with
-    `closed_at` is closed; if it has `duplicate_of`, too, it is closed and marked as a duplicate of that issue.
+    A line has `id`, `created_at` and perhaps `title`, `body`, `closed_at`, `author`, `closed_by`, `duplicate_of`
+    (another line's id), `labels`, `state_reason`, `reactions` (GitHub's word for the emoji → count) and `comments`
+    (each with `created_at`, perhaps `body`, `author`). Issues get the next numbers in the order of `created_at`. Those
+    with `closed_at` are closed; with `duplicate_of`, too, as duplicates, and marked if the file has the original.
 
-    Texts are cut to GitHub's limits. No event is emitted, and mentions or "Duplicate of" in a text have no effect. If a
-    line is wrong, raises ValueError naming the line, and the repository stays unchanged.
+    Texts are cut to GitHub's limits. No event of an issue is emitted, and mentions or "Duplicate of" in a text have no
+    effect. If a line is wrong, raises ValueError naming the line, and the repository stays unchanged.
     """
     if isinstance(source, str | Path):
         return load_rows(world, read_rows(Path(source)), repository)

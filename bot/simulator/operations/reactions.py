@@ -12,7 +12,7 @@ from bot.simulator.state.world import World, locked
 
 @locked
 def react(world: World, subject: Issue | Comment, login: str | Account, content: str) -> tuple[Reaction, bool]:
-    """Add an emoji; the second value is False if the account had already added it. GitHub sends no event."""
+    """Add an emoji; the second value is False if the account had already added it."""
     if content not in REACTIONS:
         raise invalid("Reaction", "content", "invalid", value=content)
     account = who(world, login)

@@ -151,7 +151,7 @@ def delete_repository(world: World, repository: str | Repository) -> None:
 
 
 def _renamed(world: World, repository: Repository) -> None:
-    """Register the present name; former names stay and redirect."""
+    """Register the name that the repository has now; former names stay and redirect."""
     world.names[repository.full_name.lower()] = repository.id
     repository.updated_at = world.now()
     for issue in world.issues_of(repository):

@@ -26,7 +26,7 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 _GZIPPED = b"\x1f\x8b"
 
 _HALVES = re.compile("[\ud800-\udfff]")
-"""Unpaired surrogates, which JSON can express but no answer could contain."""
+"""Unpaired surrogates, which an escape in JSON (`\\ud…`) can express but no answer could contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class IssueRow:
 def read_rows(path: Path) -> list[IssueRow]:
     """The issues of a JSON Lines file, perhaps compressed with gzip, in order of arrival.
 
-    Raises ValueError naming the wrong line, and OSError if the file cannot be read.
+    Raises ValueError for a wrong file, naming the line if one is wrong, and OSError if the file cannot be read.
     """
     return rows_of(_lines(path))
 
@@ -89,7 +89,7 @@ def _lines(path: Path) -> Iterator[tuple[Any, str]]:
     except UnicodeDecodeError as problem:
         if problem.object.startswith(_GZIPPED):
             raise ValueError("it is gzipped more than once; gunzip it, then it can be read") from None
-        # The decoder's position is relative to a chunk, not to the file.
+        # No place is named: the decoder's position is relative to a chunk, not to the file.
         raise ValueError("it is not UTF-8; iconv -f ENCODING -t UTF-8 makes it so") from None
     except (EOFError, zlib.error) as problem:
         # A truncated download raises these; the command line would mistake EOFError for a user who has left.
@@ -184,7 +184,7 @@ def _reason(value: Any, closed: bool) -> StateReason | None:
 
 
 def _time(field: str, text: Any) -> datetime:
-    """An ISO 8601 time as an aware datetime, in UTC unless it names a zone."""
+    """An ISO 8601 time as an aware datetime in UTC; without a zone it counts as UTC."""
     try:
         moment = datetime.fromisoformat(text)
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -21,7 +21,7 @@ def suggest_label(
     rationale: str | None = None,
     confidence: str | None = None,
 ) -> Suggestion | None:
-    """Suggest a label; None if the issue already has it. A new suggestion replaces a pending one."""
+    """Suggest a label; None if the issue already has it. A new suggestion replaces a pending one of the same label."""
     label = label_named(world, issue.repository, name)
     if label in issue.labels:
         return None
@@ -37,7 +37,7 @@ def suggest_closing(
     rationale: str | None = None,
     confidence: str | None = None,
 ) -> Suggestion:
-    """Suggest closing the issue as a duplicate of the original. A new suggestion replaces a pending one."""
+    """Suggest closing the issue as a duplicate of the original. Replaces a pending suggestion to close."""
     return _store(world, issue, None, original, actor, rationale, confidence)
 
 
@@ -63,7 +63,7 @@ def _store(
 
 @locked
 def resolve_suggestion(world: World, issue: Issue, key: int, approve: bool, actor: str | Account) -> Suggestion:
-    """A maintainer approves (the label is added, the issue closed) or dismisses a pending suggestion."""
+    """A maintainer approves (the label is added, or the issue closed) or dismisses a pending suggestion."""
     suggestion = next(entry for entry in issue.suggestions if entry.id == key)
     if suggestion.state != "pending":
         raise invalid("Suggestion", "state", "invalid", "The suggestion is no longer pending.")

@@ -21,7 +21,7 @@ def check_text(resource: str, field: str, text: str, limit: int) -> None:
 
 
 def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *, is_comment: bool) -> None:
-    """Carry out the mentions, back-links and "Duplicate of #1" in a new text."""
+    """Carry out a new text's mentions, back-links and, in a comment by somebody who can write, "Duplicate of #1"."""
     parsed = references.parse(text or "", world.urls.html)
     for login in parsed.mentions:
         account = world.account(login)
