@@ -13,9 +13,7 @@ from bot.simulator.state.world import World
 def simple_user(world: World, account: Account) -> Json:
     """The "simple user", which nearly every other body contains."""
     url = f"{world.urls.api}/users/{quote(account.login)}"
-    page = account.login
-    if account.type == "Bot":
-        page = f"apps/{account.login.removesuffix('[bot]')}"
+    page = f"apps/{account.login.removesuffix('[bot]')}" if account.type == "Bot" else account.login
     return {
         "login": account.login,
         "id": account.id,

@@ -65,7 +65,7 @@ def installation(world: World, record: Installation) -> Json:
 
 
 def _account(world: World, record: Account) -> Json:
-    """The installation's account. GitHub's description of the list also requires an enterprise's fields."""
+    """The installation's account, with an enterprise's fields as well: GitHub's description allows both kinds."""
     created = iso(record.created_at)
     more = {"name": record.name or record.login, "slug": record.login, "created_at": created, "updated_at": created}
     return simple_user(world, record) | more

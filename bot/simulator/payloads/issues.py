@@ -76,7 +76,7 @@ def issue(world: World, record: Issue) -> Json:
         "issue_dependencies_summary": {"blocked_by": 0, "total_blocked_by": 0, "blocking": 0, "total_blocking": 0},
         "performed_via_github_app": via_app(world, record.author),
     }
-    # Like GitHub, leave the field out if there is none.
+    # Like GitHub, leave the field out if there is no parent.
     if parent := world.present(record.parent) if record.parent else None:
         body["parent_issue_url"] = issue_url(world, parent)
     if record.is_pull_request:

@@ -11,7 +11,7 @@ from bot.simulator.payloads.accounts import simple_user
 from bot.simulator.state.repositories import Label, Repository, Role, at_least
 from bot.simulator.state.world import World
 
-# Suffixes of the template addresses that every repository body carries.
+# Addresses in a repository's body (but not the minimal one), as suffixes of its own address; many are templates.
 _LINKS = {
     "archive_url": "/{archive_format}{/ref}",
     "assignees_url": "/assignees{/user}",

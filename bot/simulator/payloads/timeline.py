@@ -12,7 +12,7 @@ from bot.simulator.state.world import World
 
 
 def event(world: World, subject: Issue, record: TimelineEvent, source: Issue | None = None) -> Json:
-    """One event, with the fields of its kind. `source` is the issue that referred to `subject`."""
+    """One event, with the fields of its kind. `source` is the issue that referred to `subject`, if one did."""
     actor = simple_user(world, record.actor)
     if record.event == "commented":
         return comment(world, record.data["comment"]) | {"event": "commented", "actor": actor}
