@@ -23,7 +23,7 @@ _WORD = {"triage": "read", "maintain": "write"}
     model="RepositoryCollaboratorPermission",
 )
 def get_permission(ctx: Context) -> Json:
-    """A user's role; 404 for unknown logins and for bots."""
+    """A user's role; 404 for unknown logins, bots and organizations."""
     repo = ctx.repository()
     login = ctx.params["login"]
     account = ctx.sim.account(login)

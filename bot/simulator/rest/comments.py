@@ -77,9 +77,9 @@ def create_comment(ctx: Context) -> Reply:
     request="ReposOwnerRepoIssuesCommentsCommentIdPatchBody",
 )
 def update_comment(ctx: Context) -> Json:
-    """Change a comment: one's own, or any comment with write access to the repository."""
+    """Change a comment: people their own, or any with write access to the repository; Apps any."""
     target = ctx.comment()
-    _require_own(ctx, target)
+    _require_rights(ctx, target)
     return comment(ctx.sim, ctx.sim.edit_comment(target, _text(ctx), ctx.actor))
 
 
@@ -87,7 +87,7 @@ def update_comment(ctx: Context) -> Json:
 def delete_comment(ctx: Context) -> Reply:
     """Delete a comment; the rights are as in `update_comment`."""
     target = ctx.comment()
-    _require_own(ctx, target)
+    _require_rights(ctx, target)
     ctx.sim.delete_comment(target, ctx.actor)
     return Reply(None, 204)
 
@@ -99,7 +99,8 @@ def _text(ctx: Context) -> str:
     return text
 
 
-def _require_own(ctx: Context, target: Comment) -> None:
+def _require_rights(ctx: Context, target: Comment) -> None:
+    """Refuse a person who neither wrote the comment nor may write to the repository."""
     if target.author is ctx.actor or isinstance(ctx.caller, InstallationCaller):
         return
     if not at_least(role_of(ctx.sim, ctx.caller, target.issue.repository), "write"):

@@ -59,7 +59,7 @@ def get_contents(ctx: Context) -> Reply:
 def put_contents(ctx: Context) -> Reply:
     """Commit a file to the default branch; a change of a file needs the `sha` of its present content.
 
-    409 if `sha` is wrong, 422 if it is missing or the content is not Base64, 404 for another branch.
+    409 if `sha` is wrong, 422 if a field is missing, the content not Base64 or the path bad, 404 for another branch.
     """
     repo, data, path = ctx.repository(), ctx.data, ctx.params["path"].strip("/")
     ctx.unsupported(data, "author", "committer")
@@ -93,7 +93,7 @@ def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
     page, api = f"{ctx.sim.urls.html}/{repo.full_name}/commit", f"{repository_url(ctx.sim, repo)}/git"
     login, tree = ctx.actor.login, repo.head[::-1]
     author = {"name": login, "email": f"{login}@users.noreply.github.com", "date": iso(repo.pushed_at)}
-    # The commit before the first one has a hash of zeros only.
+    # Before the first commit, the head was a hash of zeros only.
     is_first = not before.strip("0")
     parent = {"sha": before, "url": f"{api}/commits/{before}", "html_url": f"{page}/{before}"}
     return {

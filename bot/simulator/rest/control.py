@@ -1,8 +1,7 @@
 """Controls of the simulator for people and scripts, under `/_sim/`: not part of GitHub.
 
 Limits and faults do not apply to these calls, so that every set-up can be undone. A call needs the header
-`X-Simulator-Key` with the App's webhook secret. The person who started the simulator knows the secret; a web page in
-their browser does not.
+`X-Simulator-Key` with the App's webhook secret; no web page can send one to another site without its leave (CORS).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ ROUTES = Routes()
 
 @ROUTES.add("GET", "/_sim/state")
 def state(ctx: Context) -> Json:
-    """All repositories with their latest issues (`?issues=N`, by default 50) and comments."""
+    """The clock, what went wrong, all repositories with their latest issues (`?issues=N`, else 50) and comments."""
     _guard(ctx)
     most = ctx.number("issues", 50)
     return {

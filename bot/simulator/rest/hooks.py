@@ -39,10 +39,10 @@ def update_config(ctx: Context) -> Json:
 
 @ROUTES.add("GET", "/app/hook/deliveries", auth="app", model="[HookDeliveryItem]")
 def list_deliveries(ctx: Context) -> Reply:
-    """The attempts of the last three days, newest first, in pages with a cursor."""
+    """The finished attempts of the last days (`Webhooks.retention`), newest first, in pages with a cursor."""
     log = ctx.sim.webhooks.recent(ctx.app)
     if status := ctx.query.get("status"):
-        # An attempt without an answer has code 0, and is neither.
+        # An attempt without an answer has code 0, and is neither success nor failure.
         codes = _OUTCOMES[ctx.word("status", status, tuple(_OUTCOMES))]
         log = [entry for entry in log if entry.status_code in codes]
     if cursor := ctx.query.get("cursor"):

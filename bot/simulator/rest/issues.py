@@ -29,8 +29,8 @@ _SORTS: dict[str, Callable[[Issue], keyset.Key]] = {
     "updated": lambda entry: (entry.updated_at.timestamp(), entry.number),
     "comments": lambda entry: (len(entry.comments), entry.number),
 }
-# Fields that the simulator's issues do not have.
-_LACKING = ("assignee", "assignees", "milestone", "type", "issue_field_values")
+# Fields that requests cannot set here.
+_UNSUPPORTED = ("assignee", "assignees", "milestone", "type", "issue_field_values")
 _REASONS = ("completed", "not_planned", "duplicate", "reopened")
 # Any other reason, or none, closes as completed.
 _CLOSING: dict[str | None, StateReason] = {"not_planned": "not_planned", "duplicate": "duplicate"}
@@ -75,7 +75,7 @@ def get_issue(ctx: Context) -> Json:
 def create_issue(ctx: Context) -> Reply:
     """Open an issue. As on GitHub, labels are silently dropped if the person may not label."""
     repo, data = ctx.repository(), ctx.data
-    ctx.unsupported(data, *_LACKING)
+    ctx.unsupported(data, *_UNSUPPORTED)
     if data.get("title") is None:
         raise invalid("Issue", "title", "missing_field")
     labels = label_names(data.get("labels") or []) if _may_triage(ctx) else []
@@ -93,8 +93,8 @@ def create_issue(ctx: Context) -> Reply:
 def update_issue(ctx: Context) -> Json:
     """Change all that the body names, or nothing; only a suggested closing is stored even if the rest is refused.
 
-    `labels` replace the old labels. A person without triage access can change only their own issue; the request's
-    labels are silently dropped.
+    `labels` replace the old labels. A person without triage access can change only their own issue, and their labels
+    are silently dropped.
     """
     target, data = ctx.issue(), ctx.data
     state = data.get("state")
@@ -110,7 +110,7 @@ def update_issue(ctx: Context) -> Json:
         raise ApiError(
             422, "Invalid request.\n\n" + "; ".join(f"{field}: {problem}" for field, problem in problems[:3])
         )
-    ctx.unsupported(data, *_LACKING)
+    ctx.unsupported(data, *_UNSUPPORTED)
     triages = _may_triage(ctx)
     if not triages and target.author is not ctx.actor:
         raise ctx.lacks_role()
@@ -179,9 +179,7 @@ def lock(ctx: Context) -> Reply:
     target = ctx.issue()
     reason = ctx.data.get("lock_reason")
     if reason not in (None, "off-topic", "too heated", "resolved", "spam"):
-        raise ApiError(
-            422, "Validation Failed", errors=[{"resource": "Issue", "field": "lock_reason", "code": "invalid"}]
-        )
+        raise invalid("Issue", "lock_reason", "invalid")
     ctx.sim.lock_issue(target.repository, target.number, ctx.actor, reason)
     return Reply(None, 204)
 

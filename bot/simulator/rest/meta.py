@@ -60,7 +60,7 @@ def meta(ctx: Context) -> Json:
 
 @ROUTES.add("GET", "/versions")
 def versions(ctx: Context) -> list[str]:
-    """The API versions that a client may ask for."""
+    """The API versions that a client of GitHub.com may ask for."""
     return list(VERSIONS)
 
 

@@ -35,7 +35,7 @@ def find(
             return False
         return may_read(ctx.sim, ctx.caller, repo, "issues", "pull_requests")
 
-    out_of_order = ctx.fault is not None and ctx.fault.kind == "hybrid_unavailable"
+    embeddings_fail = ctx.fault is not None and ctx.fault.kind == "hybrid_unavailable"
     try:
         return ctx.sim.index.search(
             q,
@@ -49,7 +49,7 @@ def find(
             viewer=ctx.caller.account.login if ctx.caller.account else "",
             require_kind=require_kind and not _is_classic(ctx),
             # Let the engine fall back, so that the results are those of a real fallback.
-            outage="service_unavailable" if out_of_order else None,
+            outage="service_unavailable" if embeddings_fail else None,
         )
     except QueryError as error:
         raise ApiError(
@@ -58,7 +58,7 @@ def find(
 
 
 def _is_classic(ctx: Context) -> bool:
-    """Whether the caller may search without choosing issues or pull requests: classic tokens and anonymous callers."""
+    """Whether the caller need not choose issues or pull requests: people without fine-grained tokens, and anonymous."""
     if isinstance(ctx.caller, UserCaller):
         return not ctx.caller.fine_grained
     return isinstance(ctx.caller, Anonymous)

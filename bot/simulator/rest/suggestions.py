@@ -23,7 +23,7 @@ VERSION = "2026-03-10"
 
 @ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, role="triage", model="[IssueSuggestion]")
 def list_suggestions(ctx: Context) -> Reply:
-    """The suggestions on an issue; 404 if the repository does not have the feature."""
+    """The suggestions on an issue; 404 for a pull request, and if the repository does not have the feature."""
     target = _issue(ctx)
     state = ctx.word("state", "pending", _STATES)
     chosen = [entry for entry in target.suggestions if state in ("all", entry.state)]
@@ -76,7 +76,7 @@ def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], li
 def store_suggested_closing(ctx: Context, target: Issue, state: dict[str, Any]) -> bool:
     """Whether a state that was sent as an object is only a suggestion, which is stored here.
 
-    If the repository lacks the feature, GitHub answers 200 and does nothing.
+    422 unless it closes as a duplicate. If the repository lacks the feature, GitHub answers 200 and does nothing.
     """
     if not state.get("suggest"):
         return False
