@@ -4,8 +4,8 @@
     index.put(Document(id=1, repo="acme/app", …))
     index.search('repo:acme/app is:issue in:title "cannot connect"')
 
-If GitHub's documentation leaves a question open, the module concerned says how we decided. Where a module's types say
-`int`, a document is named by its id.
+If GitHub's documentation leaves a question open, the module concerned says how we decided. Where a module has an
+`int` for a document, it is the document's id.
 """
 
 from __future__ import annotations

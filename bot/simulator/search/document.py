@@ -55,10 +55,10 @@ class RepositoryFacts:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One page of an answer. `ids` and `scores` run in parallel, best first; `total_count` counts every match.
+    """One page of an answer. `ids` and `scores` run in parallel, in the order asked for; `total_count` is of all pages.
 
     `search_type` is the type of search that ran; if it differs from the requested type, `fallback_reasons` says why, in
-    GitHub's words. `incomplete_results` is never set here: a caller that simulates a time-out sets it.
+    GitHub's words. `incomplete_results` is never set here: the fault of that name sets it in the REST answer.
     """
 
     total_count: int

@@ -42,7 +42,7 @@ def too_long() -> QueryError:
 
 
 def too_many_operators() -> QueryError:
-    """REST "Limitations on query length": five of AND, OR and NOT together."""
+    """REST "Limitations on query length": at most five of AND, OR and NOT together."""
     return invalid("More than five AND / OR / NOT operators were used.")
 
 

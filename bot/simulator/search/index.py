@@ -1,6 +1,6 @@
 """The search engine: stores documents, and answers queries like GitHub's `GET /search/issues`.
 
-The engine is pure: no clock, no I/O, no randomness. It takes no locks; callers with threads must.
+The engine is deterministic: no clock, no I/O, no randomness. It takes no locks; callers with threads must.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TEXTS: Final[dict[str, Callable[[Document], tuple[str, ...]]]] = {
 
 
 def everything(name: str) -> bool:
-    """For callers who may see every repository and every user."""
+    """Whether a repository is visible, or a user exists, if the caller does not say: always."""
     return True
 
 

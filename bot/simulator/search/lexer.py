@@ -31,7 +31,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """A piece of a query; `text` is a word, a phrase without its quotes, an operator or a qualifier's name."""
+    """A piece of a query; `text` is a word, a phrase without quotes, a qualifier's name, an operator or parenthesis."""
 
     kind: Kind
     text: str

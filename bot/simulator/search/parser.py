@@ -1,4 +1,4 @@
-"""From lexemes to a tree, with the limits that GitHub sets to a query.
+"""From a query to its tree, within the limits that GitHub sets to a query.
 
 NOT binds tighter than AND (or just a space), AND tighter than OR, parentheses group ("Filtering and searching issues
 and pull requests", advanced filters). Operators without an operand and parentheses without a partner are dropped.
@@ -15,7 +15,7 @@ from bot.simulator.search.lexer import Kind, Lexeme, lex
 from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Query, Text
 
 LONGEST_TEXT: Final = 256
-# Bounds the work of a query that consists only of qualifiers. GitHub bounds the length of the whole address.
+# Bounds the work of a query that consists only of qualifiers. GitHub instead bounds the length of the address.
 LONGEST_QUERY: Final = 4_096
 MOST_OPERATORS: Final = 5
 DEEPEST_NESTING: Final = 5
@@ -60,13 +60,14 @@ def _check_limits(lexemes: Sequence[Lexeme]) -> None:
 
 
 def _is_global(lexeme: Lexeme) -> bool:
+    """Whether the lexeme is a qualifier that concerns the whole query, wherever it stands."""
     return lexeme.kind is Kind.QUALIFIER and (
         lexeme.text in ("in", "sort") or (lexeme.text in _SCOPES and not lexeme.negated)
     )
 
 
 def _scopes(lexemes: Sequence[Lexeme]) -> tuple[tuple[Qualifier, ...], ...]:
-    """The values of `repo:`, `user:` and `org:`. With an OR between them they are alternatives; otherwise all apply.
+    """The qualifiers `repo:`, `user:` and `org:`. With an OR between them they are alternatives; otherwise all apply.
 
     GitHub's own command line relies on this in its search of issues (https://github.com/cli/cli/pull/11638).
     """

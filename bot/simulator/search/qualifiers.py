@@ -201,7 +201,7 @@ NAMES = frozenset(_TABLE) | _NOT_SIMULATED | {"in", "sort"}
 
 
 def predicate(qualifier: Qualifier, around: Surroundings) -> Predicate:
-    """The qualifier's test. Raises QueryError for wrong dates, people who do not exist, and names not simulated."""
+    """The qualifier's test. Raises QueryError for wrong dates, people of whom none exists, and names not simulated."""
     build = _TABLE.get(qualifier.name)
     if build is None:
         raise invalid(f"The qualifier {qualifier.name}: is not simulated here.")

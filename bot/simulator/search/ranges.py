@@ -82,7 +82,7 @@ def _number(text: str) -> Interval:
 
 
 def _date(text: str) -> Interval:
-    """A year, month, day or second, in UTC unless a zone is named."""
+    """A year, month, day or second (a minute means its first), in UTC unless a zone is named."""
     match = _DATE.fullmatch(text)
     if match is None:
         raise ValueError(text)

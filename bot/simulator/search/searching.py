@@ -53,7 +53,7 @@ class Search:
         return dict.fromkeys(matches, 1.0)
 
     def similar(self, *, with_exact: bool) -> dict[int, float]:
-        """The documents most similar to the query's text, among those that the qualifiers allow."""
+        """The documents most similar to the text, within the qualifiers. `with_exact` favours full matches."""
         qualified = self._compiler.compile(_without_text(self._query.root))
         return semantic.similar(
             self._terms,

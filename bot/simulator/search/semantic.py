@@ -28,7 +28,7 @@ Outage = Literal["server_error", "service_unavailable"]
 
 
 def fallback_reasons(query: Query, *, anything_visible: bool, outage: Outage | None) -> tuple[str, ...]:
-    """Why GitHub answers this query lexically, as values of its API's enumeration."""
+    """Why GitHub answers this query lexically, as values of its API's enumeration; empty if it does not."""
     reasons = {
         "no_text_terms": not query.texts,
         "quoted_text": any(text.quoted for text in query.texts),

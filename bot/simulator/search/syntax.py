@@ -51,7 +51,7 @@ class Query:
     """A parsed query. `scopes` (repo, user, org) are groups of alternatives. Every group applies to the whole query,
     like `fields` and `sort`.
 
-    `fields` is empty if the query names none. `texts` are the query's terms in order, `kinds` what `is:` and `type:`
+    `fields` is empty if the query names none. `texts` are its words and phrases, `kinds` what `is:` and `type:`
     demand (`issue`, `pr`), both without what is under NOT. `is_nested`: the query has an OR or parentheses.
     """
 
