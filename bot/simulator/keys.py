@@ -17,7 +17,7 @@ class KeyPair(NamedTuple):
 
 
 def new_pair() -> KeyPair:
-    """A fresh pair in the form that GitHub gives out (PKCS#1)."""
+    """A fresh pair, with the private key in the form that GitHub gives out (PKCS#1)."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     private = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.TraditionalOpenSSL, serialization.NoEncryption()

@@ -1,6 +1,6 @@
 """A language model's endpoint beside the simulated GitHub: OpenAI's chat completions and Anthropic's messages.
 
-A script writes the answers: it gets a request, and returns a text, or a whole answer with its status.
+The caller's function, the script, writes the answers: it gets a request and returns a text, or a `Reply` with a status.
 """
 
 from __future__ import annotations

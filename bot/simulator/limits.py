@@ -1,8 +1,8 @@
 """Rate limits (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
 
 All limits are per caller. Primary: 5,000 requests an hour, 30 lexical and 10 semantic or hybrid searches a minute.
-Secondary: 100 requests at once, 900 points a minute (reading 1, writing 5), 80 content-creating requests a minute and
-500 an hour.
+Secondary: 100 requests at once, 900 points a minute in REST and 2,000 in GraphQL (reading 1, writing 5), 80
+content-creating requests a minute and 500 an hour.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HOUR, MINUTE = 3600.0, 60.0
 
 @dataclass(slots=True)
 class Bucket:
-    """A caller's primary limit. The window begins with the first request, and ends at `reset` (Unix time)."""
+    """A caller's primary limit of one resource, in a window from the first request to `reset` (Unix time)."""
 
     limit: int
     used: int = 0
@@ -51,7 +51,7 @@ class Limits:
             "semantic_search": (10, MINUTE),
             "integration_manifest": (5_000, HOUR),
         }
-        # Callers with their own hourly number of requests.
+        # Caller → its own number of requests an hour, instead of those in `primary`.
         self.others: dict[str, int] = {}
         # Callers without a token: requests an hour, and searches a minute.
         self.anonymous = 60

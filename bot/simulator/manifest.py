@@ -36,7 +36,7 @@ class Manifest:
     callback_urls: tuple[str, ...] = ()
 
 
-# The manifest's fields that GitHub's form for new Apps reads, and their types.
+# The fields whose types GitHub's form for new Apps checks in a manifest.
 _SHAPES: Mapping[str, type] = {
     "name": str,
     "redirect_url": str,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# Code has no side effects. As in Markdown, an unclosed fence runs to the end of the text, and a line with further ticks
-# is no fence.
+# Code has no side effects. As in Markdown, an unclosed fence runs to the end of the text, and backticks with more of
+# them later in the line are no fence.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
 # The backslashes before a run of backticks (an odd number escapes the first backtick), and the run.
 _TICKS = re.compile(r"(?<!\\)(\\*+)(`+)")

@@ -1,4 +1,4 @@
-"""All routes of the API. Requests that match neither them nor a page of `site/` are refused as unknown."""
+"""All routes of `rest/` and `graphql/`. Requests for neither them nor a page of `site/` are refused as unknown."""
 
 from __future__ import annotations
 

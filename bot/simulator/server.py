@@ -23,7 +23,7 @@ from bot.simulator.site import SIMULATOR, make_site
 ENTERPRISE_PREFIX = "/api/v3"
 
 _THIS_MACHINE = frozenset(("localhost", "127.0.0.1", "::1"))
-# A server that listens on all addresses accepts every name of the machine.
+# A server that listens on all addresses cannot know the machine's names, so it accepts every name.
 _EVERYWHERE = "0.0.0.0"  # noqa: S104
 
 
@@ -35,11 +35,11 @@ class _Anything(BaseConverter):
 
 
 def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
-    """The WSGI application that serves this simulator's REST and GraphQL interfaces.
+    """The WSGI application that serves this simulator's REST and GraphQL interfaces, and its pages.
 
-    The application also takes `/repositories/ID/…` for `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` for `/…`. It
-    answers 403 to names other than `host`, where it listens, and this machine's own names. Otherwise a web page whose
-    name resolves to this machine (DNS rebinding) could read the answers, which may quote real issues.
+    It also takes `/repositories/ID/…` for `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` and `/api/graphql` for
+    `/…` and `/graphql`. It answers 403 to names other than `host`, where it listens, and this machine's own. Otherwise
+    a web page whose name resolves to this machine (DNS rebinding) could read the answers, which may quote real issues.
     """
     routed = _routes().wsgi_app
     names = _THIS_MACHINE | {host.lower()}
@@ -175,8 +175,8 @@ def start_simulator(*, enterprise: bool = False, **options: Any) -> Iterator[Ser
             issue = server.sim.open_issue("acme/app", "alice", "It crashes", "…")
 
     Webhooks: pass `webhook_url="http://…/webhook"`, or set `server.sim.app.hook.url` later; `webhook_secret` likewise.
-    While the URL is empty, events are not delivered, nor later made up for. `post=` sends deliveries to your function
-    instead, e.g. to a Flask test client: `post(url, body, headers) -> (status, headers, text)`.
+    While the URL is empty, events are not delivered, nor later made up for. With a URL and `post=`, your function sends
+    the deliveries, e.g. to a Flask test client: `post(url, body, headers) -> (status, headers, text)`.
     `server.sim.webhooks.join()` waits until all queued deliveries are answered, and `.log` lists every delivery.
 
     All other options go to `Simulator`, e.g. `clock=Clock(datetime(2026, 1, 1, tzinfo=UTC))`.

@@ -33,15 +33,16 @@ from bot.simulator.state.world import World
 from bot.simulator.webhooks import Webhooks
 
 WORKFLOW = {"contents": "read", "issues": "write"}
-"""The default permissions of a workflow's token."""
+"""The permissions that our guide gives the workflow."""
 
 
 class Simulator(World):
     """The state, the operations on it as methods, and `faults`, `limits`, `webhooks`, `index`.
 
     `app` is the one GitHub App that exists from the start; its permissions and events are those of `app.yml`.
-    `unknown_requests` lists requests without a route; tests assert that the list is empty. `validate` checks every
-    answer and webhook with githubkit's models. `violations` lists requests at which such a check failed, or our code.
+    `unknown_requests` lists requests that the simulator does not know; tests assert that it is empty. `validate` checks
+    requests, answers and webhooks with githubkit's models. `violations` lists requests at which a check of the latter
+    two failed, or our code.
     """
 
     who = accounts.who
@@ -139,7 +140,7 @@ class Simulator(World):
     def workflow_token(self, repository: str, permissions: Mapping[str, str] = WORKFLOW) -> str:
         """The `GITHUB_TOKEN` of a GitHub Actions job: it has the workflow's `permissions`, only in this repository.
 
-        The token allows 1,000 requests an hour
+        All such tokens of an owner share 1,000 requests an hour
         (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
         """
         actions = next((app for app in self.apps.values() if app.slug == "github-actions"), None)
@@ -152,7 +153,7 @@ class Simulator(World):
         return self.make_installation_token(installation, permissions, [self.repository(repository)]).token
 
     def flush_index(self) -> None:
-        """Bring the search index up to date. Called under the lock, before a search and after loading."""
+        """Bring the search index up to date. Call this before a search, under the lock if other threads run."""
         for repo in self.repositories.values():
             self.index.put_repository(repo.full_name, private=repo.private, archived=repo.archived)
         for key in self.unindexed:

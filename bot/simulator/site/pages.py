@@ -120,7 +120,7 @@ def _refuse_other_sites() -> None:
 
 
 def _is_from_elsewhere() -> bool:
-    """Whether another site's page sent the request. Browsers send the page's site, or at least its origin."""
+    """Whether another site's page sent the request. Browsers say so, or at least name the page's origin."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if site is not None:
         return site not in ("same-origin", "none")
