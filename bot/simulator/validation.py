@@ -1,4 +1,4 @@
-"""Checks every answer, webhook and request with githubkit's models, generated from GitHub's own description.
+"""Checks answers, webhooks and requests with githubkit's models, generated from GitHub's own description.
 
 A wrong answer or webhook is a bug of the simulator, so it raises ContractViolation. A wrong request is a bug of the
 client, so the simulator refuses it, with the errors that `problems` lists.

@@ -43,7 +43,7 @@ class Webhooks:
         self._threads: list[threading.Thread] = []
 
     def announce(self, event: Event) -> None:
-        """Queue a delivery for each installation that the event concerns, if its App has a webhook and wants the event.
+        """Queue a delivery for each concerned installation that is active and wants the event, or always gets it.
 
         Pull requests have no events of their own: the simulator knows them only as the issues API shows them.
         """

@@ -7,7 +7,7 @@ from bot.simulator.state.repositories import Repository
 
 
 def author_association(repository: Repository, author: Account) -> str:
-    """OWNER, MEMBER (of an organization), COLLABORATOR or NONE."""
+    """OWNER, MEMBER (anybody with a role, if an organization is the owner), COLLABORATOR or NONE."""
     if author is repository.owner:
         return "OWNER"
     if repository.roles.get(author.id, "none") == "none":

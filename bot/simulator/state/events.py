@@ -14,8 +14,8 @@ from bot.simulator.state.repositories import Repository
 class Event:
     """An event, with the name and action of GitHub's webhooks.
 
-    The event concerns a repository, or `installations`, or both. `parts` has the records that this kind of event adds,
-    by their names in the payload.
+    The event concerns a repository, or `installations`, or both. `parts` has what this kind of event adds to the
+    payload, by its names there.
     """
 
     name: str

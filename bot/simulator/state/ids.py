@@ -39,6 +39,6 @@ class Ids:
 
 
 def node_id(prefix: str, *parts: int) -> str:
-    """A global node id: a type prefix and the packed ids, e.g. `I_kwDO…` for an issue."""
+    """A global node id: a type prefix and the packed ids, e.g. `I_kgDP…` for an issue."""
     packed = b"\x92\x00" + b"".join(b"\xcf" + struct.pack(">Q", part) for part in parts)
     return f"{prefix}_{base64.urlsafe_b64encode(packed).decode().rstrip('=')}"

@@ -46,8 +46,8 @@ class World:
         self.apps: dict[int, App] = {}
         self.installations: dict[int, Installation] = {}
         self.installation_tokens: dict[str, InstallationToken] = {}
+        # Personal access tokens, and the tokens of people who have signed in to an App.
         self.user_tokens: dict[str, Account] = {}
-        # Tokens of people who have signed in to an App.
         self.user_access_tokens: dict[str, tuple[Account, App]] = {}
         self.manifest_codes: dict[str, ManifestCode] = {}
         self.sign_in_codes: dict[str, SignInCode] = {}
