@@ -81,7 +81,7 @@ _FORGET_USES = sa.delete(usage).where(
 
 
 class Usage(TableGateway):
-    """The `usage` table: recent commands. Limits apply to an installation, as GitHub's own limits on writing do."""
+    """The `usage` table: recent commands and other limited uses. Limits apply to an installation, as GitHub's do."""
 
     def refuse(
         self, repo_id: int, login: str, uses: Collection[str], limits: Sequence[UsageLimit], now: float
@@ -115,5 +115,5 @@ class Usage(TableGateway):
         return None
 
     def prune(self, before: float) -> int:
-        """Forget uses before a time (seconds since 1970); returns how many."""
+        """Forget uses up to a time (seconds since 1970); returns how many."""
         return self._change(sa.delete(usage).where(usage.c.at <= before))

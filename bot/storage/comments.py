@@ -23,7 +23,7 @@ ADVISORY = 0
 
 
 class CommentState(StrEnum):
-    """A comment's state. `DELETED` is permanent: a comment that a maintainer deleted is never posted again (C1)."""
+    """A comment's state. `INTENDED`: claimed; `SILENT`: not written; `DELETED`: by a maintainer, for good (C1)."""
 
     INTENDED = "intended"
     POSTED = "posted"
@@ -97,7 +97,7 @@ class Comments(TableGateway):
         return StoredComment(CommentState(row.state), row.comment_id, *hashes, shown, row.updated_at)
 
     def shown(self, repo_id: int, numbers: Collection[int]) -> dict[int, tuple[int, ...]]:
-        """The candidates that the advisory comment of each issue shows; only issues that the bot has answered."""
+        """The candidates that the advisory comment of each issue last showed; only issues with a row."""
         if not numbers:
             return {}
         where = (comments.c.repo_id == repo_id, comments.c.number.in_(numbers), comments.c.command_id == ADVISORY)
@@ -184,7 +184,7 @@ class Comments(TableGateway):
         shown: Sequence[int] = (),
         now: float,
     ) -> None:
-        """Record that the bot answered a text by writing nothing, or no text yet if `text_hash` is None.
+        """Record that the bot answered a text by writing nothing; with None as `text_hash`, that it has answered none.
 
         An existing comment stays posted; without `shown`, its candidates stay too. A claim stays: the claimed comment
         may exist by now, so the next caller must look on GitHub first. Has no effect on a deleted comment.
@@ -225,7 +225,7 @@ class Comments(TableGateway):
         """Record that a maintainer deleted a comment; False if the comment is not the bot's.
 
         `command_id` is the command that the comment answered, if the comment's marker names it. With `command_id`, the
-        deletion is recorded even if the comment's id is not stored, because GitHub's answer or the store got lost.
+        deletion is recorded even if no comment's id is stored, because GitHub's answer or the store got lost.
         """
         of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}

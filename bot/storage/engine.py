@@ -72,7 +72,7 @@ def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
 
 @contextmanager
 def write(engine: sa.Engine) -> Iterator[sa.Connection]:
-    """A transaction that may write; on SQLite it holds the write lock from its first statement on."""
+    """A transaction that may write; on SQLite it holds the write lock from its beginning on."""
     if engine.dialect.name != "sqlite":
         with engine.begin() as connection:
             yield connection

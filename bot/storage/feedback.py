@@ -163,7 +163,7 @@ class Signals(TableGateway):
     """The `signals` table: one signal of each kind from each person about each pair of issues."""
 
     def put(self, repo_id: int, signal: FeedbackSignal) -> None:
-        """Store a signal, in place of the person's earlier one."""
+        """Store a signal, in place of the person's earlier one of this kind about this pair."""
         self._change(self._put(repo_id, signal))
 
     def replace(self, repo_id: int, number: int, kind: FeedbackKind, present: Iterable[FeedbackSignal]) -> None:

@@ -38,7 +38,7 @@ def _stat(file: str) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-# No file has this inode.
+# Stands for the inode in use while the file is lost; no file has it.
 _LOST = -1
 
 
@@ -100,7 +100,7 @@ class SqliteDatabases:
         self._lost = False
 
     def replaced(self) -> bool:
-        """Whether other files have taken the databases' place, and have not changed since the last call.
+        """Whether some of the files were replaced, and all exist and have not changed since the last call.
 
         A file that still changes may be an unfinished copy.
         """

@@ -66,7 +66,7 @@ class Repositories(TableGateway):
         update = sa.update(repositories).where(repositories.c.installation == installation)
         self._change(update.values(suspended=suspended))
 
-    def locked(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
+    def lock_and_get(self, connection: sa.Connection, repo_id: int) -> StoredRepository | None:
         """The repository, if stored. Until the transaction ends, nobody else can change or add its row."""
         lock_index(connection, repo_id)
         query = sa.select(repositories).where(repositories.c.repo_id == repo_id).with_for_update()

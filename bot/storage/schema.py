@@ -83,7 +83,7 @@ comments = _table(
     *times("updated_at"),
 )
 
-# People's verdicts by command; the unique constraint keeps a redelivered command from adding a second one. If the
+# People's verdicts by command; the unique constraint keeps a redelivered command from adding another. If the
 # second issue is another repository's, `issue` is OWNER/REPO#NUMBER in lower case, and `other` is 0.
 verdicts = _table(
     "verdicts",
@@ -112,7 +112,7 @@ heeded = _table(
 
 muted = _table("muted", *keys("repo_id", "number"), *strings("actor"), *times("at"))
 
-# People's recent commands: `use` is a name for each (`Usage`).
+# Recent commands and other uses with a limit: `use` is a name for each (`Usage`).
 usage = _table("usage", *keys("repo_id"), *text_keys("login", "use"), *times("at"))
 
 # The judge's verdicts on pairs of issues. `key` stands for both texts, the model and the prompts
@@ -220,7 +220,7 @@ INDEX = {"index": True}
 
 
 def lock_index(connection: sa.Connection, repo_id: int) -> None:
-    """Let nobody else change a repository's index until the transaction ends; its row may not exist yet."""
+    """Let nobody else write a repository's row or index until the transaction ends, even if there is no row yet."""
     lock(connection, f"index/{repo_id}")
 
 

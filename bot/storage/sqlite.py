@@ -107,7 +107,7 @@ def memory_engine() -> sa.Engine:
 def write_slot(engine: sa.Engine) -> Iterator[None]:
     """Let one thread of an engine at a time poll for the write lock: twenty polling threads would keep a core busy.
 
-    A thread that has waited for the engine's patience goes on without the slot; SQLite then refuses it the lock.
+    A thread that has waited for the engine's patience goes on without the slot, and tries for the lock itself.
     """
     options = engine.get_execution_options()
     acquired = options[_SLOT].acquire(timeout=options[_PATIENCE])

@@ -73,8 +73,8 @@ class Store:
         Erases nothing if `spared` is true of the stored row: the App may have regained access meanwhile.
         """
         with write(self.engine) as connection:
-            # Read the row before anything else, which also locks it.
-            known = self.repositories.locked(connection, repo_id)
+            # Read the row before anything else, which also locks the row and the index.
+            known = self.repositories.lock_and_get(connection, repo_id)
             if known is not None and spared(known):
                 return 0
             rows = sum(
