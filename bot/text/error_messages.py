@@ -31,8 +31,8 @@ _SIGN_PHRASES = (
 _SIGNS = (*_SIGN_WORDS.split(), *_SIGN_PHRASES)
 _SIGN = re.compile(rf"\b(?:{'|'.join(_SIGNS)})\b", re.IGNORECASE)
 _NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
-# Values that differ between two reports of one error: numbers, addresses, quoted names, paths. The apostrophe in
-# "can't" does not begin a quoted name.
+# Values that differ between two reports of one error: memory addresses, numbers, quoted names, paths. The
+# apostrophe in "can't" does not begin a quoted name.
 _VALUE = re.compile(
     r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|(?<![^\W\d_])'[^'\n]{0,80}'(?![^\W\d_])|`[^`\n]{0,80}`|\S*[/\\]\S*"
 )
@@ -53,8 +53,8 @@ _LONGEST_PHRASE = 6
 def error_messages(body: str) -> Mapping[str, str]:
     """The error messages that a body quotes, in order, at most 12: maps each comparable form to the line as written.
 
-    Two reports of one error rarely agree to the letter, so the comparable form leaves out numbers, addresses, quoted
-    names and paths. A message needs at least three words, because `error: exit` says nothing.
+    Two reports of one error rarely agree to the letter, so the comparable form leaves out numbers, memory
+    addresses, quoted names and paths. A message needs at least three words, because `error: exit` says nothing.
     """
     found: dict[str, str] = {}
     for line in _error_lines(without_noise(body)):
@@ -131,7 +131,7 @@ _CHUNK = re.compile(r"[\w$@][\w$@./\\:+-]*")
 _JOINING = "./\\:+-"
 # Suffixes of a name that differ between two reports: a line, a column, an offset in hexadecimal.
 _PLACE = re.compile(r"(?::\d+)+$|\+0x[0-9a-f]+$")
-# Addresses and hashes, numbers, times.
+# Memory addresses and hashes, numbers, times.
 _DATA = re.compile(r"(?:0x)?[0-9a-f]{7,}|\d+|[\d:.+tz-]{8,}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+){1,4}(?:[-.]?(?:rc|beta|alpha|ga|dev|pre)[.-]?\d*)?")
 # As in `readFile` and in `HTTPServer`.
@@ -143,8 +143,8 @@ _NAMES = re.compile(r"[^\W\d][\w$]*")
 def codes(text: str) -> Counter[str]:
     """How often each code occurs, in lower case: `net/http`, `os.file.read`, `e1042`, `1.8.3`, `enoent_retry`.
 
-    The last part of a path counts too, and so does the last part of a dotted name, because people write the same
-    function in several ways. Line numbers, addresses and times do not count, but a status code like `0xc0000005` does.
+    The last part of a path or dotted name counts too, because people write the same function in several ways. Line
+    numbers, memory addresses and times do not count, but a Windows status code like `0xc0000005` does.
     """
     chunks = (chunk for chunk in _CHUNK.findall(separate_scripts(text)) if not (chunk.isalpha() and chunk.islower()))
     found = Counter(chain.from_iterable(map(_codes_in, chunks)))

@@ -1,7 +1,7 @@
 """Finds the thing that a GitHub address points at (H3), and the issues that a text names.
 
 Addresses of pages, raw files, the API and redirecting hosts are understood. A text names an issue by `#12`,
-`owner/repo#12` or an address, but not inside code or HTML comments.
+`GH-12`, `owner/repo#12` or an address, but not inside code or HTML comments.
 """
 
 from __future__ import annotations

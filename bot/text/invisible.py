@@ -1,6 +1,6 @@
 """Finds the invisible parts of a text: characters that nobody sees, and text that raw HTML hides in a browser.
 
-Comments quote no such characters, and commands in hidden text do not count.
+The bot's comments quote no such characters, and commands in hidden text do not count.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def without_invisible(text: str) -> str:
 
 
 def _changes_look(char: str, before: str, after: str) -> bool:
-    """Whether the character changes the look of the two characters before it, or of the two after it."""
+    """Whether the character changes how the text around it looks. `before` and `after` have two characters each."""
     last, following = before[-1:], after[:1]
     if char == _AS_EMOJI:
         return _is_emoji(last) or (last != "" and last in _KEYS and following == _KEYCAP)
@@ -85,8 +85,8 @@ def _is_joined(char: str) -> bool:
     return char != "" and unicodedata.bidirectional(char) == "AL"
 
 
-# A comment, or a tag with its attributes, as a browser reads raw HTML ("Tokenization" in the HTML standard). Markdown
-# knows fewer of both. No text can match in two ways, so the expression takes linear time.
+# An HTML comment, or a tag with its attributes, as a browser reads raw HTML ("Tokenization" in the HTML standard).
+# Markdown knows fewer of both. No text can match in two ways, so the expression takes linear time.
 _TAG_OR_COMMENT = re.compile(
     r"""
       <!--(?:-?>|.*?--!?>)

@@ -21,7 +21,7 @@ _PARTS = re.compile(r"\s*[:/]\s*")
 def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str] | None:
     """One label of each of two issues, if their labels name different surfaces, such as `cli` and `vscode`; else None.
 
-    Only surfaces of one kind are compared. If two issues share one of them, both may report the same thing.
+    Surfaces are compared within each kind. A kind of which the issues share a surface does not tell them apart.
     """
     here, there = _surfaces(mine), _surfaces(theirs)
     for kind in sorted(here.keys() & there.keys()):
@@ -31,7 +31,7 @@ def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str
 
 
 def _surfaces(labels: Iterable[str]) -> dict[str, dict[str, str]]:
-    """For each kind ("" if the label names none), the surfaces that the labels name, each with its label as written."""
+    """For each kind ("" if none of `_KINDS`), the surfaces that the labels name, each with its label as written."""
     found: dict[str, dict[str, str]] = {}
     for label in labels:
         kind, *rest = _PARTS.split(label.casefold().strip(), maxsplit=1)

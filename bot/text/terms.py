@@ -20,10 +20,10 @@ import snowballstemmer
 from bot.text.titles import subject
 from bot.text.words import MARKS, STOP_WORDS, UNSPACED, separate_scripts
 
-# Windows status codes say how a process ended, or why a call failed. They look like addresses, but are evidence. A code
-# has several forms: 0xC0000005, -1073741819 (words lose the minus sign), 3221225477. Source: Microsoft's [MS-ERREF],
-# 2.1 (HRESULT: failures have the highest bit set), 2.3 (NTSTATUS: errors have the two highest bits set). The last two
-# alternatives of the expression are exceptions of C++ and .NET.
+# Windows status codes say how a process ended, or why a call failed. They look like memory addresses, but are evidence.
+# A code has several forms: 0xC0000005, -1073741819 (words lose the minus sign), 3221225477. Source: Microsoft's
+# [MS-ERREF], 2.1 (HRESULT: failures have the highest bit set), 2.3 (NTSTATUS: errors have the two highest bits set).
+# The last two alternatives of the expression are exceptions of C++ and .NET.
 _HEXADECIMAL = re.compile(r"0x(?:[8c][0-9a-f]{7}|e06d7363|e0434352)", re.IGNORECASE)
 _DECIMAL = re.compile(r"[0-9]{10}")
 # Ten digits can be anything, so decimal codes must be in a usual range: HRESULT facilities 4 to 7, or NTSTATUS 0.
@@ -62,11 +62,11 @@ _RAW = re.compile(rf"[^\W_](?:\w|[{MARKS}])*")
 # The parts of an identifier: `getHTTPUser2` has `get`, `HTTP`, `User`, `2`.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _URL = re.compile(r"\bhttps?://\S+")
-# A comment at the beginning of a line is a block. Like an empty line, it ends the paragraph before it ("GitHub Flavored
-# Markdown Spec", 4.6).
+# An HTML comment at the beginning of a line is a block. Like an empty line, it ends the paragraph before it ("GitHub
+# Flavored Markdown Spec", 4.6).
 _BLOCK_BEGINS = re.compile(r"(?:^|\n) {0,3}\Z")
 _PARAGRAPH_ENDS = re.compile(r"\n(?=[ \t\r]*\n| {0,3}<!--)")
-# Texts that never occur in another report: terminal colours, UUIDs, and times of log lines.
+# Texts that are no evidence: terminal colours, UUIDs, and times of log lines.
 _UNIQUE = re.compile(
     r"\x1b\[[0-9;]*[A-Za-z]"
     r"|\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"
@@ -112,7 +112,7 @@ def read(title: str, body: str) -> Evidence:
 
 
 def without_noise(body: str) -> str:
-    """The beginning of a body, without comments, addresses, UUIDs and times; HTML entities are resolved."""
+    """The beginning of a body, without HTML comments, URLs, UUIDs and times; HTML entities are resolved."""
     body = without_comments(body[:BODY_READ])
     if "&" in body:
         body = html.unescape(body)
@@ -153,12 +153,12 @@ def raw_words(text: str) -> list[str]:
 
 
 def is_unspaced(raw: str) -> bool:
-    """Whether a word is in a script without spaces, so that `terms_of` splits it into pairs of characters."""
+    """Whether `terms_of` splits a word into pairs of characters: it has three or more, in a script without spaces."""
     return not raw.isascii() and len(_pairs(raw)) > 1
 
 
 def _pairs(word: str) -> tuple[str, ...]:
-    """The overlapping pairs of characters of a word in a script without spaces; empty for other scripts."""
+    """The overlapping pairs of characters of a word in a script without spaces; none for other or shorter words."""
     if len(word) < 3 or not _UNSPACED.search(word):
         return ()
     return tuple(one + other for one, other in pairwise(_LETTER.findall(word)))
@@ -191,9 +191,9 @@ _cached_terms_of = lru_cache(maxsize=1 << 14)(_terms_of)
 
 
 def terms_of(raw: str) -> tuple[str, ...]:
-    """The terms of one written word, the word itself first. Fillers, and data such as addresses, have no terms.
+    """The terms of one written word. Fillers, and data such as memory addresses, have no terms.
 
-    `getUserName` gives `getusernam`, `get`, `user`, `name`. A word in a script without spaces gives its overlapping
+    `getUserName` gives `getusername`, `get`, `user`, `name`. A word in a script without spaces gives its overlapping
     pairs of characters.
     """
     # Long words are not cached, because a stranger could fill the memory with them.
@@ -213,7 +213,7 @@ def _stem(word: str) -> str:
 
 
 # Lines that nobody composed. From forms: headings, check boxes, the text for an empty field, the fence of a field for
-# logs. From templates: bold lines, rules. From anybody: a picture or an address alone on its line.
+# logs. From templates: bold lines, rules. From anybody: a picture or a URL alone on its line.
 _FORM_LINE = re.compile(
     r"#{2,6}\s|[-*+] \[[ xX]?\]|_No response_$|(?:```|~~~)\S*$|\*\*[^*]+\*\*:?$|[-*_]{3,}$"
     r"|!\[[^\]]*\]\([^)]*\)$|<img\b[^>]*>$|https?://\S+$"

@@ -85,9 +85,9 @@ def is_another(title: str, other: str) -> bool:
 
 
 def _asks_for_backport(title: str) -> bool:
-    """Whether a title begins with "Backport", or has the word in brackets at either end, like "[2.x backport] …".
+    """Whether "backport" or "cherry-pick" is in a title's first word, or in brackets at either end: "[2.x backport] …".
 
-    Anywhere else, the word may name the problem itself.
+    Anywhere else, it may name the problem itself.
     """
     title = title.strip()
     first = title[1:].partition("]")[0] if title.startswith("[") else title.partition(" ")[0]
