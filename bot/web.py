@@ -174,7 +174,7 @@ def index() -> Response:
 
 @routes.errorhandler(QueueUnavailable)
 def _unavailable(problem: QueueUnavailable) -> tuple[Response, int]:
-    """Answer 503: GitHub then lists the delivery as failed, and people can redeliver it."""
+    """Answer 503: GitHub then lists the delivery as failed, and the worker asks GitHub to redeliver it."""
     DELIVERIES.labels("failed").inc()
     log.warning("%s: %s", request.path, problem)
     return jsonify(error=str(problem)), 503
