@@ -28,7 +28,7 @@ from handlers.suggestions import label, suggest_closing, unlabel
 logger = logging.getLogger(__name__)
 
 VERDICT = "verdict"
-"""The cause of a look after a person's `not` or `undo`. Other causes are `COMMAND` and the actions of `issues`."""
+"""The cause of a look that applies `not` and `undo`. Other causes are `COMMAND` and the actions of `issues`."""
 
 
 def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
@@ -80,7 +80,7 @@ def post(
     named = report.candidates
     # The store may have lost our comment, so search the issue's comments, if it has any. After a command, write the
     # comment even if its text is unchanged, because the comment is the answer.
-    exists = context.services.comments.write(
+    not_deleted = context.services.comments.write(
         context.github,
         context.slot,
         _draft(context, report, command, before),
@@ -96,13 +96,13 @@ def post(
         if not (command and (command.words or options.narrow)):
             unlabel(context, report)
     threshold_used = threshold if options.confidence is None else options.confidence
-    silence = why_nothing(report, threshold_used) if exists else "its comment was deleted"
+    silence = why_nothing(report, threshold_used) if not_deleted else "its comment was deleted"
     reason = "" if outcome.speaks else silence
     # The comment may list more: a command's answer has the best candidates, even below the threshold.
     endorsed = [candidate for candidate in named if (candidate.confidence or 0.0) >= threshold_used]
     # Store the decision last: `has_ended` takes a stored decision as proof that every other step is done.
     note(context, report, endorsed, outcome, cause=cause, threshold=threshold_used, reason=reason)
-    return exists
+    return not_deleted
 
 
 def _draft(
@@ -139,7 +139,7 @@ def _draft(
 
 
 def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
-    """The commit or pull request that closed each candidate, and the release that may have the fix. One request."""
+    """The commit or pull request that closed each own closed candidate; if fixed, also the release. One request."""
     regressions = {item.number: item.regression for item in named if item.own and item.state == "closed"}
     closings = context.github.closers(context.repo, list(regressions))
     text = f"{context.issue.title}\n{context.issue.body}"
@@ -150,12 +150,12 @@ def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, 
 
 
 def _own_numbers(named: Sequence[Candidate]) -> list[int]:
-    """The numbers of this repository's candidates. With the comment, the store keeps no others."""
+    """The numbers of this repository's candidates; the store keeps only these as shown by the comment."""
     return [candidate.number for candidate in named if candidate.own]
 
 
 def _names_something(context: IssueContext) -> bool:
-    """Whether the present comment lists any issue that was noted as shown, of this repository or another."""
+    """Whether the last look with a visible comment noted any issue as shown, of this repository or another."""
     last = next((decision for decision in reversed(context.decisions()) if decision.outcome.seen), None)
     return last is not None and any(item.shown for item in last.evidence)
 

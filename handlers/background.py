@@ -70,7 +70,7 @@ def index_step(event: IndexEvent, services: Services) -> None:
 
 # Seconds. Authors of older reports no longer need a comment; `/duplicates scan` covers the backlog.
 _RECENT = 86_400.0
-# The most issues to look at again; each look can cost a search.
+# The most issues to look at again; each look can cost requests to GitHub.
 _MOST_LOOKS = 100
 
 
@@ -102,7 +102,7 @@ def begin_scan(request: CommandRequest, command: Command) -> CommandResult:
         seen, expected = (progress.seen, progress.expected) if progress else (None, None)
         return CommandResult(False, request.replies.scan_not_ready(seen, expected))
     scan = _scan(services, repo_id)
-    # The queue drops a second event of the same id, so a repeated delivery does not start a second scan.
+    # The queue drops a second event of the same id, so a retry of this job does not start a second scan.
     chain = f"{request.command_id}-{services.arrived or services.now():.3f}"
     event = ScanEvent(context.installation, context.repository, chain)
     services.inbox.put(event.delivery_id, event)
@@ -157,7 +157,7 @@ def _scan(services: Services, repo_id: int) -> Scan:
 def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
     """Run the evaluation that a person requested on the dashboard. A separate process runs it and stores the result.
 
-    Do nothing if the App has lost the repository, or if somebody has requested a newer evaluation meanwhile.
+    Do nothing if the App has lost the repository, the evaluation has ended, or somebody has requested a newer one.
     """
     runs, repo_id = EvaluationRuns(services.store.engine), event.repository.id
     known, asked = services.store.repositories.get(repo_id), runs.get(repo_id).run

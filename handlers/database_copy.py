@@ -1,4 +1,4 @@
-"""Copies the store and the queue from one database to another, in one transaction, while the bot is stopped.
+"""Copies the store and the queue to other databases, each in one transaction, while the bot is stopped.
 
 `doppel migrate` calls it. The copy omits the index, which the bot reads again from GitHub. It includes finished
 deliveries, because the queue recognises redeliveries by their ids.

@@ -20,10 +20,10 @@ logger = logging.getLogger(__name__)
 
 
 def closed(context: IssueContext, event: IssueEvent) -> None:
-    """Somebody closed an issue: store a signal if a person closed it as a duplicate of a candidate.
+    """Somebody closed an issue: store a signal if a person closed it as a duplicate, and the bot had candidates for it.
 
-    Closing an issue for another reason does not mean that the issue is no duplicate, and a bot's closing means nothing.
-    For `of`, the bot closes the issue and stores a verdict, which ends if a person closes the issue otherwise.
+    Having been a candidate for its original is enough. Another reason does not mean that the issue is no duplicate, and
+    a bot's closing means nothing. The verdict of an `of` ends if a person closes the issue otherwise.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:
@@ -61,7 +61,7 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
 
 
 def reopened(context: IssueContext) -> None:
-    """Somebody reopened the issue: forget the signal of its closing, unless the issue is closed again by now."""
+    """Somebody reopened the issue: unless it is closed again by now, end its closing signal and `of` verdicts."""
     if context.issue.state == "open":
         store = context.services.store
         store.signals.drop(context.repository.id, context.number, FeedbackKind.CLOSED)

@@ -1,4 +1,4 @@
-"""Handlers of issues that are opened, changed or removed: they look for earlier reports, or forget the issue."""
+"""Handlers of issues that are opened, changed or removed, and of the bot's comments that people delete."""
 
 from __future__ import annotations
 

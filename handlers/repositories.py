@@ -1,7 +1,7 @@
 """Stores a repository's present state, and erases a repository with all its data when access ends (C6a).
 
 Deliveries come late and overtake each other, so the handlers ask GitHub. If a delivery is lost, `installations.py`
-repairs the list.
+repairs the stored state.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The label `duplicate` (setting `label`) and GitHub's own suggestion to close an issue (setting `suggest_closing`).
 
-If the bot is sure, it suggests or adds the label; if it is no longer sure, it removes the label. The bot acts once for
-each issue: if the issue had the label or the suggestion before, people have decided. If GitHub refuses, the bot does
-not try again.
+If the first candidate is likely, the bot suggests or adds the label; if none is likely any more, it removes its label.
+The bot acts once for each issue: if the issue had the label or the suggestion before, people have decided. If GitHub
+refuses, the bot tries again only after a further look.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def label(context: IssueContext, named: tuple[Candidate, ...]) -> None:
 def _likely_first(context: IssueContext, named: tuple[Candidate, ...]) -> Candidate | None:
     """The first candidate, if it is a likely issue of this repository and the context's issue is open.
 
-    A candidate that is likely only because of the judge's verdict does not count (J4).
+    A candidate that would stay below the threshold without the judge's verdict does not count (J4).
     """
     first = named[0] if named else None
     if first is None or not first.own or context.issue.state != "open":

@@ -22,7 +22,7 @@ from handlers.commands.request import CommandRequest, CommandResult, comment_lin
 from handlers.context import IssueContext, with_context
 from handlers.suggestions import remove_own_label
 
-# GitHub's reasons for closing an issue that `undo` can restore.
+# GitHub's reasons for closing an issue that `undo` can restore without an original.
 _CLOSE_REASONS = ("completed", "not_planned")
 
 
@@ -31,7 +31,7 @@ def reject(request: CommandRequest, command: Command) -> CommandResult:
 
     #N can be a pull request or a discussion too. With `not OWNER/REPO#N`, it can be an issue of another repository.
     """
-    other = _shown_elsewhere(request, command) if command.repo else number_named(request, command)
+    other = _number_elsewhere(request, command) if command.repo else number_named(request, command)
     if isinstance(other, CommandResult):
         return other
     # The store has 0 and `owner/repo#N` for an issue of another repository.
@@ -58,7 +58,7 @@ def reject(request: CommandRequest, command: Command) -> CommandResult:
     return CommandResult(True, request.replies.noted_different(other, bool(before), command.repo))
 
 
-def _shown_elsewhere(request: CommandRequest, command: Command) -> int | CommandResult:
+def _number_elsewhere(request: CommandRequest, command: Command) -> int | CommandResult:
     """The number of another repository's issue, or a refusal if no comment here has shown it.
 
     This does not ask GitHub about the other repository, which may be private by now, so the reply reveals nothing new.

@@ -6,7 +6,7 @@ send it again under a new id.
 
 GitHub lets an installation create 500 comments, reactions and the like an hour, and 80 a minute. A command creates
 three to five. So each person without triage access has a limit. All these people together may use 60 commands an hour
-and 10 a minute in an installation's repositories, which leaves a third for advisory comments and maintainers.
+and 10 a minute in an installation's repositories, which leaves over a third for advisory comments and maintainers.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def _reply(
     partial: bool = False,
     written: datetime | None = None,
 ) -> None:
-    """Write or update the one reply to this comment. A successful re-check needs no reply.
+    """Write or update the one reply to this comment. Results without text, as of most re-checks, need none.
 
     After an edit the reply holds only the answers to the new commands. If these need none, the reply to the rest of the
     comment (`partial`) stays. With `written`, the comment's time, search GitHub for an earlier reply.

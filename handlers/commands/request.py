@@ -16,7 +16,7 @@ from handlers.context import IssueContext
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command went. `text` is Markdown for the reply; a successful re-check has none (C2)."""
+    """How a command went. `text` is Markdown for the reply; a successful re-check seldom has one (C2)."""
 
     ok: bool
     text: str = ""
@@ -46,7 +46,7 @@ class CommandRequest:
 
     @property
     def say(self) -> Messages:
-        """The messages in the issue's language and the repository's own words."""
+        """The bot's messages, as `IssueContext.messages` chooses them."""
         return self.context.messages
 
     @property
@@ -87,7 +87,7 @@ def number_named(request: CommandRequest, command: Command) -> int | CommandResu
     if isinstance(issue_or_refusal, Issue):
         return issue_or_refusal.number
     number, context = command.number or 0, request.context
-    # GitHub's REST API cannot look up a discussion, so accept only a number that was a candidate here.
+    # GitHub's REST API cannot look up a discussion, so accept only what was a candidate or is linked here.
     decisions = context.decisions()
     was_candidate = any(item.number == number and not item.repo for past in decisions for item in past.evidence)
     is_known = was_candidate or comment_links_to(request, context.links.discussion(number))

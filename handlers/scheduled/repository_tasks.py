@@ -122,7 +122,7 @@ def update_digests(services: Services) -> None:
 
 
 def update_digest(services: Services, known: StoredRepository, installation: int, ill: Illness | None = None) -> None:
-    """Update a digest issue, if the settings ask for one. Raises GitHubError, RateLimited and Unavailable."""
+    """Open or update the digest issue, if the settings ask for it. Raises GitHubError, RateLimited and Unavailable."""
     client = partial(services.github.in_repository, installation)
     config = services.repository_settings.read(client, known.summary).config
     if config.digest != "issue" or config.mode == "off":

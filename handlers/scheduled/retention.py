@@ -19,7 +19,7 @@ ERASE_EVERY = 86_400.0
 
 
 def tidy(services: Services) -> None:
-    """Delete expired limits and sessions, and empty SQLite's log, which still contains deleted text."""
+    """Delete expired uses (of limits) and sessions, and empty SQLite's log, which still contains deleted text."""
     store = services.store
     store.usage.prune(services.now() - LIMIT_SECONDS)
     store.sessions.prune(services.now())
@@ -27,7 +27,7 @@ def tidy(services: Services) -> None:
 
 
 def erase_old(services: Services) -> None:
-    """Erase decisions, and the feedback and judgements about them, that have reached their age limit."""
+    """Erase old decisions, signals and judgements, and the oldest decisions of a repository with too many."""
     now = services.now()
     erased = services.store.decisions.prune(now)
     erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)
