@@ -119,7 +119,7 @@ def test_people_can_read_the_likeliest_of_those_that_nobody_marked(file: Path, t
     file = write_lines(tmp_path / "issues.jsonl", told)
     text = call("evaluate", file, "--from", "0", *given, env={"COLUMNS": "100"}).stdout
     part = text[text.index("These are the likeliest pairs that nobody marked as duplicates") :].split("\n\n")[1]
-    assert part.splitlines()[:2] == [f"   52% #41 {told[38]['title']} [31m", f"       #39 {told[38]['title']}"]
+    assert " ".join(part.split()) == f"• 52% #41 {told[38]['title']} [31m #39 {told[38]['title']}"
 
 
 def test_the_picture_is_one_file_of_escaped_text(tmp_path: Path, replayed: Path) -> None:

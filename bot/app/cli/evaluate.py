@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
-from rich import box
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rich.markdown import Markdown
 
 from bot.app.cli.replay import SOURCES, replay_options
 from bot.app.cli.shared.console import (
@@ -36,13 +33,12 @@ from bot.app.cli.shared.parameters import (
     source_argument,
 )
 from bot.conversation.config.schema import JUDGE_FLOOR, MIN_CONFIDENCE
-from bot.conversation.render.escape import clean
 from bot.domain.entities import RepoRef
 from bot.domain.errors import RateLimited, Unavailable, UserError
 from bot.platform import settings as host
 from bot.quality.evaluation import wording as words
 from bot.quality.evaluation.charts import picture as picture_of
-from bot.quality.evaluation.figures import Evaluation
+from bot.quality.evaluation.markdown import evaluation_markdown, judge_markdown
 from bot.quality.evaluation.measures import DEPTHS, Id
 from bot.quality.evaluation.trial import Found, Trial, as_the_bot_asks, read_answers
 from bot.quality.feedback import UNDECIDED
@@ -50,8 +46,6 @@ from bot.quality.replay.archive import read_rows
 from bot.quality.replay.drivers import replayed
 from bot.quality.replay.replay import ReplayOptions
 
-# Every table fits into this many columns.
-_TABLE_WIDTH = 80
 _DEFAULT = f"{MIN_CONFIDENCE}; for a repository that this host knows, its threshold in force"
 _CONFIDENCE = "The threshold to look at first, as in .github/doppel.yml."
 
@@ -154,7 +148,12 @@ def evaluate(
         says = {sentence.__name__: sentence(result) for sentence in sentences}
         echo_json({"source": source} | result.to_json() | {"says": says} | ({"judge": judgement} if judge else {}))
     else:
-        _show(result, {issue.id: issue.title for issue in trial.issues}, judgement, of_file=repo is None)
+        titles = {issue.id: issue.title for issue in trial.issues}
+        text = evaluation_markdown(result, titles, of_file=repo is None)
+        console = Console()
+        # Every table fits into 80 columns. A narrower terminal wraps the lines; a narrower table would cut off figures.
+        console.width = max(console.width, 80)
+        console.print(Markdown(f"{judge_markdown(judgement)}\n\n{text}" if judgement else text))
 
 
 def _check(picture: Path | None, sample: int | None, answers: Path | None, asking: ReplayOptions) -> None:
@@ -211,72 +210,3 @@ def _answered(trial: Trial, answers: Path) -> dict[Id, Found]:
         text = f"{missing:,} of {len(trial.chosen):,} arrivals have no answer, and count as if nothing had been found."
         click.echo(text, err=True)
     return found
-
-
-def _show(result: Evaluation, titles: Mapping[Id, str], judgement: Mapping[str, Any], *, of_file: bool) -> None:
-    """Print an evaluation for a person: sentences first, then the tables. `titles` are by the issues' ids."""
-    console = Console(highlight=False)
-    # A narrower terminal wraps the lines; squeezing the tables would cut off figures.
-    console.width = max(console.width, _TABLE_WIDTH)
-    if judgement:
-        same, related, different = judgement["verdicts"].values()
-        console.print(f"The judge called {same:,} pairs the same, {related:,} related and {different:,} different.")
-        console.print(_judge_table(judgement))
-    for paragraph in (words.basis(result), f"{words.finding(result)} {words.confidence(result)}".strip()):
-        console.print(f"{paragraph}\n")
-    # If no threshold is recommended, the sentences below already discuss the current one: do not repeat them.
-    if words.discussed_threshold(result) != result.at.cut:
-        console.print(f"{words.at_threshold(result, result.at)}\n")
-    console.print(f"[bold]{words.advice(result)}[/] {words.last_month(result)} {words.history(result)}\n")
-    for table in _tables(result):
-        console.print(table)
-    if result.unmarked:
-        console.print(f"{words.unmarked(result)}\n")
-        for pair in result.unmarked:
-            for lead, id in ((f"  {words.percent(pair.confidence):>4} ", pair.id), ("       ", pair.candidate)):
-                line = clean(f"{f'#{id}' if isinstance(id, int) else id} {titles.get(id, '')}")
-                console.print(Text(lead + line), no_wrap=True, overflow="ellipsis")
-    console.print(f"\n{words.caution(result, of_file=of_file)}", style="dim")
-
-
-def _judge_table(judgement: Mapping[str, Any]) -> Table:
-    table = _table("The judge: comments with and without it", "", "threshold", "comments", "marked", "caught")
-    for key in ("with", "without", "without_at_as_many"):
-        row = judgement[key]
-        shares = (words.percent(row["precision"]), words.percent(row["caught"]))
-        table.add_row(key.replace("_", " "), words.threshold(row["cut"]), f"{row['comments']:,.0f}", *shares)
-    return table
-
-
-def _tables(result: Evaluation) -> Iterator[Table]:
-    marked = result.retrieval.queries > 0
-    if marked:
-        table = _table("Finding", "an original among the first", "duplicates", "at 95%")
-        for k, share in result.retrieval.rr.items():
-            table.add_row(f"{k} (RR@{k})", words.percent(share), words.interval(result.rr_intervals.get(k)))
-        yield table
-    # `silent` counts the unmarked issues. Without any, no threshold causes a false alarm, so this table says nothing.
-    if marked and result.silent:
-        title = "Speaking: what is caught while few others get a comment"
-        table = _table(title, "of the others", "threshold", "duplicates caught", "at 95%", "the same")
-        for share, row in result.limits.items():
-            caught = (words.caught(result, row), words.interval(result.caught_intervals.get(share)))
-            table.add_row(words.percent(share), words.threshold(row.cut), *caught, words.same(row))
-        yield table
-    columns = ("marked", "caught", "of the others") if marked else ("of all",)
-    table = _table("Speaking: comments at each threshold", "min_confidence", "a month", "the same", *columns)
-    for row in sorted({*result.cuts, result.at}, key=lambda row: row.cut):
-        note = " recommended" if row.cut == result.advice.threshold else " as set" if row.cut == result.at.cut else ""
-        of_marks = (words.percent(row.precision), words.caught(result, row)) if marked else ()
-        cells = (words.a_month(result.monthly[row.cut].comments), words.same(row), *of_marks, words.others(result, row))
-        table.add_row(words.threshold(row.cut) + note, *cells, style="bold" if note else "")
-    yield table
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    # A table narrower than its title would wrap the title.
-    table.min_width = len(title)
-    for place, name in enumerate(columns):
-        table.add_column(name, justify="right" if place else "left")
-    return table
