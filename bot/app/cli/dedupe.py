@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -48,22 +47,20 @@ def dedupe(
     if (out is not None) + in_place + dry_run > 1:
         raise click.UsageError("--out, --in-place and --dry-run exclude each other")
     from bot.interfaces.agents.deduplication import deduplicate
-    from bot.interfaces.agents.playbook import apply
+    from bot.interfaces.agents.playbook import MalformedPlaybook, apply, read_playbook
     from bot.interfaces.agents.run import SECTION_SLUGS
     from bot.platform.settings.loading import variables
 
-    content = _read(playbook)
+    # Do not check the bot's other settings: a wrong one must not stop the merge.
+    environ = variables(os.environ, None)
     try:
-        # Do not check the bot's other settings: a wrong one must not stop the merge.
-        environ = variables(os.environ, None)
+        content = read_playbook(playbook)
         found = deduplicate(content, threshold, slugs=SECTION_SLUGS, model=model, environ=environ)
-    except UserError:
-        raise
-    except Retryable as problem:
-        # A missing model stays missing: another try does not help.
-        raise UserError(str(problem)) from None
-    except ValueError as problem:
+    except MalformedPlaybook as problem:
         raise UserError(f"{playbook}: {problem}") from None
+    except (Retryable, ValueError) as problem:
+        # A missing or broken model stays as it is: another try does not help.
+        raise UserError(str(problem)) from None
     _report(found)
     if dry_run:
         return
@@ -79,22 +76,6 @@ def dedupe(
             refuse_links(target)
             target.touch()
             replace_file(target, [text], stat.S_IMODE(target.stat().st_mode))
-
-
-def _read(path: Path) -> Any:
-    try:
-        # "utf-8-sig" skips the byte order mark that editors on Windows put before a text.
-        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_each_once)
-    except (ValueError, RecursionError) as problem:
-        raise UserError(f"{path}: this is not JSON: {problem}") from None
-
-
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object; refuse repeated names: of two sections with one name, JSON's reader would keep only the last."""
-    made = dict(pairs)
-    if len(made) < len(pairs):
-        raise ValueError(f"one of the names {list(made)} stands twice in its object")
-    return made
 
 
 def _report(found: Deduplication) -> None:

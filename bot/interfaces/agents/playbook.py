@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
@@ -52,6 +54,23 @@ class PlaybookEntry:
     helpful: int
     harmful: int
     raw: dict[str, Any] = field(repr=False, compare=False)
+
+
+def read_playbook(path: Path) -> Any:
+    """The JSON of a file. Raises OSError, and MalformedPlaybook if the file holds no JSON."""
+    try:
+        # "utf-8-sig" skips the byte order mark that editors on Windows put before a text.
+        return json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_each_once)
+    except (ValueError, RecursionError) as problem:
+        raise MalformedPlaybook(f"this is not JSON: {problem}") from None
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Build an object; refuse repeated names: of two sections with one name, JSON's reader would keep only the last."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError(f"one of the names {list(made)} stands twice in its object")
+    return made
 
 
 def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
