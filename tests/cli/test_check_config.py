@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -54,15 +53,13 @@ def test_c6_unreadable_is_2(tmp_path: Path) -> None:
 
 
 def test_p5_a_threshold_of_the_former_scale_is_read_with_a_note() -> None:
-    """It says what the value meant, what it would be now, and what holds without it."""
+    """It says what the value meant, and what holds without it."""
     code, output = run("-", stdin="min_confidence: 0.08\n")
     assert code == 0 and output.endswith("-: all well, mode: comment\n")
     (note,) = json.loads(run("-", "--json", stdin="min_confidence: 0.08\n")[1])["notes"]
     assert output.startswith(f"-: note: {note}\n")
     assert note.startswith(f"min_confidence: 0.08 is below the default, {MIN_CONFIDENCE:g}. ")
     assert "It used to be the chance that somebody marks them" in note
-    (now,) = re.findall(r"0\.08 meant then what (0\.\d\d) means now", note)
-    assert 0.08 < float(now) < 0.3, "readers find more than is marked"
     assert json.loads(run("-", "--json", stdin=f"min_confidence: {MIN_CONFIDENCE}\n")[1])["notes"] == []
 
 

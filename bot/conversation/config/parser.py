@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from bot.conversation.config.field_types import TRANSLATABLE, accepted_values, likely_meant
-from bot.conversation.config.schema import SOURCES, RepoConfig
+from bot.conversation.config.schema import JUDGE_FLOOR, MIN_CONFIDENCE, SOURCES, RepoConfig
 from bot.conversation.config.yaml_tree import ConfigError, Quote, YamlNode, nearest, printable, read_tree
 from bot.conversation.messages.catalogue import Messages
 from bot.domain.likelihood import HIGHEST
@@ -29,6 +29,26 @@ def parse_config(text: str) -> tuple[RepoConfig, tuple[ConfigError, ...]]:
             problems.append(_never_reached(tree.value[name], getattr(config, name)))
     problems.sort(key=lambda problem: (problem.line, problem.column))
     return config, tuple(problems[:PROBLEMS_MAX])
+
+
+def notes_on(config: RepoConfig) -> list[str]:
+    """Notes on valid settings that may surprise, such as a threshold that was chosen on an older scale (P5)."""
+    notes: list[str] = []
+    if 0 < (config.min_confidence or 0) < MIN_CONFIDENCE:
+        notes.append(
+            f"min_confidence: {config.min_confidence:g} is below the default, {MIN_CONFIDENCE:g}. It is how likely a "
+            "reader calls two issues the same report. It used to be the chance that somebody marks them as duplicates, "
+            "which is lower. If it was chosen for that, leave it out, or let `doppel evaluate` recommend another."
+        )
+    judge = config.judge
+    on = [name for name in ("related", "critic") if getattr(judge, name) and not judge.enabled]
+    notes += [f"judge: {name} is on, and the judge is off; without enabled: on nothing is judged." for name in on]
+    if judge.enabled and judge.floor < JUDGE_FLOOR:
+        notes.append(
+            f"judge: floor: {judge.floor:g} is below the default, {JUDGE_FLOOR:g}: the host's judge is asked "
+            "about more issues than the usual three of ten, at the host's cost."
+        )
+    return notes
 
 
 def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
