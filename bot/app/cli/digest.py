@@ -34,20 +34,17 @@ def digest(repository: str, since: float, as_json: bool) -> None:
     titles. docs/feedback.md says how much each kind of feedback counts.
     """
     from bot.app.wiring.clients import now
-    from bot.app.wiring.indexes import build_index
+    from bot.app.wiring.indexes import build_index, stored_threshold
     from bot.conversation.messages.catalogue import english
     from bot.conversation.render.escape import clean
     from bot.quality import digest_text as words
-    from bot.quality.calibration import threshold_in_force
     from bot.quality.digest import digest_of, titles_of
-    from bot.search.repository_settings import RepositorySettings
 
     moment, say = now(), english()
     with stored(repository) as (settings, store, target):
         found = digest_of(store, target.id, moment.timestamp() - since, moment.timestamp())
         titles = titles_of(build_index(settings, store), target.id, found)
-        config = RepositorySettings(store, now).last_read(target.id)
-        threshold = threshold_in_force(config, store.calibrations.get(target.id))
+        threshold = stored_threshold(store, target.id)
     if as_json:
         bar = {"bar": threshold.value, "bar_from": threshold.origin.value}
         echo_json({"repository": target.name, **bar, **found.to_json()})
@@ -71,10 +68,10 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     calibrates now, and stores the result. docs/feedback.md explains the rule.
     """
     from bot.app.wiring.clients import now
+    from bot.app.wiring.indexes import stored_threshold
     from bot.conversation.messages.catalogue import english
     from bot.quality import digest_text as words
-    from bot.quality.calibration import ENOUGH, WINDOW, Move, current_calibration, recalibrate, threshold_in_force
-    from bot.search.repository_settings import RepositorySettings
+    from bot.quality.calibration import ENOUGH, WINDOW, Move, current_calibration, recalibrate
 
     at = now().timestamp()
     with stored(repository) as (_, store, target):
@@ -83,7 +80,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
         else:
             recalibrate(store, target.id, at)
         found, known = current_calibration(store, target.id, at), store.calibrations.get(target.id)
-        threshold = threshold_in_force(RepositorySettings(store, now).last_read(target.id), known)
+        threshold = stored_threshold(store, target.id)
     if as_json:
         bar = {"bar": threshold.value, "from": threshold.origin.value}
         said = {"feedback": found.move.value, "right": found.right, "wrong": found.wrong}

@@ -31,7 +31,7 @@ from bot.search.index import Index, TextAnalyser
 from bot.search.indexer import Indexer, StoredRepositoryInfo
 from bot.search.issue_forms import IssueForms
 from bot.search.matching import Matcher, Model, shipped_model
-from bot.search.repository_settings import RepositorySettings, settings_at_present
+from bot.search.repository_settings import RepositorySettings, last_read, settings_at_present
 from bot.storage import Store, open_store
 from bot.storage.replaced import sqlite_file
 from bot.storage.repositories import Progress
@@ -180,10 +180,12 @@ def known_threshold(settings: Settings, repo: RepoRef) -> Threshold | None:
     """The threshold in force in a repository; None if this host's store does not know the repository."""
     with existing_store(settings) as store:
         known = store.repositories.by_name(repo) if store else None
-        if store is None or known is None:
-            return None
-        config = RepositorySettings(store, now).last_read(known.id)
-        return threshold_in_force(config, store.calibrations.get(known.id))
+        return stored_threshold(store, known.id) if store and known else None
+
+
+def stored_threshold(store: Store, repo_id: int) -> Threshold:
+    """The threshold in force in a repository, by its settings as the bot last read them."""
+    return threshold_in_force(last_read(store, repo_id), store.calibrations.get(repo_id))
 
 
 def fill_index(
