@@ -157,14 +157,15 @@ h1 { font-size: 1.5rem; } a { color: var(--link); } li { margin: .5rem 0; }
 """
 
 
-def scan_page(result: ScanResult, links: IssueNames, name: str, checked: str) -> str:
+def scan_page(result: ScanResult, links: IssueNames, name: str, checked: datetime) -> str:
     """The Markdown of all groups as an HTML page; `name` says what was scanned, and `checked` when."""
-    title = quoted(clean(f"{english().scan_title()}: {name}"))
+    say = english()
+    title, when = quoted(clean(f"{say.scan_title()}: {name}")), quoted(say.checked(time=checked))
     # Only GitHub makes formulas of dollar signs, so a page needs no protection from them.
-    text = scan_markdown(result, links, english(), EVERYTHING).replace("<span>$</span>", "$")
+    text = scan_markdown(result, links, say, EVERYTHING).replace("<span>$</span>", "$")
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta name="referrer" content="no-referrer">\n<style>{_STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n'
-        f"{MarkdownIt('commonmark', {'html': False}).render(text)}<p>{quoted(checked)}</p>\n</body>\n</html>\n"
+        f"{MarkdownIt('commonmark', {'html': False}).render(text)}<p>{when}</p>\n</body>\n</html>\n"
     )

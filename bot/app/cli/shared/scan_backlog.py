@@ -125,8 +125,7 @@ def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, 
 
 
 def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
-    checked = f"Checked on {now().strftime('%Y-%m-%d %H:%M %Z').strip()}."
-    write(path, scan_page(found, _pages(backlog), backlog.name, checked), "--html")
+    write(path, scan_page(found, _pages(backlog), backlog.name, now()), "--html")
     click.echo(f"{path}: {counted(len(found.groups), 'group')}", err=True)
 
 
