@@ -149,5 +149,5 @@ def test_files_are_written_here_and_nowhere_else() -> None:
         "platform/private_files.py",
         "app/cli/shared/console.py",  # compresses what goes into a file of private_files
         "app/demo/show.py",  # a log that private_files has made
-        "app/cli/action.py",  # the runner's own files for summary and outputs
+        "app/action/runner.py",  # the runner's own files for summary and outputs
     }

@@ -183,6 +183,15 @@ def markdown(run: RunSummary) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
+def write_report(job: WorkflowJob, run: RunSummary, saved: bool) -> None:
+    """Write the job's summary and the step's outputs; `saved` says whether the state must be saved."""
+    with job.summary.open("a", encoding="utf-8") as file:
+        file.write(markdown(run))
+    values = outputs(run) | {"save": "true" if saved else "false"}
+    with job.output.open("a", encoding="utf-8") as file:
+        file.writelines(f"{name}={value}\n" for name, value in values.items())
+
+
 def _about_issue(run: RunSummary) -> str:
     issue = f"[#{run.number}]({run.pages}/{run.repo}/issues/{run.number})"
     if run.decision is None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 
 from bot.app.action import state
-from bot.app.action.runner import RunSummary, WorkflowJob
+from bot.app.action.runner import EVALUATE, SCAN, RunSummary, WorkflowJob
 from bot.app.wiring.clients import build_judge, now
 from bot.app.wiring.indexes import FIRST_STEP, MemoryQueue, build_index
 from bot.conversation.comments import CommentWriter
@@ -45,6 +48,10 @@ TRIES, LONGEST_WAIT = 3, 60.0
 _SHORT, _LATER = 10.0, 600.0
 # For this many seconds issue forms stay cached: they seldom change, and the nightly run reads them again.
 _FORMS_SECONDS = 86_400.0
+# GitHub shows at most a megabyte of a summary.
+_MAX_OUTPUT = 900_000
+# A child process gets these variables besides the job's settings.
+_PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "SSL_CERT_FILE", "HTTPS_PROXY", "NO_PROXY")
 # For this many seconds after an event, GitHub's API may not show it yet.
 _LAG = 30.0
 
@@ -85,6 +92,33 @@ class Workflow:
             self._begin_reading(repository)
         self._read_on()
         return self.summary(event.number)
+
+    def run_task(self) -> RunSummary:
+        """Do the task of a run that no issue event started."""
+        task, results = self.job.task, self.job.home / "results"
+        results.mkdir(parents=True, exist_ok=True)
+        if task == SCAN:
+            # If the hour's requests do not suffice to read all issues, the next run goes on.
+            if self.fill():
+                self._run_command("scan", "--html", str(results / "scan.html"), "--markdown")
+        elif task == EVALUATE:
+            self._run_command("evaluate", "--picture", str(results / "evaluation.svg"), fenced=True)
+        else:
+            return self.upkeep()
+        return self.summary()
+
+    def _run_command(self, name: str, *options: str, fenced: bool = False) -> None:
+        """Run a `doppel` command on the repository, and put its output into the summary."""
+        database = self.services.settings.database_url
+        passed_on = {variable: os.environ[variable] for variable in _PASSED_ON if variable in os.environ}
+        environ = passed_on | dict(self.job.settings) | {"DATABASE_URL": database, "COLUMNS": "100"}
+        command = (sys.executable, "-m", "bot", name, str(self.job.repo), *options)
+        result = subprocess.run(command, env=environ, cwd=self.job.home, capture_output=True, text=True, check=False)
+        if result.returncode:
+            self.fail(result.stderr.strip().rpartition("\n")[2].removeprefix("doppel: "))
+        else:
+            text = result.stdout[:_MAX_OUTPUT]
+            self.lines.append(f"````text\n{text}````" if fenced else text)
 
     def upkeep(self) -> RunSummary:
         """Do the scheduled work of the App's workers."""
