@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,7 @@ from bot.app.cli.shared.parameters import (
 )
 from bot.conversation.config.schema import JUDGE_FLOOR, MIN_CONFIDENCE
 from bot.domain.entities import RepoRef
-from bot.domain.errors import RateLimited, Unavailable, UserError
+from bot.domain.errors import UserError
 from bot.platform import settings as host
 from bot.quality.evaluation import wording as words
 from bot.quality.evaluation.charts import picture as picture_of
@@ -169,20 +168,10 @@ def _check(picture: Path | None, sample: int | None, answers: Path | None, askin
 
 def _history(repo: RepoRef, *, fresh: bool) -> tuple[int, list[tuple[Any, str]]]:
     """The repository's id and rows, each with its location. Reads new issues from GitHub; with `fresh`, all issues."""
-    from bot.app.wiring.clients import build_github, reader
-    from bot.app.wiring.evaluations import history_erased_if_ended
-    from bot.quality.evaluation.history import read_history
+    from bot.app.wiring.evaluations import repository_history
 
-    settings, bar = host.load(), progress_bar(f"Issues of {repo}", None)
-    with closing(build_github(settings)) as github, bar as (progress, task):
-        tell = partial(progress.update, task)
-        try:
-            with history_erased_if_ended(settings, repo):
-                repo_id, rows = read_history(reader(settings, github, repo), repo, settings.home, tell, fresh=fresh)
-        except (RateLimited, Unavailable) as problem:
-            wait = f" in {problem.after / 60:.0f} minutes" if problem.after and problem.after > 60 else ""
-            text = f"{problem}. What was read is kept: run it again{wait} to go on"
-            raise type(problem)(text, problem.after) from None
+    with progress_bar(f"Issues of {repo}", None) as (progress, task):
+        repo_id, rows = repository_history(host.load(), repo, partial(progress.update, task), fresh=fresh)
     return repo_id, [(row, f"{repo}#{row['id']}") for row in rows]
 
 

@@ -1,20 +1,20 @@
-"""Stores the result of an evaluation, and runs an evaluation for the dashboard."""
+"""Reads what an evaluation needs, stores its result, and runs an evaluation for the dashboard."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import closing
 
-from bot.app.wiring.clients import now
+from bot.app.wiring.clients import build_github, now, reader
 from bot.app.wiring.indexes import existing_store
 from bot.domain.entities import RepoRef
-from bot.domain.errors import Retryable
+from bot.domain.errors import RateLimited, Retryable, Unavailable
 from bot.platform.settings import Settings
 from bot.quality.evaluation.figures import Evaluation
-from bot.quality.evaluation.history import erase_history
+from bot.quality.evaluation.history import IssueRow, erase_history, read_history
 from bot.quality.evaluation.runs import EvaluationRuns
 from bot.quality.feedback import UNDECIDED, Decided, decisions_on_pairs
 
@@ -60,16 +60,22 @@ def known_decisions(settings: Settings, repo_id: int) -> Decided:
         return decisions_on_pairs(store, repo_id) if store else UNDECIDED
 
 
-@contextmanager
-def history_erased_if_ended(settings: Settings, repo: RepoRef) -> Iterator[None]:
-    """Erase the repository's history, a file of its issues, if access ends while the caller reads it for hours (C6a).
+def repository_history(
+    settings: Settings, repo: RepoRef, tell: Callable[..., object], *, fresh: bool
+) -> tuple[int, list[IssueRow]]:
+    """Read a repository's history as `read_history` does, for the command line.
 
-    If the store never knew the repository, its history belongs to the person who reads it, and stays.
+    If this host's access ends meanwhile, the history is erased: reading can take hours (C6a). If the store never knew
+    the repository, its history belongs to the person who reads it, and stays.
     """
-    with existing_store(settings) as store:
+    with existing_store(settings) as store, closing(build_github(settings)) as github:
         known = store.repositories.by_name(repo) if store else None
         try:
-            yield
+            return read_history(reader(settings, github, repo), repo, settings.home, tell, fresh=fresh)
+        except (RateLimited, Unavailable) as problem:
+            wait = f" in {problem.after / 60:.0f} minutes" if problem.after and problem.after > 60 else ""
+            text = f"{problem}. What was read is kept: run it again{wait} to go on"
+            raise type(problem)(text, problem.after) from None
         finally:
             if store is not None and known is not None and store.repositories.get(known.id) is None:
                 erase_history(settings.home, known.id)
