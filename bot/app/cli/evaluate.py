@@ -103,7 +103,12 @@ def evaluate(
     options.check(judge=judge)
     model, floor = read_weights(weights), options.floor if judge else None
     asking = ReplayOptions(SOURCES[sources], max(DEPTHS), relevance=relevance, weights=model, floor=floor)
-    _check(picture, sample, None if judge else answers, asking)
+    if picture is not None and picture.suffix.lower() != ".svg":
+        raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
+    if answers is not None and not judge and (sample is not None or asking != as_the_bot_asks()):
+        # Readers would take the figures for results of the named weights.
+        options_of_replay = "--sample, --sources, --relevance, --weights"
+        raise UserError(f"{options_of_replay}: --answers asks nothing; give them to `doppel replay`")
     for option, written in (("--picture", picture), ("--export", export)):
         refuse_overwriting(option, written, Path(source), answers, weights)
     given = read_source(source)
@@ -153,17 +158,6 @@ def evaluate(
         # Every table fits into 80 columns. A narrower terminal wraps the lines; a narrower table would cut off figures.
         console.width = max(console.width, 80)
         console.print(Markdown(f"{judge_markdown(judgement)}\n\n{text}" if judgement else text))
-
-
-def _check(picture: Path | None, sample: int | None, answers: Path | None, asking: ReplayOptions) -> None:
-    """Refuse options that exclude each other, before any long work."""
-    if picture is not None and picture.suffix.lower() != ".svg":
-        raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
-    if answers is not None and sample is not None:
-        raise UserError("--sample: given answers cannot be sampled")
-    if answers is not None and asking != as_the_bot_asks():
-        # Readers would take the figures for results of the named weights.
-        raise UserError("--sources, --relevance, --weights: --answers asks nothing; give them to `doppel replay`")
 
 
 def _history(repo: RepoRef, *, fresh: bool) -> tuple[int, list[tuple[Any, str]]]:
