@@ -14,7 +14,6 @@ from bot.app.cli.shared.parameters import ONE_OR_MORE, SHARE, json_option, relev
 from bot.conversation.config.schema import ASKED_MOST, MIN_CONFIDENCE, SOURCES
 from bot.domain.entities import IssueRef
 from bot.domain.errors import SettingsError
-from bot.domain.formats import counted
 from bot.domain.report import Report, SearchOutcome
 from bot.platform import settings as host
 from bot.platform.addresses import hosts_of, issue_at
@@ -99,18 +98,17 @@ def find(
 def _issue(text: str, settings: Settings) -> IssueRef:
     if named := issue_at(text, hosts_of(settings.github_api_url)):
         return named
-    if text.isdecimal():
-        # The plain number is allowed, because a shell takes #N for a comment.
-        text = f"#{text}"
-    if not text.startswith("#"):
+    # The plain number is allowed, because a shell takes #N for a comment.
+    number = text.removeprefix("#")
+    if not number.isdecimal():
         return IssueRef.parse(text)
     if not settings.default_repository:
-        raise SettingsError(f"DOPPEL_REPOSITORY: not set, and {text} names no repository; write OWNER/REPO{text}.")
-    return IssueRef.parse(settings.default_repository + text)
+        raise SettingsError(f"DOPPEL_REPOSITORY: not set, and {text} names no repository; write OWNER/REPO#{number}.")
+    return IssueRef.parse(f"{settings.default_repository}#{number}")
 
 
 def show(report: Report, preview: CommentPreview, known: KnownRepository, settings: Settings) -> None:
-    """Print what the bot would answer to `/duplicates` (P6), where it looked, and how many results there were (H4)."""
+    """Print what the bot would answer to `/duplicates` (P6), and where it looked."""
     from rich.console import Console
 
     from bot.app.demo.terminal import comment_markdown
@@ -135,11 +133,7 @@ def show(report: Report, preview: CommentPreview, known: KnownRepository, settin
     report = replace(report, considered=())
     Console(highlight=False).print(comment_markdown(render_comment(report, view), unfold=True))
     where = "this host's index" if known.indexed else "GitHub's search; this host has no complete index"
-    total, unique, repeats = (report.counts.get(name, 0) for name in ("total", "unique", "duplicates"))
-    # A query can match the issue itself, too.
-    results = f"{counted(total, 'result')} besides the issue itself"
     click.echo(f"\nAsked: {where} of {report.repo}.")
-    click.echo(f"There were {results}: {counted(unique, 'different one')} and {counted(repeats, 'repeat')}.")
     if report.not_asked:
         click.echo(f"Not asked: {', '.join(report.not_asked)}, which cannot answer here.")
     if preview.silence:
