@@ -96,7 +96,7 @@ def evaluate(
     language model reads the likeliest candidates, too; --answers then holds its answers (docs/guides/judge.md).
     """
     from bot.app.cli.shared.evaluate_judge import JudgeOptions, with_judge
-    from bot.app.wiring.evaluations import known_decisions, store_evaluation
+    from bot.app.wiring.evaluations import known_decisions, repository_history, store_evaluation
     from bot.app.wiring.indexes import known_threshold
 
     options = JudgeOptions(answers=answers, **judge_options)
@@ -113,9 +113,14 @@ def evaluate(
         refuse_overwriting(option, written, Path(source), answers, weights)
     given = read_source(source)
     repo = given if isinstance(given, RepoRef) else None
-    if repo is None and (export is not None or fresh):
+    repo_id = None
+    if repo is not None:
+        with progress_bar(f"Issues of {repo}", None) as (progress, task):
+            repo_id, rows = repository_history(host.load(), repo, partial(progress.update, task), fresh=fresh)
+    elif export is not None or fresh:
         raise UserError(f"{'--export' if export else '--fresh'}: {source} is a file; this is for OWNER/REPO")
-    repo_id, rows = _history(repo, fresh=fresh) if repo else (None, list(read_rows(Path(source))))
+    else:
+        rows = list(read_rows(Path(source)))
     if export is not None:
         write(export, "".join(in_json(row) + "\n" for row, _ in rows))
     decided = known_decisions(host.load(), repo_id) if repo_id else UNDECIDED
@@ -158,15 +163,6 @@ def evaluate(
         # Every table fits into 80 columns. A narrower terminal wraps the lines; a narrower table would cut off figures.
         console.width = max(console.width, 80)
         console.print(Markdown(f"{judge_markdown(judgement)}\n\n{text}" if judgement else text))
-
-
-def _history(repo: RepoRef, *, fresh: bool) -> tuple[int, list[tuple[Any, str]]]:
-    """The repository's id and rows, each with its location. Reads new issues from GitHub; with `fresh`, all issues."""
-    from bot.app.wiring.evaluations import repository_history
-
-    with progress_bar(f"Issues of {repo}", None) as (progress, task):
-        repo_id, rows = repository_history(host.load(), repo, partial(progress.update, task), fresh=fresh)
-    return repo_id, [(row, f"{repo}#{row['id']}") for row in rows]
 
 
 def _report_marks(trial: Trial, source: str) -> None:

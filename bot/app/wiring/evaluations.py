@@ -62,8 +62,8 @@ def known_decisions(settings: Settings, repo_id: int) -> Decided:
 
 def repository_history(
     settings: Settings, repo: RepoRef, tell: Callable[..., object], *, fresh: bool
-) -> tuple[int, list[IssueRow]]:
-    """Read a repository's history as `read_history` does, for the command line.
+) -> tuple[int, list[tuple[IssueRow, str]]]:
+    """Read a repository's history as `read_history` does, for the command line; each row has its location.
 
     If this host's access ends meanwhile, the history is erased: reading can take hours (C6a). If the store never knew
     the repository, its history belongs to the person who reads it, and stays.
@@ -71,7 +71,8 @@ def repository_history(
     with existing_store(settings) as store, closing(build_github(settings)) as github:
         known = store.repositories.by_name(repo) if store else None
         try:
-            return read_history(reader(settings, github, repo), repo, settings.home, tell, fresh=fresh)
+            repo_id, rows = read_history(reader(settings, github, repo), repo, settings.home, tell, fresh=fresh)
+            return repo_id, [(row, f"{repo}#{row['id']}") for row in rows]
         except (RateLimited, Unavailable) as problem:
             wait = f" in {problem.after / 60:.0f} minutes" if problem.after and problem.after > 60 else ""
             text = f"{problem}. What was read is kept: run it again{wait} to go on"
