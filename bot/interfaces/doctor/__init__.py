@@ -9,7 +9,6 @@ from bot.github.client import GitHub
 from bot.interfaces.doctor import checks
 from bot.interfaces.doctor.checks import Finding, broken, warning
 from bot.interfaces.doctor.databases import databases
-from bot.interfaces.doctor.github_app import github, token
 from bot.platform.settings import Settings, WrongSettings, load, misspelt
 from bot.search.embedding import Embedder
 
@@ -26,8 +25,7 @@ def examine(
 ) -> Iterator[Finding]:
     """Run all checks, in the order in which to mend their findings. The checks change nothing, here or on GitHub.
 
-    `permissions` and `events` are those that the App needs. `door` makes the GitHub client, `model` the embedding
-    model, and `endpoint` the judge's client.
+    `permissions` and `events` are what the App needs; the others build GitHub's client, the model, the judge's client.
     """
     for name, near in misspelt().items():
         mend = f"Did you mean {near}?" if near else "Remove it, or see docs/config.md for the names that are read."
@@ -45,6 +43,6 @@ def examine(
     if settings.judge_url or settings.judge_model:
         yield checks.judge(settings, endpoint)
     if settings.app_id and settings.private_key:
-        yield from github(settings, permissions, events, door(settings).app())
+        yield from checks.github(settings, permissions, events, door(settings).app())
     elif settings.github_token:
-        yield token(settings, door(settings).user(settings.github_token))
+        yield checks.token(settings, door(settings).user(settings.github_token))

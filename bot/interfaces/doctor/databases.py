@@ -17,8 +17,8 @@ from bot.storage.engine import make_engine, redacted, write
 from bot.storage.failures import why
 from bot.storage.migrate import is_later
 from bot.storage.replaced import sqlite_file
-from bot.storage.repositories import OFF
-from bot.storage.schema import backfills, repositories
+from bot.storage.repositories import OFF, Backfills, Repositories
+from bot.storage.schema import repositories
 from bot.storage.sqlite import is_full
 
 # Seconds. The doctor warns if a delivery waits longer; the alarm in docs/watching.md has the same limit.
@@ -39,39 +39,36 @@ def _database(
     """Whether a database can be written; if it has `table`, also what `content` finds in it."""
     name, file = redacted(url), sqlite_file(url)
     engine = make_engine(url, patience=PATIENCE_SECONDS, synchronous=settings.sqlite_synchronous)
-    has_table, usable = True, True
+    missing = False
     try:
-        if file is not None and not file.exists():
-            has_table = False
+        if file is not None and (missing := not file.exists()):
             # Connecting would create the file.
             folder = next(parent for parent in file.absolute().parents if parent.exists())
             if not os.access(folder, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, f"{folder} cannot be written")
-            yield well(subject, f"{name} is not there yet; the first start makes it")
+            finding = well(subject, f"{name} is not there yet; the first start makes it")
         else:
             with write(engine) as connection:
-                has_table = sa.inspect(connection).has_table(table.name)
                 # A role of PostgreSQL may lack the right to create tables, or to write those of another owner.
                 table.create(connection, checkfirst=True)
                 connection.execute(sa.delete(table).where(sa.false()))
                 connection.rollback()
+            finding = well(subject, f"{name} can be written")
             if is_full(engine):
                 mend = "Make room; Doppel need not be started anew. What waits is worked on then."
-                yield broken(subject, f"{name} cannot be written: its disk is full", mend)
-            else:
-                yield well(subject, f"{name} can be written")
+                finding = broken(subject, f"{name} cannot be written: its disk is full", mend)
     except (sa.exc.SQLAlchemyError, OSError) as problem:
-        usable = False
         mend = "Check DATABASE_URL; its role must own the tables, or be able to make them (docs/operations.md, Backup)."
         if file is not None:
             mend = "Check DOPPEL_HOME or DATABASE_URL. Run as the user that owns it, or let this one read and write it."
-        yield broken(subject, f"{name} cannot be used ({why(problem)})", mend)
+        finding = broken(subject, f"{name} cannot be used ({why(problem)})", mend)
+    yield finding
     try:
         # Another process may keep this one from writing, but not from reading.
-        if has_table:
+        if not missing and sa.inspect(engine).has_table(table.name):
             yield from content(engine)
     except (sa.exc.SQLAlchemyError, OSError, QueueUnavailable) as problem:
-        if usable:
+        if finding.health == "ok":
             mend = "The first start brings an older schema up to date; the log has other reasons."
             yield warning(subject, f"{name} could not be read ({why(problem.__cause__ or problem)})", mend)
     finally:
@@ -84,17 +81,14 @@ def _store(engine: sa.Engine) -> Iterator[Finding]:
         says = "of a later release than this one, which works on it only if no other release came between the two"
         mend = "Go back to the later release, or restore the backup that was made before it (docs/operations.md)."
         yield warning("schema", says, mend)
-    query = (
-        sa.select(repositories.c.owner, repositories.c.name, backfills.c.problem)
-        .join(backfills, backfills.c.repo_id == repositories.c.repo_id)
-        .where(backfills.c.problem.not_in(("", OFF)))
-        .order_by(repositories.c.lookup)
-    )
-    with engine.connect() as connection:
-        incomplete = connection.execute(query).all()
+    progress_of = Backfills(engine).get
+    incomplete = [
+        f"{one.ref}: {progress.problem}"
+        for one in Repositories(engine).list()
+        if (progress := progress_of(one.id)) and progress.problem not in ("", OFF)
+    ]
     if incomplete:
-        owner, name, problem = incomplete[0]
-        says = f"{len(incomplete)} not as they should be, such as that of {owner}/{name}: {problem}"
+        says = f"{len(incomplete)} not as they should be, such as that of {incomplete[0]}"
         yield warning("indexes", says, "`doppel index` names all. Workers try again by themselves.")
 
 
@@ -114,8 +108,8 @@ def _queue(engine: sa.Engine) -> Iterator[Finding]:
     else:
         yield well("worker", f"{status.workers} running; {to_do}")
     if again := status.jobs[QUEUE, "again"]:
-        came = f"the oldest came {status.ages[QUEUE, 'again'] / 60:.0f} minutes ago"
-        says = f"{counted(again, 'delivery', 'deliveries')} to try again; {came}"
+        oldest = status.ages[QUEUE, "again"] / 60
+        says = f"{counted(again, 'delivery', 'deliveries')} to try again; the oldest came {oldest:.0f} minutes ago"
         yield warning("failed", says, "The log says why. They are tried again by themselves.")
     if status.dead:
         mend = "`doppel jobs` says why, and `doppel jobs retry --all` tries them again."
