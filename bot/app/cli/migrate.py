@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from bot.app.cli.shared.console import echo_json
-from bot.app.cli.shared.parameters import json_option, settings_with
+from bot.app.cli.shared.parameters import json_option
 from bot.platform import settings as host
 
 
@@ -38,13 +38,13 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
     Stop web and worker first. Either everything is copied or nothing. The source does not change. A password need not
     be in the address: ~/.pgpass and PGPASSWORD are read too.
     """
-    if not target:
-        # An empty URL would be treated like an unset DATABASE_URL.
-        raise click.UsageError("--to is empty; give the address of the database to copy to")
     from handlers.database_copy import copy, host_databases
 
-    here = host_databases(settings_with("--from", source or None))
-    there = host_databases(settings_with("--to", target, otherwise=""))
+    settings = host.load()
+    # Checked here, where an error can name the option.
+    origin = host.database_url(source, "--from", "DATABASE_URL") if source else settings.database_url
+    goal = host.database_url(target, "--to", otherwise="")
+    here, there = (host_databases(settings.model_copy(update={"database_url": url})) for url in (origin, goal))
     here.reach()
     there.reach()
     tables = copy(here, there, dry_run=dry_run)

@@ -20,7 +20,7 @@ from bot.domain.errors import InvalidArgument, UserError
 from bot.platform import settings as host
 from bot.platform.addresses import hosts_of, is_web, repository_at
 from bot.platform.private_files import is_pipe_or_device, refuse_links
-from bot.platform.settings import Settings, database_url
+from bot.platform.settings import Settings
 from bot.search.ranking.relevance import DEFAULT_RELEVANCE, Relevance
 
 if TYPE_CHECKING:
@@ -120,18 +120,6 @@ def read_weights(weights: Path | None) -> str:
             f"--weights: {weights} holds no weights of this version ({problem!r}); `doppel train` makes such"
         ) from None
     return text
-
-
-def settings_with(option: str, url: str | None, otherwise: str = "DATABASE_URL") -> Settings:
-    """The host's settings, with the database `url` if it is given. Raises SettingsError naming the `option`.
-
-    `otherwise` is the option's default, for the message; empty without a default.
-    """
-    if url is None:
-        return host.load()
-    # Refuse a wrong URL here, where the error can name the option.
-    database_url(url, option, otherwise)
-    return host.load({**os.environ, "DATABASE_URL": url})
 
 
 def read_source(text: str) -> Path | RepoRef:
