@@ -80,9 +80,7 @@ def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(SystemExit) as ended:
         main(["simulator", "--port", str(taken.getsockname()[1])])
     assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert "Cannot listen on port" in told
-    assert "None" not in told
+    assert ": another program listens there. End that program, or choose another port" in capsys.readouterr().err
 
 
 def _sourced(path: Path) -> dict[str, str]:

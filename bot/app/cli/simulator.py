@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import uuid
+from functools import partial
 from pathlib import Path
 
 import click
@@ -19,7 +20,7 @@ from bot.domain.entities import RepoRef
 from bot.domain.errors import SettingsError, Unavailable, UserError
 from bot.domain.formats import counted
 from bot.platform import settings as host
-from bot.platform.local import is_here
+from bot.platform.local import check_address, is_here
 from bot.platform.private_files import replace_file
 from bot.simulator import Simulator
 from bot.simulator import serve as serve_simulator
@@ -29,7 +30,6 @@ ROLES: tuple[Role, ...] = ("read", "triage", "maintain", "admin")
 # GitHub gives a receiver 10 seconds to answer ("Best practices for using webhooks").
 TIMEOUT_SECONDS = 10
 
-_ISSUES = "Seed the repository with this file: JSON Lines, plain or gzipped."
 _HOOK = "Deliver webhooks to this address [default: no deliveries]."
 _PORT = "The port to listen on, on 127.0.0.1; 0 takes a free port."
 _ENV = "Write NAME=value lines for a shell to this file before listening."
@@ -38,7 +38,7 @@ _GUID = "The delivery id, a GUID; repeat an id for a redelivery [default: a new 
 
 
 @click.command()
-@click.option("--issues", type=READ_FILE, help=_ISSUES)
+@click.option("--issues", type=READ_FILE, help="Seed the repository with this file: JSON Lines, plain or gzipped.")
 @click.option("--repo", default="acme/app", show_default=True, metavar="OWNER/NAME", help="The repository to create.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help=_PORT)
 @click.option("--webhook-url", metavar="URL", callback=web_address, help=_HOOK)
@@ -55,6 +55,7 @@ def simulator(
     these requests need the webhook secret in the header X-Simulator-Key.
     """
     refuse_overwriting("--write-env", write_env, issues)
+    check_address("127.0.0.1", port)
     ref = RepoRef.parse(repo)
     sim = Simulator(webhook_url=webhook_url or "")
     sim.limits.exempt_users = user_limits == "off"
@@ -67,16 +68,8 @@ def simulator(
     except (ValueError, OSError) as problem:
         raise UserError(f"--issues: {issues} is not a file of issues: {problem}") from problem
 
-    def announce(url: str) -> None:
-        if write_env is not None:
-            with file_errors(write_env):
-                _write_environment(write_env, url, sim)
-
     sim.flush_index()
-    try:
-        server = serve_simulator(sim, port=port, announce=announce)
-    except OSError as problem:
-        raise UserError(f"Cannot listen on port {port}: {problem.strerror}") from problem
+    server = serve_simulator(sim, port=port, announce=partial(_write_environment, write_env, sim))
     done = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: done.set())
@@ -85,8 +78,10 @@ def simulator(
     server.stop()
 
 
-def _write_environment(path: Path, url: str, sim: Simulator) -> None:
+def _write_environment(path: Path | None, sim: Simulator, url: str) -> None:
     """Write a client's settings, for a shell to source, and beside them the private key, each file atomically."""
+    if path is None:
+        return
     key = path.absolute().with_name(f"{path.name}.pem")
     values = {
         "APP_ID": str(sim.app.id),
@@ -95,8 +90,9 @@ def _write_environment(path: Path, url: str, sim: Simulator) -> None:
         "GITHUB_API_URL": url,
         **{f"SIM_TOKEN_{role.upper()}": sim.user_token(f"sim-{role}") for role in ROLES},
     }
-    replace_file(key, [sim.app.private_key])
-    replace_file(path, [f"{name}={shlex.quote(value)}\n" for name, value in values.items()])
+    with file_errors(path):
+        replace_file(key, [sim.app.private_key])
+        replace_file(path, [f"{name}={shlex.quote(value)}\n" for name, value in values.items()])
 
 
 @click.command()
