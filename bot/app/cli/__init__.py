@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 
 import click
 
-from bot.app.cli.shared.console import EndedBySignal
 from bot.domain.errors import GitHubError, Retryable, UserError, access_refused
 from bot.platform.private_files import is_of_a_database
+from bot.platform.signals import EndedBySignal
 
 # The commands by user, each with its line in the overview, which needs no import.
 GROUPS = {

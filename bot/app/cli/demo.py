@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from bot.app.cli.shared.console import cleanup_on_signal, in_json
+from bot.app.cli.shared.console import in_json
 from bot.app.cli.shared.parameters import READ_FILE, json_option
 from bot.app.demo.scenario import REPOSITORY
 from bot.app.demo.show import ShowFailed, perform
 from bot.app.demo.terminal import Lines, Terminal
 from bot.domain.entities import RepoRef
 from bot.domain.errors import Unavailable
+from bot.platform.signals import cleanup_on_signal
 
 _ISSUES = "Use the issues of this JSON Lines file (.gz too) instead of the made-up issues."
 
@@ -35,12 +37,9 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, as_json:
     name = str(RepoRef.parse(repo)) if repo else "acme/app" if issues else REPOSITORY
     tell = Lines(lambda event: click.echo(in_json(event))) if as_json else Terminal(Console(), "doppel[bot]")
     try:
-        with cleanup_on_signal():
-            perform(tell, name, issues, page=port if serve else None)
-    except KeyboardInterrupt:
         # With --serve, Ctrl-C is the way to end the demo.
-        if not serve:
-            raise
+        with suppress(KeyboardInterrupt) if serve else nullcontext(), cleanup_on_signal():
+            perform(tell, name, issues, page=port if serve else None)
     except (ShowFailed, Unavailable) as failure:
         for note in getattr(failure, "__notes__", ()):
             click.echo(note, err=True)

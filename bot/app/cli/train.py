@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bot.app.cli.shared.console import cleanup_on_signal, progress_bar, refuse_overwriting, write
+from bot.app.cli.shared.console import progress_bar, refuse_overwriting, write
 from bot.app.cli.shared.parameters import ONE_OR_MORE, READ_FILE, WrittenFile
 from bot.domain.errors import UserError
 from bot.platform.local import pip_install
 from bot.platform.private_files import is_pipe_or_device
+from bot.platform.signals import cleanup_on_signal
 
 if TYPE_CHECKING:
     from bot.quality.training.arrivals import TrainingFile

@@ -1,24 +1,21 @@
-"""Code that several commands share: files, JSON, progress bars, signals, and errors in the caller's words."""
+"""Code that several commands share: files, JSON, progress bars, and errors in the caller's words."""
 
 from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
-import signal
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 import click
 
 from bot.domain.errors import UserError
 from bot.platform.private_files import open_new
+from bot.platform.signals import cleanup_on_signal as cleanup_on_signal
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -77,53 +74,6 @@ def write(path: Path, text: str, option: str = "") -> None:
     """Write a file as `opened` does. Raises UserError, beginning with the option that names the file."""
     with file_errors(f"{option}: {path}" if option else path), opened(path) as file:
         file.write(text)
-
-
-class EndedBySignal(KeyboardInterrupt):
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
-@contextmanager
-def cleanup_on_signal() -> Iterator[None]:
-    """In this block, Ctrl-C, SIGTERM and a closed terminal raise EndedBySignal, so that the command cleans up.
-
-    The first signal decides, even if a library replaces the exception by its own; later signals do not interrupt the
-    cleaning up, and a signal that is ignored, as by `nohup`, stays ignored. Python drops an exception that is raised
-    while it finalizes an object (`sys.unraisablehook`); the signal is sent again.
-    """
-    received: list[int] = []
-    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    usual = {number: handler for number, handler in usual.items() if handler is not signal.SIG_IGN}
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        received.append(number)
-        for one in usual:
-            signal.signal(one, signal.SIG_IGN)
-        raise EndedBySignal(number)
-
-    def raise_again(lost: sys.UnraisableHookArgs) -> None:
-        if isinstance(lost.exc_value, EndedBySignal):
-            signal.signal(lost.exc_value.number, end)
-            # Send the signal a moment later, when the object is gone and this function has returned.
-            threading.Timer(0.1, os.kill, (os.getpid(), lost.exc_value.number)).start()
-        else:
-            usual_hook(lost)
-
-    usual_hook, sys.unraisablehook = sys.unraisablehook, raise_again
-    for number in usual:
-        signal.signal(number, end)
-    try:
-        yield
-    except BaseException as failure:
-        if received and not isinstance(failure, EndedBySignal):
-            raise EndedBySignal(received[0]) from failure
-        raise
-    finally:
-        sys.unraisablehook = usual_hook
-        for number, handler in usual.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
