@@ -30,6 +30,7 @@ from tests.calling import call, write_lines
         (RateLimited("used up"), 3, "used up"),
         (sa.exc.OperationalError("SELECT 1", {}, Exception("password=hush")), 3, "database of DATABASE_URL failed"),
         (OSError(errno.ENOSPC, "No space left on device"), 3, "cannot write: No space left on device"),
+        (FileNotFoundError(errno.ENOENT, "No such file", "/of/doppel"), 70, "Doppel's own (FileNotFoundError)"),
         (ZeroDivisionError("hm"), 70, "a fault of Doppel's own (ZeroDivisionError)"),
     ],
 )
