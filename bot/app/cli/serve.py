@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from contextlib import suppress
 
 import click
 
-from bot.app.cli.shared.console import cleanup_on_signal
 from bot.app.cli.shared.parameters import PORT, web_address
-from bot.domain.errors import SettingsError, Unavailable
+from bot.domain.errors import SettingsError
 from bot.platform import settings as host_settings
 from bot.platform.counts import count_together
-from bot.platform.local import check_address, is_well
+from bot.platform.local import check_address
 from bot.platform.logs import as_log_line, configure_logging
-from bot.platform.processes import GUNICORN, PROXY, WORKER, Supervisor
-from bot.platform.settings import Settings
+from bot.platform.signals import cleanup_on_signal
 
-READY_WITHIN_SECONDS = 180.0
-_HOST = "The address to listen on; 127.0.0.1 admits only this machine [default: DOPPEL_HOST]."
 _HOOK = "Tell GitHub to deliver to this address; automatic for a local simulator."
 
 
 @click.command()
-@click.option("--host", help=_HOST)
+@click.option("--host", help="The address to listen on; 127.0.0.1 admits only this machine [default: DOPPEL_HOST].")
 @click.option("--port", type=PORT, help="The port to listen on [default: PORT].")
 @click.option("--webhook-url", metavar="URL", callback=web_address, help=_HOOK)
 def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
@@ -35,74 +30,23 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     set, deliveries are also fetched from that channel. Exit code 2: the port is taken, or a setting is missing. 3: one
     of the processes keeps ending; its last lines say why.
     """
-    settings = _loaded(host, port)
+    given = {name: str(value) for name, value in {"DOPPEL_HOST": host, "PORT": port}.items() if value}
+    settings = host_settings.load({**os.environ, **given})
     if not settings.new:
         settings.require_app()
     configure_logging(settings.log_level, settings.log_format)
     check_address(settings.host, settings.port)
+
+    def say(text: str) -> None:
+        click.echo(as_log_line(text, settings.log_format), err=True)
+
     # A signal that comes before the supervisor runs, which handles signals itself, leads to exit code 0 as well.
     with suppress(KeyboardInterrupt), cleanup_on_signal():
-        _serve(settings, webhook_url)
+        # Before the import, which loads prometheus_client.
+        count_together(settings.home)
+        from bot.app.wiring.web_and_worker import run_web_and_worker
 
-
-def _serve(settings: Settings, webhook_url: str | None) -> None:
-    # Before the imports, which load prometheus_client.
-    count_together(settings.home)
-    from bot.app.wiring.clients import build_github, prepare_databases
-
-    prepare_databases(settings)
-    environ = {**os.environ, "DOPPEL_HOST": settings.host, "PORT": str(settings.port)}
-    if settings.new:
-        environ["DOPPEL_SETUP_TOKEN"] = settings.setup_token or secrets.token_urlsafe(24)
-    supervisor = Supervisor({"web": GUNICORN}, environ)
-    supervisor.start()
-    try:
-        if settings.new:
-            if not _set_up(supervisor, settings, environ["DOPPEL_SETUP_TOKEN"]):
-                return
-            settings = _loaded(settings.host, settings.port)
-        supervisor.add({"worker": WORKER} | ({"proxy": PROXY} if settings.webhook_proxy_url else {}))
-        _wait_until_ready(supervisor, f"{settings.local_url}/readyz")
-        receiver = f"{settings.local_url}/webhook"
-        _say(f"Doppel takes deliveries at {receiver}", settings)
-        address = webhook_url or (receiver if settings.simulated else None)
-        if address:
-            build_github(settings).app().set_hook_url(address)
-            _say(f"GitHub delivers to {address}", settings)
-        supervisor.run()
-    finally:
-        supervisor.stop()
-
-
-def _loaded(host: str | None, port: int | None) -> Settings:
-    settings = host_settings.load()
-    return settings.model_copy(update={"host": host or settings.host, "port": port or settings.port})
-
-
-def _set_up(supervisor: Supervisor, settings: Settings, token: str) -> bool:
-    """Wait until somebody has created the App on the set-up page; return False if the process must end before."""
-    _wait_until_ready(supervisor, f"{settings.local_url}/healthz")
-    _say("No GitHub App is set up yet. To create one, open", settings)
-    _say(f"  {settings.local_url}/setup?token={token}", settings)
-    _say("or the same under the address by which you reach this machine.", settings)
-    if not supervisor.run(until=lambda: not host_settings.load().new, every=0.5):
-        return False
-    supervisor.reload("web")
-    _say("The GitHub App is set up.", settings)
-    return True
-
-
-def _say(text: str, settings: Settings) -> None:
-    click.echo(as_log_line(text, settings.log_format), err=True)
-
-
-def _wait_until_ready(supervisor: Supervisor, url: str) -> None:
-    end = time.monotonic() + READY_WITHIN_SECONDS
-    while not is_well(url):
-        supervisor.check(time.monotonic())
-        if time.monotonic() > end:
-            raise Unavailable(f"the web process does not answer at {url} after {READY_WITHIN_SECONDS:.0f} s")
-        time.sleep(0.1)
+        run_web_and_worker(settings, {**os.environ, **given}, webhook_url, say)
 
 
 @click.command()

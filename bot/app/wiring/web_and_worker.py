@@ -1,0 +1,60 @@
+"""Runs web and worker together under one supervisor; while there is no GitHub App, the page that creates one (E1)."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+
+from bot.app.wiring.clients import build_github, prepare_databases
+from bot.domain.errors import Unavailable
+from bot.platform.local import is_well
+from bot.platform.processes import GUNICORN, PROXY, WORKER, Supervisor
+from bot.platform.settings import Settings, load
+
+READY_WITHIN_SECONDS = 180.0
+
+
+def run_web_and_worker(
+    settings: Settings, environ: Mapping[str, str], webhook_url: str | None, say: Callable[[str], None]
+) -> None:
+    """Run the processes until SIGTERM or SIGINT. GitHub is told to deliver to `webhook_url`, if given.
+
+    `settings` were read from `environ`, the variables of the processes. `say` shows a line to whoever started this.
+    Raises Unavailable if a process keeps ending, or does not answer in time.
+    """
+    prepare_databases(settings)
+    token = settings.setup_token or secrets.token_urlsafe(24)
+    supervisor = Supervisor({"web": GUNICORN}, {**environ, "DOPPEL_SETUP_TOKEN": token} if settings.new else environ)
+    supervisor.start()
+    try:
+        if settings.new:
+            _wait_until_well(supervisor, f"{settings.local_url}/healthz")
+            say("No GitHub App is set up yet. To create one, open")
+            say(f"  {settings.local_url}/setup?token={token}")
+            say("or the same under the address by which you reach this machine.")
+            if not supervisor.run(until=lambda: not load().new, every=0.5):
+                return
+            supervisor.reload("web")
+            say("The GitHub App is set up.")
+            settings = load(environ)
+        supervisor.add({"worker": WORKER} | ({"proxy": PROXY} if settings.webhook_proxy_url else {}))
+        _wait_until_well(supervisor, f"{settings.local_url}/readyz")
+        receiver = f"{settings.local_url}/webhook"
+        say(f"Doppel takes deliveries at {receiver}")
+        address = webhook_url or (receiver if settings.simulated else None)
+        if address:
+            build_github(settings).app().set_hook_url(address)
+            say(f"GitHub delivers to {address}")
+        supervisor.run()
+    finally:
+        supervisor.stop()
+
+
+def _wait_until_well(supervisor: Supervisor, url: str) -> None:
+    end = time.monotonic() + READY_WITHIN_SECONDS
+    while not is_well(url):
+        supervisor.check(time.monotonic())
+        if time.monotonic() > end:
+            raise Unavailable(f"the web process does not answer at {url} after {READY_WITHIN_SECONDS:.0f} s")
+        time.sleep(0.1)
