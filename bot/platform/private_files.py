@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import TextIO, cast
 
 _OF_A_DATABASE = "That is a file of the database's, or its folder."
 
@@ -52,6 +53,18 @@ def open_new(path: Path) -> TextIO:
     path.unlink(missing_ok=True)
     # Fails if somebody has created a file of this name meanwhile.
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[TextIO]:
+    """Open a file for writing that only its owner can read; compress it if its name ends in .gz."""
+    with open_new(path) as file:
+        if path.suffix != ".gz":
+            yield file
+            return
+        with gzip.open(file.buffer, "wt", encoding="utf-8") as compressed:
+            # In the mode "wt", gzip returns a text file.
+            yield cast("TextIO", compressed)
 
 
 def open_existing(path: Path) -> TextIO:

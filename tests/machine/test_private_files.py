@@ -13,11 +13,11 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 import bot
-from bot.app.cli.shared.console import opened, write
+from bot.app.cli.shared.console import write
 from bot.app.wiring.clients import prepare_databases
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
-from bot.platform.private_files import make_file, open_new, replace_file
+from bot.platform.private_files import make_file, open_new, opened, replace_file
 from bot.platform.settings import Settings
 from bot.quality.evaluation.history import HistoryFile
 from bot.storage import open_store
@@ -147,7 +147,6 @@ def test_files_are_written_here_and_nowhere_else() -> None:
     found = {str(path.relative_to(package)) for path in package.rglob("*.py") if writes.search(path.read_text("utf-8"))}
     assert found == {
         "platform/private_files.py",
-        "app/cli/shared/console.py",  # compresses what goes into a file of private_files
         "app/demo/show.py",  # a log that private_files has made
         "app/action/runner.py",  # the runner's own files for summary and outputs
     }

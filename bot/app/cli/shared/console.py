@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bot.domain.errors import UserError
-from bot.platform.private_files import open_new
+from bot.platform.private_files import opened as opened
 from bot.platform.signals import cleanup_on_signal as cleanup_on_signal
 
 if TYPE_CHECKING:
@@ -56,18 +55,6 @@ def file_errors(what: object) -> Iterator[None]:
         raise
     except OSError as problem:
         raise UserError(f"{what}: {problem.strerror}") from None
-
-
-@contextmanager
-def opened(path: Path) -> Iterator[TextIO]:
-    """Open a file for writing that only its owner can read; compress it if its name ends in .gz."""
-    with open_new(path) as file:
-        if path.suffix != ".gz":
-            yield file
-            return
-        with gzip.open(file.buffer, "wt", encoding="utf-8") as compressed:
-            # In the mode "wt", gzip returns a text file.
-            yield cast("TextIO", compressed)
 
 
 def write(path: Path, text: str, option: str = "") -> None:
