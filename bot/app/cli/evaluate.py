@@ -12,7 +12,6 @@ from rich.markdown import Markdown
 
 from bot.app.cli.replay import SOURCES, replay_options
 from bot.app.cli.shared.console import (
-    cleanup_on_signal,
     echo_json,
     in_json,
     progress_bar,
@@ -35,6 +34,7 @@ from bot.conversation.config.schema import JUDGE_FLOOR, MIN_CONFIDENCE
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
 from bot.platform import settings as host
+from bot.platform.signals import cleanup_on_signal
 from bot.quality.evaluation import wording as words
 from bot.quality.evaluation.charts import picture as picture_of
 from bot.quality.evaluation.markdown import evaluation_markdown, judge_markdown

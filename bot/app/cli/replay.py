@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.console import cleanup_on_signal, file_errors, opened, progress_bar, refuse_overwriting
+from bot.app.cli.shared.console import file_errors, progress_bar, refuse_overwriting
 from bot.app.cli.shared.parameters import (
     ONE_OR_MORE,
     READ_FILE,
@@ -21,6 +21,8 @@ from bot.app.cli.shared.parameters import (
     seed_option,
     weights_option,
 )
+from bot.platform.private_files import opened
+from bot.platform.signals import cleanup_on_signal
 from bot.quality.evaluation.measures import Id
 from bot.quality.evaluation.trial import Found
 from bot.quality.replay.archive import read_archive

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from bot.app.cli.shared.console import cleanup_on_signal, echo_json, refuse_overwriting
+from bot.app.cli.shared.console import echo_json, refuse_overwriting
 from bot.app.cli.shared.parameters import (
     ONE_OR_MORE,
     Share,
@@ -18,6 +18,7 @@ from bot.app.cli.shared.parameters import (
     weights_option,
 )
 from bot.platform import settings as host
+from bot.platform.signals import cleanup_on_signal
 from bot.quality.scanning.groups import THRESHOLD
 
 _CONFIDENCE = "How likely any two issues in a group must be the same."

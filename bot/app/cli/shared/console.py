@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bot.domain.errors import UserError
-from bot.platform.private_files import opened as opened
-from bot.platform.signals import cleanup_on_signal as cleanup_on_signal
+from bot.platform.private_files import opened
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

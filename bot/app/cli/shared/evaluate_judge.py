@@ -13,13 +13,14 @@ from typing import Any
 import click
 
 from bot.app.cli.replay import answer_row
-from bot.app.cli.shared.console import cleanup_on_signal, file_errors, progress_bar, write
+from bot.app.cli.shared.console import file_errors, progress_bar, write
 from bot.app.wiring.clients import build_endpoint, build_github, reader
 from bot.app.wiring.indexes import required_judge
 from bot.domain.entities import RepoRef
 from bot.domain.errors import UserError
 from bot.platform import settings as host
 from bot.platform.private_files import open_existing
+from bot.platform.signals import cleanup_on_signal
 from bot.quality.evaluation import judge_answers
 from bot.quality.evaluation.judge_answers import RecordedAnswers, RecordedQuestion
 from bot.quality.evaluation.judge_asking import ask
