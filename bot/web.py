@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from flask import Blueprint, Flask, Response, abort, current_app, jsonify, redirect, request, url_for
 from werkzeug.exceptions import HTTPException, RequestEntityTooLarge
@@ -19,7 +21,12 @@ from bot.interfaces.monitoring import health
 from bot.platform.logs import OFTEN
 from bot.platform.metrics import DELIVERIES
 from bot.platform.settings import Settings, load
+from bot.platform.settings.loading import credentials_file
 from bot.platform.tracing import Work, span, working_on
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +79,10 @@ def create_app(settings: Settings | None = None) -> Flask:
 
 
 def _setup_app(settings: Settings) -> Flask:
-    """The application while no App exists: people are redirected to the set-up page, and GitHub gets 503."""
+    """The application while no App exists: people are redirected to the set-up page, and GitHub gets 503.
+
+    Once the set-up page has stored the App, each process turns into the whole application at its next request.
+    """
     app = Flask("doppel", static_folder=None)
     limit_forms(app)
     app.register_error_handler(HTTPException, _http_error)
@@ -82,7 +92,21 @@ def _setup_app(settings: Settings) -> Flask:
     for path in ("/readyz", "/webhook"):
         app.add_url_rule(path, path, _not_set_up, methods=["GET", "POST"])
     _add_pages(app, settings)
+    app.wsgi_app = _UntilSetUp(app.wsgi_app, credentials_file(settings.home))  # type: ignore[method-assign]
     return app
+
+
+class _UntilSetUp:
+    """Passes requests to the set-up application, and to the whole application once the App's file is there."""
+
+    def __init__(self, setup: WSGIApplication, file: Path) -> None:
+        self._serve, self._file = setup, file
+        self._new = True
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if self._new and self._file.is_file():
+            self._serve, self._new = create_app().wsgi_app, False
+        return self._serve(environ, start_response)
 
 
 def _add_pages(app: Flask, settings: Settings) -> None:

@@ -94,10 +94,6 @@ class Supervisor:
             self._commands[name], self._deaths[name] = command, []
             self._start(name)
 
-    def reload(self, name: str) -> None:
-        """Send SIGHUP, which makes gunicorn start anew without giving up its port."""
-        self._children[name].send_signal(signal.SIGHUP)
-
     def pid(self, name: str) -> int:
         return self._children[name].pid
 

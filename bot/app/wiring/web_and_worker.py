@@ -35,7 +35,6 @@ def run_web_and_worker(
             say("or the same under the address by which you reach this machine.")
             if not supervisor.run(until=lambda: not load().new, every=0.5):
                 return
-            supervisor.reload("web")
             say("The GitHub App is set up.")
             settings = load(environ)
         supervisor.add({"worker": WORKER} | ({"proxy": PROXY} if settings.webhook_proxy_url else {}))
