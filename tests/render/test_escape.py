@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.conversation.render.escape import ZERO_WIDTH_SPACE, break_phrase, clean, code, disarm, escape
+from bot.conversation.render.escape import ZERO_WIDTH_SPACE, break_phrase, clean, code, code_block, disarm, escape
 from tests.fuzz.parsers import STRANGE
-from tests.render.reading import INVISIBLE, PHRASE, read
+from tests.render.reading import INVISIBLE, MARKDOWN, PHRASE, read
 
 HOSTILE = st.lists(st.sampled_from(STRANGE), max_size=14).map("".join) | st.text(max_size=60)
 
@@ -49,6 +49,12 @@ def test_c3_code_shows_its_text_and_does_nothing(text: str) -> None:
     assert not PHRASE.search(one)
     assert "<!--" not in one
     assert (page.links, page.html, page.active) == ([], [], {})
+
+
+@given(st.text(st.sampled_from("`~ \tax"), max_size=30).map(lambda line: f"of a title\n   {line}\nand the next"))
+def test_x5_a_block_of_code_ends_with_its_text(text: str) -> None:
+    (block,) = MARKDOWN.parse(f"Above\n\n{code_block(text)}\n\nBelow")[3:-3]
+    assert (block.type, block.content) == ("fence", f"{text}\n")
 
 
 @given(st.text(st.sampled_from("@#:/ wGHgh-.0a1dDuplicateOfof\n\u200d"), max_size=40))

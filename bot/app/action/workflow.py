@@ -17,6 +17,7 @@ from bot.app.wiring.clients import build_judge, now
 from bot.app.wiring.indexes import FIRST_STEP, MemoryQueue, build_index
 from bot.conversation.comments import CommentWriter
 from bot.conversation.marker import of_token
+from bot.conversation.render.escape import code_block
 from bot.deliveries.events import CommentEvent, Event, IndexEvent, IssueEvent, full_name
 from bot.domain.entities import RepoRef, Repository
 from bot.domain.errors import DoppelError, GitHubError, Retryable
@@ -118,7 +119,7 @@ class Workflow:
             self.fail(result.stderr.strip().rpartition("\n")[2].removeprefix("doppel: "))
         else:
             text = result.stdout[:_MAX_OUTPUT]
-            self.lines.append(f"````text\n{text}````" if fenced else text)
+            self.lines.append(code_block(text.rstrip("\n")) if fenced else text)
 
     def upkeep(self) -> RunSummary:
         """Do the scheduled work of the App's workers."""

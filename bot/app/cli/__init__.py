@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import traceback
-from errno import EACCES, EDQUOT, EEXIST, EISDIR, ELOOP, ENAMETOOLONG, ENOSPC, ENOTDIR, EPERM, EROFS
+from errno import EDQUOT, ENOENT, ENOSPC
 from typing import Any, NoReturn
 
 import click
@@ -68,8 +68,6 @@ BESIDE = {
 
 USAGE, UNREACHABLE, FAULT, INTERRUPTED = 2, 3, 70, 130
 _DISK_FULL = (ENOSPC, EDQUOT)
-# The errors of a file or folder that is another user's, or is not where or what it should be.
-_MISPLACED = (EACCES, EPERM, EROFS, ENOTDIR, EISDIR, EEXIST, ENAMETOOLONG, ELOOP)
 EXIT_CODES = {
     0: "All is well.",
     1: "The answer is no: a check failed, a delivery was refused, nothing was done; or a pipe is closed.",
@@ -151,7 +149,8 @@ def _message_and_code(error: Exception) -> tuple[str, int]:
         return f"the database of DATABASE_URL failed ({why(error)}); see `doppel doctor`", UNREACHABLE
     if isinstance(error, OSError) and error.errno in _DISK_FULL:
         return f"cannot write: {error.strerror}", UNREACHABLE
-    if isinstance(error, OSError) and error.filename and (error.errno in _MISPLACED or is_of_a_database(error)):
+    # The commands themselves name a missing file that a person has given; any other missing file is ours.
+    if isinstance(error, OSError) and error.filename and (error.errno != ENOENT or is_of_a_database(error)):
         owner_hint = "; run as the user that owns it" if isinstance(error, PermissionError) else ""
         settings_hint = "; check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""
         return f"{error.filename}: {error.strerror}{owner_hint}{settings_hint}", USAGE

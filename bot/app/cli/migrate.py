@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from bot.app.cli.shared.console import echo_json
@@ -40,11 +42,11 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
     """
     from handlers.database_copy import copy, host_databases
 
-    settings = host.load()
     # Checked here, where an error can name the option.
-    origin = host.database_url(source, "--from", "DATABASE_URL") if source else settings.database_url
-    goal = host.database_url(target, "--to", otherwise="")
-    here, there = (host_databases(settings.model_copy(update={"database_url": url})) for url in (origin, goal))
+    goal = host.database_url(target.strip(), "--to", otherwise="")
+    given = {"DATABASE_URL": host.database_url(source.strip(), "--from", "DATABASE_URL")} if source else {}
+    settings = host.load({**os.environ, **given})
+    here, there = host_databases(settings), host_databases(settings.model_copy(update={"database_url": goal}))
     here.reach()
     there.reach()
     tables = copy(here, there, dry_run=dry_run)

@@ -30,8 +30,11 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     set, deliveries are also fetched from that channel. Exit code 2: the port is taken, or a setting is missing. 3: one
     of the processes keeps ending; its last lines say why.
     """
+    if host is not None and not host.strip():
+        raise click.BadParameter("this is empty", param_hint="--host")
     given = {name: str(value) for name, value in {"DOPPEL_HOST": host, "PORT": port}.items() if value}
     settings = host_settings.load({**os.environ, **given})
+    environ = {**os.environ, "DOPPEL_HOST": settings.host, "PORT": str(settings.port)}
     if not settings.new:
         settings.require_app()
     configure_logging(settings.log_level, settings.log_format)
@@ -46,7 +49,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
         count_together(settings.home)
         from bot.app.wiring.web_and_worker import run_web_and_worker
 
-        run_web_and_worker(settings, {**os.environ, **given}, webhook_url, say)
+        run_web_and_worker(settings, environ, webhook_url, say)
 
 
 @click.command()

@@ -69,7 +69,10 @@ def simulator(
         raise UserError(f"--issues: {issues} is not a file of issues: {problem}") from problem
 
     sim.flush_index()
-    server = serve_simulator(sim, port=port, announce=partial(_write_environment, write_env, sim))
+    try:
+        server = serve_simulator(sim, port=port, announce=partial(_write_environment, write_env, sim))
+    except OSError as taken:
+        raise UserError(f"cannot listen on 127.0.0.1:{port}: {taken.strerror}") from taken
     done = threading.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: done.set())

@@ -129,9 +129,20 @@ def code(text: str, limit: int = 300) -> str:
     """A code span that shows `text`, or a dash if no character is left. GitHub acts on "duplicate of" even in code."""
     # Only the first line of the bot's comments may look like a marker.
     text = break_phrase(clean(text, limit)).replace("<!--", f"<{ZERO_WIDTH_SPACE}!--") or "–"
-    fence = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
+    fence = _fence(text, least=1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{pad}{text}{pad}{fence}"
+
+
+def code_block(text: str) -> str:
+    """A block of code that shows lines, whatever fences they have themselves."""
+    fence = _fence(text, least=3)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _fence(text: str, least: int) -> str:
+    """Backticks: at least this many, and more than stand together anywhere in the text."""
+    return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
 
 
 _PATHS: dict[ItemKind, str] = {"issue": "issues", "pull request": "pull", "discussion": "discussions"}
