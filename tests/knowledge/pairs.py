@@ -163,4 +163,8 @@ CONTRARY = [
     ("Ask before running migrations", "Run migrations without asking"),
     ("the cache expires after 5 minutes", "the cache expires after 15 minutes"),
     ("Don't split long functions", "Split long functions"),
+    ("permit force pushes to main", "forbid force pushes to main"),
+    ("keep debug logs in releases", "remove debug logs from releases"),
+    ("reviews are mandatory for hotfixes", "reviews are optional for hotfixes"),
+    ("use upper case for SQL keywords", "use lower case for SQL keywords"),
 ]

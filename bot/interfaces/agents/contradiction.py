@@ -34,8 +34,8 @@ _OPPOSITES = """
     allow/ban allow/disallow allow/deny permit/forbid include/exclude add/remove
     keep/remove keep/delete show/hide accept/reject accept/refuse increase/decrease raise/lower before/after
     minimum/maximum min/max least/most more/less more/fewer sync/async synchronous/asynchronous public/private
-    require/optional mandatory/optional mutable/immutable on/off true/false first/last upper/lower uppercase/lowercase
-    left/right short/long brief/detailed tab/space single/double open/close lock/unlock start/end light/dark
+    require/optional mandatory/optional mutable/immutable on/off true/false first/last uppercase/lowercase left/right
+    short/long brief/detailed tab/space single/double open/close lock/unlock start/end light/dark
     strict/lenient static/dynamic local/remote online/offline absolute/relative ascending/descending internal/external
     early/late explicit/implicit manual/automatic manually/automatically lazy/eager small/large small/big high/low
     fast/slow singular/plural
@@ -44,12 +44,13 @@ _OPPOSITES = """
 _MOST = 10_000
 _PREFIXES = ("un", "in", "im", "dis", "non", "de")
 
-# Turn phrases into a plain "not", and drop negations that deny nothing.
+# Turn phrases into a plain "not" or a word of `_OPPOSITES`, and drop negations that deny nothing.
 _REWRITES = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
         (r"n['’]t\b", " not"),
         (r"\bcannot\b", "can not"),
+        (r"\b(upper|lower) case\b", r"\1case"),
         (r"\b(?:not|no) (?:only|just|longer than|matter)\b", " "),
         # "Is not null" describes a state; it does not deny an instruction.
         (r"\bnot (?=(?:null|none|nil|empty|zero)\b)", ""),
@@ -198,11 +199,14 @@ def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
 
 @cache
 def _opposites() -> dict[str, tuple[str, bool]]:
-    """For each stem, the one that stands for both opposites, and whether it means the same. Its first pair counts."""
+    """For each stem, the one that stands for both opposites, and whether it means the same."""
     stem_of = snowballstemmer.stemmer("english").stemWord
     table: dict[str, tuple[str, bool]] = {}
     for pair in _OPPOSITES.split():
         left, right = map(stem_of, pair.split("/"))
+        if right in table:
+            # A stem of an earlier pair decides: "optional", the opposite of "require", makes "mandatory" mean the same.
+            left, right = right, left
         first, same = table.setdefault(left, (left, True))
         table.setdefault(right, (first, not same))
     return table
