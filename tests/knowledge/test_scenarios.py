@@ -101,6 +101,13 @@ def test_d5a_what_is_like_both_sides_of_a_contradiction_joins_neither(order: tup
         assert [one["text"] for one in book["sections"][PATTERNS]] == list(order)
 
 
+@pytest.mark.parametrize("order", list(itertools.permutations(["no retry", "retry", "retry 3 times", "retry 5 times"])))
+def test_d5a_nor_does_it_where_it_contradicts_something_itself(order: tuple[str, ...]) -> None:
+    book = playbook(patterns=[entry(text) for text in order])
+    run_deduplication(book, embed=lambda texts: np.ones((len(texts), 1)))
+    assert [one["text"] for one in book["sections"][PATTERNS]] == list(order)
+
+
 class TestThreshold:
     """D4."""
 

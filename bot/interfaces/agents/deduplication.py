@@ -119,18 +119,37 @@ def _separate_contradictions(
         if len(rest):
             # `components` gives positions within `rest`.
             labels[rest] = rest[components(vectors[rest], limit)]
+        separate = _torn_apart(against, vectors, limit)
         groups: list[list[int]] = []
         for entry in sorted(against):
             joined = [entry]
             for group in list(groups):
                 alike = (vectors[group] @ vectors[entry] >= limit - ROUNDING).any()
-                if alike and all(against[one].isdisjoint(joined) for one in group):
+                if alike and all(separate[one].isdisjoint(joined) for one in group):
                     joined += group
                     groups.remove(group)
             groups.append(joined)
         for group in groups:
             labels[group] = min(group)
     return labels, sorted(apart)
+
+
+def _torn_apart(against: Mapping[int, set[int]], vectors: Vectors, limit: float) -> dict[int, set[int]]:
+    """For each contradicting entry, the entries that its group must not contain.
+
+    These are the entries `against` it. And an entry that is like both sides of another contradiction joins neither.
+    """
+    separate = {entry: set(others) for entry, others in against.items()}
+    positions = sorted(against)
+    rows = vectors[positions]
+    for entry in positions:
+        alike = rows @ vectors[entry] >= limit - ROUNDING
+        like = {positions[place] for place in np.flatnonzero(alike)} - against[entry]
+        for other in like:
+            if against[other] & like:
+                separate[entry].add(other)
+                separate[other].add(entry)
+    return separate
 
 
 def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequence[str]) -> Any:
