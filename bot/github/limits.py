@@ -282,6 +282,8 @@ class RateLimiter:
         # Until when each resource is blocked; None stands for all resources.
         self._blocked: dict[str | None, float] = {}
         self._strikes = 0
+        # Until when the pause lasts that added the last strike.
+        self._struck_until = float("-inf")
         self._lock = threading.Lock()
 
     def take(self, cost: Cost) -> float:
@@ -311,12 +313,13 @@ class RateLimiter:
         with self._lock:
             if not limit.stated and not self._paused():
                 self._strikes += 1
+                self._struck_until = self._clock() + limit.after
             self._block(limit.resource, limit.after)
 
     def strikes(self) -> int:
         """How many pauses without a stated time began since the last success, not counting the present pause."""
         with self._lock:
-            return max(self._strikes - 1, 0) if self._paused() else self._strikes
+            return self._strikes - 1 if self._struck_until > self._clock() else self._strikes
 
     def succeeded(self) -> None:
         """Note a success, so that the next pause is the shortest again."""

@@ -79,6 +79,9 @@ def test_strikes_grow_with_each_pause_not_with_each_thread_and_end_with_a_succes
     pacer.refused(RateLimit(120.0, None, stated=False))
     clock.time += 121
     assert pacer.strikes() == 2
+    pacer.refused(RateLimit(30.0, None, stated=True))
+    assert pacer.strikes() == 2, "the present pause is none of these two"
+    clock.time += 31
     pacer.succeeded()
     assert pacer.strikes() == 0
 
