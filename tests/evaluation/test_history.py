@@ -14,7 +14,7 @@ from githubkit.graphql import GraphQLError, GraphQLResponse
 from bot.domain.errors import Unavailable
 from bot.github import changes as pages
 from bot.github.repository import RepoClient
-from bot.quality.evaluation.history import HistoryFile, read_history
+from bot.quality.evaluation.history import HistoryFile, read_history, stored_issues
 from bot.quality.evaluation.statements import HISTORY_VERSION
 from bot.simulator import Simulator
 from bot.simulator.state.issues import StateReason
@@ -268,6 +268,12 @@ def test_half_a_line_and_an_old_version_are_read_again(client: RepoClient, tmp_p
     text = path.read_text(encoding="utf-8")
     path.write_text(text[: len(text) * 2 // 3], encoding="utf-8")
     assert read(client, tmp_path) == whole
+    assert read(client, tmp_path) == whole
+    for damaged in ("{}", "7", '{"issue": {"number": 1}}', '{"issue": null}'):
+        path.write_text("\n".join([*text.splitlines()[:3], damaged, *text.splitlines()[4:]]), encoding="utf-8")
+        assert sum(1 for _ in stored_issues(tmp_path, int(path.stem))) >= 2
+        assert read(client, tmp_path) == whole
+    path.write_text("[]\n", encoding="utf-8")
     assert read(client, tmp_path) == whole
     old = HISTORY_VERSION - 1
     before = text.replace(f'"version": {HISTORY_VERSION}', f'"version": {old}').replace("Login", "Logon")

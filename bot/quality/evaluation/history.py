@@ -197,7 +197,7 @@ def erase_history(home: Path, repo_id: int) -> None:
 
 def stored_issues(home: Path, repo_id: int) -> Iterator[dict[str, Any]]:
     """The issues in a repository's file, up to the first broken line; a changed issue comes again after each change."""
-    with suppress(FileNotFoundError, ValueError), _file(home, repo_id).open(encoding="utf-8") as file:
+    with suppress(FileNotFoundError, TypeError, ValueError), _file(home, repo_id).open(encoding="utf-8") as file:
         for line in file:
             if "issue" in (row := json.loads(line)):
                 yield row["issue"]
@@ -235,11 +235,7 @@ class HistoryFile:
         self.records: dict[int, PastRecord] = {}
         self._path = _file(home, repo_id)
         self._header = {"version": HISTORY_VERSION, "repository": str(repo)}
-        lines = [] if fresh else self._lines()
-        if lines and lines[0].get("version") == HISTORY_VERSION:
-            records = (PastRecord.from_json(line["issue"]) for line in lines[1:])
-            self.records = {one.number: one for one in records}
-        else:
+        if fresh or not self._read():
             self._write([self._header])
 
     @property
@@ -253,21 +249,30 @@ class HistoryFile:
         self._append({"issue": asdict(one)} for one in changed.values())
         self.records |= changed
 
-    def _lines(self) -> list[dict[str, Any]]:
-        """The parsed lines, up to the first broken line: a process may have ended while writing."""
+    def _read(self) -> bool:
+        """Read the records up to the first broken line: a process may have ended while writing.
+
+        Returns False if there is no file, or none of this version.
+        """
         lines: list[dict[str, Any]] = []
         try:
             with self._path.open(encoding="utf-8") as file:
                 for line in file:
-                    lines.append(json.loads(line))
+                    row = json.loads(line)
+                    if lines:
+                        one = PastRecord.from_json(row["issue"])
+                        self.records[one.number] = one
+                    elif row["version"] != HISTORY_VERSION:
+                        return False
+                    lines.append(row)
         except FileNotFoundError:
             pass
-        except ValueError:
+        except (LookupError, TypeError, ValueError):
             # Rewrite the file, so that new lines are not appended to half a line.
             self._write(lines)
         except OSError as problem:
             raise UserError(f"{self._path}: {problem.strerror}") from None
-        return lines
+        return bool(lines)
 
     def _write(self, lines: Iterable[dict[str, Any]]) -> None:
         try:
