@@ -147,6 +147,8 @@ def test_e1_all_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
         "DOPPEL_PAUSED",
     ]
     assert not any(value in str(refused.value) for value in ("http", "maybe", "nonsense", "mysql"))
+    with pytest.raises(settings.WrongSettings, match=r"^DOPPEL_EMBEDDING_MODEL: must name a model of the endpoint"):
+        load(tmp_path, DOPPEL_EMBEDDING_URL="http://localhost:11434/v1")
 
 
 def test_e1_names_that_nothing_reads_are_found_with_the_nearest(tmp_path: Path) -> None:

@@ -189,7 +189,8 @@ class Settings(BaseModel):
     """The model that turns texts into vectors. `wordllama` comes with Doppel; `none` does without vectors; any other
     name is a model of the endpoint in `DOPPEL_EMBEDDING_URL`, or else of sentence-transformers."""
     embedding_url: Annotated[_Address, Env("DOPPEL_EMBEDDING_URL")] = ""
-    """An endpoint that speaks OpenAI's `POST /embeddings`, such as `https://api.openai.com/v1`."""
+    """An endpoint that speaks OpenAI's `POST /embeddings`, such as `https://api.openai.com/v1`. Needs
+    `DOPPEL_EMBEDDING_MODEL` too."""
     embedding_key: Annotated[_Secret, Env("DOPPEL_EMBEDDING_KEY")] = ""
     """The bearer token for that endpoint."""
     remote_text: Annotated[Literal["public", "all"], _LOWER, Env("DOPPEL_REMOTE_TEXT")] = "public"

@@ -185,6 +185,9 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         settings = Settings(**given)
     except ValidationError as wrong:
         problems += [f"{variable_of[str(error['loc'][0])]}: {_requirement(error)}" for error in wrong.errors()]
+    else:
+        if settings.embedding_url and settings.embedding_model == Settings.model_fields["embedding_model"].default:
+            problems.append("DOPPEL_EMBEDDING_MODEL: must name a model of the endpoint in DOPPEL_EMBEDDING_URL.")
     if problems:
         raise WrongSettings(problems)
     return settings
