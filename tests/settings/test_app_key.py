@@ -85,3 +85,13 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         read_private_key({"PRIVATE_KEY_PATH": str(tmp_path / "absent.pem")})
     with pytest.raises(SettingsError, match="PRIVATE_KEY_PATH: cannot read"):
         read_private_key({"PRIVATE_KEY_PATH": str(tmp_path)})
+
+
+PASTED = FORMS | {"body alone": BODY, "cut": PEM[:100], "base64, cut": FORMS["base64"][:-3]}
+
+
+@pytest.mark.parametrize("value", PASTED.values(), ids=PASTED.keys())
+def test_a_key_in_place_of_its_path_is_explained_and_never_shown(value: str) -> None:
+    with pytest.raises(SettingsError, match=r"^PRIVATE_KEY_PATH: .* PRIVATE_KEY instead") as caught:
+        read_private_key({"PRIVATE_KEY_PATH": value})
+    assert not any(value[place : place + 20] in str(caught.value) for place in range(len(value) - 20))

@@ -28,13 +28,15 @@ if TYPE_CHECKING:
 
 _BEGIN = "-----BEGIN "
 _MOST_BYTES = 64 * 1024
+# A key in base64 is far longer.
+_LONGEST_PATH = 500
 
 
 def read_private_key(values: Mapping[str, str]) -> str:
     r"""The key in PEM; empty if none is set. `PRIVATE_KEY` wins over the file of `PRIVATE_KEY_PATH`.
 
     Both accept a PEM, a PEM with written-out `\n` (as many hosting panels have it), or base64 of either. Raises
-    SettingsError, which shows the path, but not what it holds.
+    SettingsError, which shows the path, but not what it holds, nor a key in place of the path.
     """
     if text := values.get("PRIVATE_KEY", "").strip():
         return _checked("PRIVATE_KEY", _decoded(text))
@@ -66,6 +68,10 @@ def _file_text(name: str) -> str:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES)
     except OSError as problem:
+        if len(name) > _LONGEST_PATH or "\n" in name or _BEGIN in name:
+            raise SettingsError(
+                "PRIVATE_KEY_PATH: this looks like a key, and not like the path of its file; set PRIVATE_KEY instead."
+            ) from None
         raise SettingsError(
             f"PRIVATE_KEY_PATH: cannot read {path}: {problem.strerror}. It must be the .pem file that GitHub offered "
             "for download when the key was generated."
