@@ -131,6 +131,7 @@ def _votes(node: Mapping[str, Any]) -> Votes:
 
 
 Confidence = Literal["low", "medium", "high"]
+"""GitHub's word for how sure a suggestion is; elsewhere a confidence is a probability."""
 
 DUPLICATE = "duplicate"
 """The label that GitHub creates in every new repository. The bot uses the label wherever it still exists."""

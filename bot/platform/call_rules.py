@@ -17,11 +17,11 @@ _ABSENT = object()
 
 @dataclass(frozen=True, slots=True)
 class ToolRule:
-    """`same` says when two calls of a tool ask the same question; `unchanged` returns what must be unchanged (T7).
+    """`same` says when two calls of a tool ask the same question.
 
-    For a call's arguments, that is the state that the result depends on, such as a file's modification time or an ETag.
-    A cached result is valid while this state stays equal. If `unchanged` raises, nothing is cached. All sessions share
-    the results of a `shared` tool, whose answers must never change.
+    `unchanged` takes a call's arguments and returns the state that the result depends on, such as a file's modification
+    time or an ETag. A cached result is valid while that state stays equal (T7). If `unchanged` raises, nothing is
+    cached. All sessions share the results of a `shared` tool, whose answers must never change.
     """
 
     same: Rule
@@ -39,12 +39,12 @@ def fields(required: str, *others: str) -> Rule:
 
 
 def equal(a: Arguments, b: Arguments) -> bool:
-    """Same if all arguments are equal. For tools whose calls for two issues differ in only one argument (T5)."""
+    """Same if all arguments are equal. Else `generic` could take calls for two issues as the same (T5)."""
     return _equal_json(dict(a), dict(b))
 
 
 def never(_a: Arguments, _b: Arguments) -> bool:
-    """Never the same: for a tool that has effects, or that reads something that changes."""
+    """Never the same: for a tool that must run each time, because its effects add up or what it reads changes."""
     return False
 
 

@@ -19,7 +19,8 @@ KEPT = 300.0
 """Seconds for which a file is cached. A push to the file clears the cache at once, unless the push gets lost."""
 
 OWNERS_REPOSITORY = ".github"
-"""Files in this repository apply to all of its owner's (GitHub docs, "Creating a default community health file")."""
+"""Files in this repository apply to all repositories of its owner (GitHub docs, "Creating a default community health
+file")."""
 
 # The store's names for the cached files: the repository's own, and its owner's.
 _OWN = CONFIG_PATH
@@ -55,9 +56,9 @@ class RepositorySettings:
     def read(self, client: Callable[[int], RepoClient], repository: Repository) -> LoadedSettings:
         """The settings in force for a repository. `client` returns the client for a repository's id."""
         owners_ref = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
-        # If the App is not installed on the owner's repository, that repository can be read only if it is public.
         owners = self._store.repositories.by_name(owners_ref)
         private = owners is not None and owners.private
+        # The App may not be installed on the owner's repository. Then the other client can read it if it is public.
         own_client, owners_client = client(repository.id), client(owners.id if owners else repository.id)
         # Whoever sees a repository's problems may also read its own file, so that file never counts as private.
         return _first_found(
@@ -111,7 +112,7 @@ def _last(store: Store, repo_id: int) -> RepoConfig | None:
 
 
 def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostMode = "comment") -> LoadedSettings:
-    """The settings on GitHub now, for the command line and agents, which have no store."""
+    """The settings on GitHub now, for the command line and agents, which keep nothing."""
     shared = RepoRef(repo.owner, OWNERS_REPOSITORY)
     # Treat the owner's repository as private instead of asking GitHub.
     return _first_found(

@@ -57,7 +57,10 @@ def role_of(world: World, caller: Caller, repository: Repository) -> Role:
 
 
 def may_read(world: World, caller: Caller, repository: Repository, *permissions: str) -> bool:
-    """Whether a caller who sees the repository may read data in it. An installation needs one of `permissions`."""
+    """Whether a caller who sees the repository may read data in it.
+
+    An installation needs one of `permissions` in a repository that it covers; any other that it sees is public.
+    """
     if not isinstance(caller, InstallationCaller) or not caller.reaches(world, repository):
         return True
     return any(caller.may(permission, "read") for permission in permissions)

@@ -27,11 +27,11 @@ def action() -> None:
     click.echo(f"::stop-commands::{stop}")
     try:
         job = WorkflowJob.read(os.environ)
-        run, saved = _run(job)
+        run, must_save = _run(job)
     except DoppelError as failure:
         _annotate(stop, "error", str(failure))
         raise
-    write_report(job, run, saved)
+    write_report(job, run, must_save)
     for problem in run.problems:
         _annotate(stop, "error" if run.failed else "warning", problem)
     sys.exit(1 if run.failed else 0)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bot.quality.training.arrivals import TrainingFile
 
 _READINGS = "Careful readers' answers about issues of the file of the same name. May be given more than once."
-_BY = "A text model that was not tuned on the file NAME, to compare the readings of that file."
+_BY = "The folder of a text model that was not tuned on the file NAME. It compares the issues read there."
 _MODEL = "Tune the text model instead, into this folder: half an hour or more, with the packages of the extra `train`."
 _OTHERS = "Non-duplicates to learn from, in each file."
 
@@ -49,7 +49,7 @@ def train(
     """
     if pipe := next((path for path in (*files, *readings) if is_pipe_or_device(path)), None):
         raise UserError(
-            f"{pipe} is a pipe or a device, and training reads each file twice; gzipped files are read as such"
+            f"{pipe} is a pipe or a device, and training reads each file twice; name a file, which may be gzipped"
         )
     if (out is None) == (text_model is None):
         raise click.UsageError("name either --out, for the weights, or --text-model, for a text model")
@@ -87,7 +87,7 @@ def _learn(out: Path, materials: Sequence[TrainingFile], others: int, seed: int)
 
 
 def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str]) -> list[TrainingFile]:
-    """The files, each with the readings and the model of its name. Raises UserError for an unknown name."""
+    """The files, each with the readings and the model of its name. Raises UserError for an unusable name."""
     from bot.quality.training.arrivals import TrainingFile
 
     # The name of golang-go.jsonl.gz is golang-go.

@@ -199,13 +199,13 @@ def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
 
 @cache
 def _opposites() -> dict[str, tuple[str, bool]]:
-    """For each stem, the one that stands for both opposites, and whether it means the same."""
+    """For each stem: the stem that stands for its pair, and whether the two mean the same, or else the opposite."""
     stem_of = snowballstemmer.stemmer("english").stemWord
     table: dict[str, tuple[str, bool]] = {}
     for pair in _OPPOSITES.split():
         left, right = map(stem_of, pair.split("/"))
         if right in table:
-            # A stem of an earlier pair decides: "optional", the opposite of "require", makes "mandatory" mean the same.
+            # An earlier pair decides: "optional" is the opposite of "require", so "mandatory" comes to mean "require".
             left, right = right, left
         first, same = table.setdefault(left, (left, True))
         table.setdefault(right, (first, not same))

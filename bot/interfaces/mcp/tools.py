@@ -155,7 +155,8 @@ class Tools:
 
         def ask() -> FindAnswer:
             client = self._client(call)
-            # The ranking needs `issues`. This request also fails if the repository does not exist.
+            # The ranking needs the number of issues, and the latest number is close to it. This request also fails if
+            # the repository does not exist.
             latest = next(iter(client.recent_issues(call.repo, 1)), None)
             draft = draft_issue(call.repo, latest, title, body, self.clock())
             with self.open_known(client, draft, issues=latest.number if latest else 0) as known:

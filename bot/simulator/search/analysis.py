@@ -67,7 +67,7 @@ class Vocabulary(dict[str, int]):
         return number
 
     def find(self, word: str) -> int:
-        """The word's term number; 0 if no text has such a word."""
+        """The word's term number; 0 if no text ever had such a word."""
         return self.get(word) or self._terms.get(self._stemmed(word), 0)
 
     def _stemmed(self, word: str) -> str:

@@ -66,7 +66,7 @@ class Search:
 
 
 def _without_text(node: Node) -> Node:
-    """Only the qualifiers and NOTs: a semantic search does not require the words. `fallback_reasons` excludes OR."""
+    """Only the qualifiers and NOTs: a semantic search requires no words. A query with OR is never semantic."""
     match node:
         case Text():
             return And(())
