@@ -94,5 +94,5 @@ def test_p2_the_highest_threshold_is_reached_and_nothing_is_above_it() -> None:
     """By what the shipped weights say of odds beyond which nothing more is told, and of the same text."""
     odds, rows = np.array([99.0]), np.array([0])
     readings = shipped_model().readings
-    assert readings(odds, TextSimilarity(rows, np.array([1.0]), np.array([1.0]), 0.0))[0] == HIGHEST
+    assert readings(odds, TextSimilarity(rows, np.array([1.0]), np.array([1.0]), 0.0, 0.5))[0] == HIGHEST
     assert readings(odds, None)[0] == HIGHEST

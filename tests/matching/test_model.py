@@ -6,10 +6,15 @@ import json
 from importlib import resources
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from bot.search.index.arrays import Floats
 from bot.search.matching import Model
-from bot.search.matching.weights import BOUNDS_VERSION, KNOWN, UNKNOWN, Linear
+from bot.search.matching.probability import non_increasing
+from bot.search.matching.weights import BOUNDS_VERSION, KNOWN, UNKNOWN, Linear, shipped_model
 
 
 @pytest.fixture
@@ -49,8 +54,7 @@ def test_weights_of_before_are_none_of_this_version(name: str, data: dict[str, A
 
 def test_answers_by_other_rules_are_those_of_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scan that goes on asks again what was answered by the rules of before (D8)."""
-    text = resources.files("bot.search.matching").joinpath("weights.json").read_text(encoding="utf-8")
-    model = Model.parse(json.dumps(json.loads(text)))
+    model = shipped_model()
     before = model.digest
     monkeypatch.setattr("bot.search.matching.weights.BOUNDS_VERSION", BOUNDS_VERSION + 1)
     assert model.digest != before
@@ -58,11 +62,6 @@ def test_answers_by_other_rules_are_those_of_another_model(monkeypatch: pytest.M
 
 def linear(**weights: Any) -> dict[str, Any]:
     return {"weights": weights, "intercept": 0.5}
-
-
-def test_weights_come_in_the_order_of_the_names() -> None:
-    model = Linear.parse(linear(b=2, a=1.5), ("a", "b"))
-    assert (model.weights.tolist(), model.intercept) == ([1.5, 2.0], 0.5)
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity"])
@@ -76,3 +75,12 @@ def test_what_cannot_be_reckoned_with_is_refused(number: str) -> None:
 def test_of_many_other_features_a_few_are_named() -> None:
     with pytest.raises(ValueError, match=r"other features: a, b, c, d, e and 2 more$"):
         Linear.parse(linear(a=1, b=1, c=1, d=1), ("e", "f", "g"))
+
+
+@given(st.lists(st.floats(0.0, 0.1), min_size=1, max_size=30).map(np.array))
+def test_unlikely_candidates_are_as_likely_together_as_before(found: Floats) -> None:
+    """P1: their order comes from elsewhere, and their probabilities fall in it."""
+    fallen = non_increasing(found)
+    assert (np.diff(fallen) <= 0).all()
+    assert fallen.sum() == pytest.approx(found.sum())
+    assert non_increasing(fallen) == pytest.approx(fallen)

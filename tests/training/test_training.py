@@ -33,31 +33,21 @@ def labelled(tmp_path: Path) -> Path:
     ("spoilt", "says"),
     [
         ({"duplicate_of": None}, "too few of these issues are known as duplicates"),
-        ({"duplicate_of": [3]}, "duplicate_of of the issue 4 is neither a number nor a string"),
-        ({"duplicate_of": True}, "duplicate_of of the issue 4 is neither a number nor a string"),
+        ({"duplicate_of": [3]}, "duplicate_of of the issue 0 is neither a number nor a string"),
+        ({"duplicate_of": True}, "duplicate_of of the issue 0 is neither a number nor a string"),
+        ({"duplicate_of": 0}, "all of the candidates that are looked at are the same issue"),
     ],
 )
 def test_what_keeps_files_from_teaching_is_said(
     spoilt: dict[str, object], says: str, labelled: Path, tmp_path: Path
 ) -> None:
-    rows = [json.loads(line) for line in labelled.read_text(encoding="utf-8").splitlines()]
-    rows = [row | spoilt if "duplicate_of" in row else row for row in rows]
-    write_lines(labelled, rows)
+    write_lines(labelled, [json.loads(line) | spoilt for line in labelled.read_text(encoding="utf-8").splitlines()])
     out = tmp_path / "weights.json"
     result = CliRunner().invoke(train, [str(labelled), "--out", str(out), "--others", "9"])
     assert isinstance(result.exception, UserError)
     assert says in str(result.exception)
     assert "issues.jsonl" in str(result.exception)
     assert not out.exists()
-
-
-@pytest.mark.slow
-def test_where_every_issue_is_a_duplicate_no_probability_can_be_learned(labelled: Path, tmp_path: Path) -> None:
-    rows = [json.loads(line) | {"duplicate_of": 0} for line in labelled.read_text(encoding="utf-8").splitlines()]
-    write_lines(labelled, rows)
-    result = CliRunner().invoke(train, [str(labelled), "--out", str(tmp_path / "weights.json")])
-    assert isinstance(result.exception, UserError)
-    assert "all of the candidates that are looked at are the same issue" in str(result.exception)
 
 
 @pytest.mark.processes
@@ -79,8 +69,8 @@ def test_weights_are_learned_that_the_model_reads_of_files_that_need_not_have_th
     arguments = [str(labelled), str(other), *given, "--out", str(out), "--others", "20"]
     result = CliRunner().invoke(train, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
-    # Of each ten duplicates and twenty others.
-    assert "60/60" in result.stderr
+    # Of each ten duplicates and twenty others; then the two that readers judged.
+    assert "62/62" in result.stderr
     made = json.loads(out.read_text(encoding="utf-8"))
     assert made["made_from"] == ["issues.jsonl", "other.jsonl", "other.readings.jsonl"]
     last_step = Model.parse(out.read_text(encoding="utf-8")).readings.with_text

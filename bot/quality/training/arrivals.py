@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,8 +30,8 @@ from bot.search.embedding.local_models import TextModel, choose_embedder
 from bot.search.index import Index, TextAnalyser
 from bot.search.index.arrays import Floats, Integers
 from bot.search.index.index import ephemeral_index
-from bot.search.matching import Matcher, probability
-from bot.search.matching.probability import TextSimilarity
+from bot.search.matching import Matcher, features, probability
+from bot.search.matching.probability import LEADERS, TextSimilarity
 from bot.search.matching.retrieval import known_author
 
 #: The strength of the L2 penalty on the last step (`probability.py`), which fits few weights to thousands of pairs.
@@ -106,17 +106,20 @@ class Arrival:
     """One issue with its candidates: their feature `values`, (candidates, features), and whether each is the `same`.
 
     `earlier` is the number of issues before this issue. `back` is the number of issues between each candidate and this
-    issue. `stands_for` is the number of issues that this sampled issue represents, or 0 for an issue that serves only
-    the last step. `young` marks one of a repository's first issues. `read` has the candidates for the last step.
+    issue. `stands_for` is the number of issues that this sampled issue represents. `young` marks one of a repository's
+    first issues.
     """
 
     earlier: int
     values: Floats
     back: Integers
     same: Floats
-    stands_for: float
+    stands_for: float = 1.0
     young: bool = False
-    read: ReadCandidates | None = None
+
+
+ReadArrival = tuple[Arrival, ReadCandidates]
+"""An arrival, and its candidates for the last step."""
 
 
 class TrainingRepository:
@@ -142,25 +145,34 @@ class TrainingRepository:
         with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
             return session.compared()
 
-    def likeness(self, issue: Issue, numbers: Integers, positions: Integers) -> TextSimilarity | None:
+    def likeness(self, issue: Issue, numbers: Integers, best: Integers, positions: Integers) -> TextSimilarity | None:
         """The text model's comparison of `issue`, the last to arrive, with the candidates `numbers[positions]`.
 
-        Leaves out candidates that the model cannot read. None if it cannot read the issue, or none of the candidates.
+        `best` are the positions of all `numbers`, best first. Leaves out candidates that the model cannot read. None if
+        it cannot read the issue, or none of the candidates.
         """
-        others = np.setdiff1d(np.arange(len(numbers)), positions)
-        order, earlier = np.concatenate([positions, others]), issue.number - 1
+        leaders = best[:LEADERS]
+        wanted = np.concatenate([leaders, np.setdiff1d(positions, leaders)])
+        order = np.concatenate([wanted, np.setdiff1d(np.arange(len(numbers)), wanted)])
         with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
-            found = session.likeness(numbers, earlier, order, len(positions))
+            found = session.likeness(numbers, issue.number - 1, order, len(wanted))
+        if found is None or not np.isin(found.rows, positions).any():
+            return None
         # In a small repository, the session may add candidates to the requested ones.
-        return found and found.of(np.isin(found.rows, positions))
+        return found.of(np.isin(found.rows, positions))
 
     def add(self, issue: Issue) -> None:
         """Make `issue`, the last to arrive, a candidate of later issues."""
         self._waiting.append(issue)
 
 
+def best_first(values: Floats, order: Fitted) -> Integers:
+    """The positions of candidates with these features, best first; equal ones in their own order."""
+    return np.argsort(-order.scores(features.with_pool_ranks(values)), kind="stable")
+
+
 @contextmanager
-def training_repository(text_model: Path | None) -> Iterator[TrainingRepository]:
+def training_repository(text_model: Path | None = None) -> Iterator[TrainingRepository]:
     """An empty repository with the text model in a folder (None: the shipped model)."""
     with ephemeral_index(TextAnalyser(), choose_embedder(), text_model=TextModel(text_model)) as index:
         yield TrainingRepository(index)
@@ -186,59 +198,92 @@ class TrainingFile:
 
 
 def collect(material: TrainingFile, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
-    """The arrivals of one file: duplicates, the first issues, a seeded sample of the rest, and issues with verdicts."""
+    """The arrivals of one file: duplicates, the first issues, and a seeded sample of the rest."""
     issues, labels = read_archive(material.issues), read_labels(material.issues)
-    verdicts = read_verdicts(material.readings) if material.readings else {}
+    if material.readings:
+        # Refuse readings of another file now, and not after an hour.
+        _verdicts_by_position(material.readings, material.issues, issues)
     chosen = beginning(issues, labels) | to_learn_from(issues, labels, others, seed)
-    verdicts_at = {at: verdicts[str(past.id)] for at, past in enumerate(issues) if str(past.id) in verdicts}
-    if verdicts and not verdicts_at:
-        raise UserError(f"{material.readings}: none of the issues that were read is in {material.issues}")
-    progress(len(chosen.keys() | verdicts_at.keys()), 0)
+    grown = grown_from(issues)
+    progress(len(chosen), 0)
+    with training_repository() as repository:
+        return [
+            Arrival(
+                position,
+                values,
+                position - numbers,
+                _same(past, [issues[number - 1] for number in numbers.tolist()], labels),
+                chosen[position],
+                position < grown,
+            )
+            for position, past, _, numbers, values in _compared(repository, issues, chosen, progress)
+        ]
+
+
+def collect_read(material: TrainingFile, order: Fitted, progress: Progress, seed: int) -> list[ReadArrival]:
+    """The arrivals of one file with readers' verdicts, and arrivals in small repositories; empty without verdicts.
+
+    `order` sorts the candidates, and should come from other files.
+    """
+    if material.readings is None:
+        return []
+    issues, labels = read_archive(material.issues), read_labels(material.issues)
+    verdicts = _verdicts_by_position(material.readings, material.issues, issues)
+    found = []
+    progress(len(verdicts), 0)
     with training_repository(material.text_model) as repository:
-        arrivals = list(_compared(repository, issues, labels, chosen, verdicts_at, progress))
-    if not verdicts_at:
-        return arrivals
-    if not any(one.read for one in arrivals):
+        for position, past, issue, numbers, values in _compared(repository, issues, verdicts, progress):
+            candidates = [issues[number - 1] for number in numbers.tolist()]
+            read = _read(repository, issue, numbers, best_first(values, order), candidates, verdicts[position])
+            if read is not None:
+                same = _same(past, candidates, labels)
+                found.append((Arrival(position, values, position - numbers, same), read))
+    if not found:
         raise UserError(f"{material.readings}: the text model compared none of the issues; the log says why")
-    return [*arrivals, *small_repositories(material.text_model, issues, labels, progress, seed)]
+    return [*found, *small_repositories(material.text_model, order, issues, labels, progress, seed)]
+
+
+def _verdicts_by_position(readings: Path, archive: Path, issues: Sequence[PastIssue]) -> dict[int, ReaderVerdicts]:
+    verdicts = read_verdicts(readings)
+    found = {at: verdicts[str(past.id)] for at, past in enumerate(issues) if str(past.id) in verdicts}
+    if not found:
+        raise UserError(f"{readings}: none of the issues that were read is in {archive}")
+    return found
 
 
 def _compared(
-    repository: TrainingRepository,
-    issues: Sequence[PastIssue],
-    labels: Labels,
-    chosen: Mapping[int, float],
-    verdicts_at: Mapping[int, ReaderVerdicts],
-    progress: Progress,
-) -> Iterator[Arrival]:
-    """The issues that are chosen or have readers' verdicts, in order. Leaves out issues without candidates."""
-    grown = grown_from(issues)
+    repository: TrainingRepository, issues: Sequence[PastIssue], chosen: Collection[int], progress: Progress
+) -> Iterator[tuple[int, PastIssue, Issue, Integers, Floats]]:
+    """Each chosen issue that has candidates, with its position, its candidates' numbers and their features."""
     for position, past in enumerate(issues):
         issue = repository.arrive(past)
-        if position in chosen or position in verdicts_at:
+        if position in chosen:
             numbers, values = repository.compared(issue)
-            ids = [issues[number - 1].id for number in numbers.tolist()]
-            same = [float(labels.group[id] == labels.group[past.id]) for id in ids]
-            if same:
-                found = verdicts_at.get(position)
-                reading = _read(repository, issue, numbers, ids, found) if found else None
-                back, young = position - numbers, position < grown
-                yield Arrival(position, values, back, np.array(same), chosen.get(position, 0.0), young, reading)
+            if len(numbers):
+                yield position, past, issue, numbers, values
             progress(0, 1)
         repository.add(issue)
 
 
+def _same(past: PastIssue, candidates: Sequence[PastIssue], labels: Labels) -> Floats:
+    """Whether each candidate is marked as the same: 1 or 0."""
+    return np.array([float(labels.group[one.id] == labels.group[past.id]) for one in candidates])
+
+
 def _read(
-    repository: TrainingRepository, issue: Issue, numbers: Integers, ids: Sequence[int | str], verdicts: ReaderVerdicts
+    repository: TrainingRepository,
+    issue: Issue,
+    numbers: Integers,
+    best: Integers,
+    candidates: Sequence[PastIssue],
+    verdicts: ReaderVerdicts,
 ) -> ReadCandidates | None:
     """The verdicts on the candidates that the text model can compare with the issue; None without such verdicts."""
-    positions = np.array([at for at, id in enumerate(ids) if str(id) in verdicts.same], dtype=np.int64)
-    if not len(positions):
+    positions = [at for at, candidate in enumerate(candidates) if str(candidate.id) in verdicts.same]
+    likeness = repository.likeness(issue, numbers, best, np.array(positions, dtype=np.int64))
+    if likeness is None:
         return None
-    likeness = repository.likeness(issue, numbers, positions)
-    if likeness is None or not len(likeness.rows):
-        return None
-    same = np.array([float(verdicts.same[str(ids[at])]) for at in likeness.rows.tolist()])
+    same = np.array([float(verdicts.same[str(candidates[at].id)]) for at in likeness.rows.tolist()])
     return ReadCandidates(same, likeness, verdicts.weight, signed=bool(known_author(issue.author)))
 
 
@@ -256,8 +301,13 @@ _DRAWN = 3_000
 
 
 def small_repositories(
-    text_model: Path | None, issues: Sequence[PastIssue], labels: Labels, progress: Progress, seed: int
-) -> Iterator[Arrival]:
+    text_model: Path | None,
+    order: Fitted,
+    issues: Sequence[PastIssue],
+    labels: Labels,
+    progress: Progress,
+    seed: int,
+) -> Iterator[ReadArrival]:
     """The arrivals in small repositories made of a file's issues; empty if the file has too few duplicates."""
     rng = random.Random(seed)  # noqa: S311
     groups: dict[object, list[int]] = defaultdict(list)
@@ -279,17 +329,18 @@ def small_repositories(
             others = [at for at in rng.sample(drawn, min(2 * OTHERS, len(drawn))) if at not in present]
             new = [at for at in others if labels.group[issues[at].id] not in known][:OTHERS]
             with training_repository(text_model) as repository:
-                yield from _arrivals_after(repository, issues, labels, present, [*sorted(again), *new])
+                yield from _arrivals_after(repository, order, issues, labels, present, [*sorted(again), *new])
             progress(0, REPEATING + OTHERS)
 
 
 def _arrivals_after(
     repository: TrainingRepository,
+    order: Fitted,
     issues: Sequence[PastIssue],
     labels: Labels,
     present: Sequence[int],
     arriving: Sequence[int],
-) -> Iterator[Arrival]:
+) -> Iterator[ReadArrival]:
     """Each of the `arriving` issues, compared as if it were the next issue in a repository with those `present`."""
     for position in present:
         repository.add(repository.arrive(issues[position]))
@@ -299,8 +350,10 @@ def _arrivals_after(
         # The repository does not keep this issue, so the issue must not be closed later.
         issue = repository.arrive(replace(past, created_at=max(past.created_at, last), closed_at=None))
         numbers, values = repository.compared(issue)
-        likeness = repository.likeness(issue, numbers, np.arange(len(numbers))) if len(numbers) else None
-        if likeness is None or not len(likeness.rows):
+        if not len(numbers):
+            continue
+        likeness = repository.likeness(issue, numbers, best_first(values, order), np.arange(len(numbers)))
+        if likeness is None:
             continue
         group = labels.group[past.id]
         same = np.array([float(present_groups[number - 1] == group) for number in numbers.tolist()])
@@ -308,7 +361,7 @@ def _arrivals_after(
         read = ReadCandidates(
             same[likeness.rows], likeness, weight, signed=bool(known_author(issue.author)), small=True
         )
-        yield Arrival(len(present), values, len(present) - numbers, same, 0.0, read=read)
+        yield Arrival(len(present), values, len(present) - numbers, same), read
 
 
 #: Training uses the issues from the first to the second of these positions that can be judged, at most a share `WARM`.

@@ -34,6 +34,7 @@ from bot.quality.training.arrivals import (
     ReadCandidates,
     TrainingFile,
     collect,
+    collect_read,
     fit_readings,
 )
 from bot.quality.training.fitting import Fitted, fit_factor, fit_order, fit_probability
@@ -111,15 +112,13 @@ class Order:
 def learn(files: Sequence[TrainingFile], progress: Progress, *, others: int, seed: int) -> dict[str, Any]:
     """The data of `weights.json`. Without readers' verdicts, the last step is copied from the shipped weights."""
     by_file = [collect(one, progress, others=others, seed=seed) for one in files]
-    # An arrival that serves only the last step stands for no issue, and teaches nothing about marks.
-    sampled_by_file = [[one for one in collected if one.stands_for] for collected in by_file]
-    marked = fit_marked([one for sampled in sampled_by_file for one in sampled], seed)
+    marked = fit_marked([one for collected in by_file for one in collected], seed)
     return {
-        "arrivals": sum(map(len, sampled_by_file)),
+        "arrivals": sum(map(len, by_file)),
         "ranking": marked.order.data(),
         KNOWN: marked.known.data(),
         UNKNOWN: marked.unknown.data(),
-        READ: _readings(by_file, sampled_by_file, marked, seed),
+        READ: _readings(files, by_file, marked, progress, seed),
     }
 
 
@@ -150,27 +149,32 @@ def fit_marked(arrivals: Sequence[Arrival], seed: int) -> MarkModels:
 
 
 def _readings(
-    by_file: Sequence[Sequence[Arrival]], sampled_by_file: Sequence[Sequence[Arrival]], marked: MarkModels, seed: int
+    files: Sequence[TrainingFile],
+    by_file: Sequence[Sequence[Arrival]],
+    marked: MarkModels,
+    progress: Progress,
+    seed: int,
 ) -> dict[str, object]:
     """Learn the last step from the readers' verdicts on each file.
 
-    A file's log-odds come from models that were learned from the other files, because the weights must work for unknown
-    repositories. If the other files have too few marks, the log-odds come from models of all files.
+    A file's order and log-odds come from models that were learned from the other files, because the weights must work
+    for unknown repositories. If the other files have too few marks, they come from models of all files.
     """
     odds: list[Floats] = []
     reads: list[ReadCandidates] = []
-    for file, collected in enumerate(by_file):
-        if not any(one.read for one in collected):
+    for at, file in enumerate(files):
+        if file.readings is None:
             continue
         try:
-            others = [one for at, sampled in enumerate(sampled_by_file) if at != file for one in sampled]
-            models = fit_marked(others, seed)
+            models = fit_marked([one for other, found in enumerate(by_file) if other != at for one in found], seed)
         except ValueError:
             models = marked
+        collected = collect_read(file, models.order, progress, seed)
         for small in (False, True):
-            readings = [(one, one.read) for one in collected if one.read is not None and one.read.small is small]
-            judged = [_judged(models.odds(one, read.signed), read) for one, read in readings]
-            # Whatever its number of arrivals, each file has the same total weight, and so have its small repositories.
+            judged = [
+                _judged(models.odds(arrival, read.signed), read) for arrival, read in collected if read.small is small
+            ]
+            # Every project has the same total weight, regardless of its number of arrivals.
             total = sum(read.weight * len(read.same) for _, read in judged)
             odds += [log_odds for log_odds, _ in judged]
             reads += [replace(read, weight=read.weight / total) for _, read in judged]

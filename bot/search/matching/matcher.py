@@ -24,7 +24,7 @@ from bot.search.index.vectors import Vectors
 from bot.search.matching import features
 from bot.search.matching.explanation import Explainer, as_written
 from bot.search.matching.features import TermRarity
-from bot.search.matching.probability import CLOSEST, TextSimilarity, smallness, stands_out
+from bot.search.matching.probability import CLOSEST, LEADERS, TextSimilarity, smallness, stands_out, usual_cosine
 from bot.search.matching.retrieval import (
     FULL_TEXT,
     VECTORS,
@@ -184,8 +184,9 @@ class TextComparison:
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
         # `found` are positions in `rows`, where the leaders come first.
         selected = np.unique(np.concatenate([np.flatnonzero(found < leaders), closest]))
-        excess = stands_out(own, vectors, selected, total)
-        return TextSimilarity(rows[found[selected]], cosines[selected].astype(np.float64), excess, smallness(total))
+        excess, usual = stands_out(own, vectors, selected, total), usual_cosine(cosines[found < LEADERS])
+        compared = cosines[selected].astype(np.float64)
+        return TextSimilarity(rows[found[selected]], compared, excess, smallness(total), usual)
 
 
 class SearchSession:
@@ -322,14 +323,17 @@ class SearchSession:
 
 def _title_is_no_evidence(view: View, analysis: Analysis, target: Issue, below: int | None) -> bool:
     """Whether the target's title is no evidence: it says nothing (P3), or many other issues have the same title."""
-    known = view.look_up(analysis)["title"]
+    known, vague = view.look_up(analysis)["title"], says_nothing(target.title)
+    if not vague and len(known.issues) and known.issues.min() < _COMMON_TITLE:
+        # Too few titles have one of the title's words.
+        return False
     (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), binary(3))], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())
     words = subject(target.title).casefold().split()
     same_title = [
         n for n, one in issues.items() if n != target.number and subject(one.title).casefold().split() == words
     ]
-    if not says_nothing(target.title) and len(same_title) < _COMMON_TITLE:
+    if not vague and len(same_title) < _COMMON_TITLE:
         return False
     # If one of these issues has the target's text as well, that issue is a copy, and the title is evidence.
     return not any(body.split() == target.body.split() for _, body in view.texts(same_title).values())

@@ -29,9 +29,13 @@ With the text model, this step stacks two models (Wolpert, 1992):
 |---|---|
 | `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a small repository |
 | `odds in a small repository` | the log-odds times smallness; there, two reports may share no rare word |
-| `text` | the cosine of both texts by the text model (`bot/search/embedding/local_models.py`) |
+| `text` | the cosine of both texts by the text model (`bot/search/embedding/local_models.py`), less half the leaders' |
 | `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
+| `small repository` | the smallness: the share of duplicates differs there |
 
+`text` is relative to the median cosine of the leaders (`LEADERS`), because the model finds any two texts of some
+projects alike: the median is .49 on golang-go, .35 on monero. The half was set by hand; log loss on four trackers
+that were not learned from falls by 4 % (docs/research/accuracy.md). In a small repository, less is subtracted.
 `stands out` is smallness times a difference: twice the cosine, minus each text's third best cosine with any other issue
 (cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
 """
@@ -149,7 +153,7 @@ def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
 Vector = NDArray[np.float32]
 
 #: The third step's features with the text model, and without it.
-WITH_TEXT = ("odds", "odds in a small repository", "text", "stands out")
+WITH_TEXT = ("odds", "odds in a small repository", "text", "stands out", "small repository")
 BY_ODDS = ("odds",)
 
 #: Set by hand: a repository of LARGE issues or more has smallness 0, one of SMALLEST or fewer has smallness 1.
@@ -167,26 +171,35 @@ _ODDS_BOUND = 6.0
 # The third neighbour shows how close other issues come; the two nearer ones may report the same thing. A missing or
 # farther neighbour counts with the cosine that unrelated texts of one project usually have.
 _NEIGHBOUR, _USUAL_COSINE = 3, 0.3
+# The part of the leaders' usual cosine that does not count.
+_USUAL_PART = 0.5
 
 
 class TextSimilarity(NamedTuple):
-    """For `rows` of a pool: the text model's `cosines`, how far each `stands_out`, and the repository's `smallness`."""
+    """For `rows` of a pool: the text model's `cosines`, how far each `stands_out`, and the repository's `smallness`.
+
+    `usual` is the median cosine of the pool's leaders.
+    """
 
     rows: Integers
     cosines: Floats
     stands_out: Floats
     smallness: float
+    usual: float
 
     def of(self, which: Any) -> TextSimilarity:
         """Select rows by a mask or a slice."""
-        return TextSimilarity(self.rows[which], self.cosines[which], self.stands_out[which], self.smallness)
+        rows, cosines, stands_out = (array[which] for array in (self.rows, self.cosines, self.stands_out))
+        return TextSimilarity(rows, cosines, stands_out, self.smallness, self.usual)
 
 
 def rows_with_text(odds: Floats, likeness: TextSimilarity) -> Floats:
     """The third step's features with the text model, (candidates, WITH_TEXT)."""
-    large = np.clip(odds, _LEAST, _MOST_ODDS) * (1 - likeness.smallness)
-    small = np.clip(odds, _LEAST_IN_SMALL, _MOST_ODDS) * likeness.smallness
-    return np.stack([large, small, likeness.cosines, likeness.stands_out], axis=1)
+    largeness, smallness = 1 - likeness.smallness, likeness.smallness
+    large = np.clip(odds, _LEAST, _MOST_ODDS) * largeness
+    small = np.clip(odds, _LEAST_IN_SMALL, _MOST_ODDS) * smallness
+    text = likeness.cosines - _USUAL_PART * likeness.usual * largeness
+    return np.stack([large, small, text, likeness.stands_out, np.full(len(odds), smallness)], axis=1)
 
 
 def rows_by_odds(odds: Floats) -> Floats:
@@ -210,9 +223,31 @@ def stands_out(own: Vector, vectors: Vector, rows: Integers, total: int) -> Floa
     return np.asarray((2 * with_own[rows] - near_own - near_theirs) * smallness(total), dtype=np.float64)
 
 
+def usual_cosine(of_leaders: Vector) -> float:
+    """The median of the leaders' cosines, or that of unrelated texts if no leader has one."""
+    return float(np.median(of_leaders)) if len(of_leaders) else _USUAL_COSINE
+
+
 def _neighbour_cosine(cosines: Vector, without: int) -> float:
     others = np.append(np.delete(cosines, without), [_USUAL_COSINE] * _NEIGHBOUR)
     return float(np.partition(others, -_NEIGHBOUR)[-_NEIGHBOUR])
+
+
+def non_increasing(values: Floats) -> Floats:
+    """The closest non-increasing sequence by squares, with the same mean: pools adjacent violators.
+
+    Isotonic regression, from Barlow, Bartholomew, Bremner and Brunk, "Statistical inference under order restrictions",
+    1972.
+    """
+    # Each block's mean and size.
+    blocks: list[tuple[float, int]] = []
+    for value in values.tolist():
+        mean, size = value, 1
+        while blocks and blocks[-1][0] < mean:
+            before, count = blocks.pop()
+            mean, size = (before * count + mean * size) / (count + size), count + size
+        blocks.append((mean, size))
+    return np.repeat([mean for mean, _ in blocks], [size for _, size in blocks])
 
 
 def bounded_probability(log_odds: Floats) -> Floats:

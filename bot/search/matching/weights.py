@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bot.domain.likelihood import POSSIBLY
 from bot.search.index.arrays import Floats, Integers
 from bot.search.matching import features, probability
 from bot.search.matching.features import SMALL
@@ -26,7 +27,7 @@ from bot.search.matching.probability import CALIBRATION, SMALLNESS, TextSimilari
 from bot.text.titles import is_another, is_unfilled, siblings
 
 ANOTHER_CONFIDENCE = 0.1
-"""The upper bound if the titles differ only in a number, or only in one word: the author means another issue."""
+"""The upper bound if the titles differ only in a number, or in one place: the author means another issue."""
 
 LITTLE_CONFIDENCE = 0.1
 """The upper bound if one of the two issues says next to nothing, because they then share next to nothing."""
@@ -41,7 +42,7 @@ in a platform or the like: probabilities promised 42 duplicates, 10 were duplica
 
 Booleans = NDArray[np.bool_]
 
-BOUNDS_VERSION = 5
+BOUNDS_VERSION = 6
 """Raise this number with every change of the bounds, so that answers by earlier bounds count as outdated."""
 
 # More copies of one text than this come from an empty form, unless most were sent within a week: people leave a form
@@ -92,9 +93,10 @@ class Comparison:
 def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
     """The lower and upper bound of each probability; `read` marks candidates that the text model has read.
 
-    A word-for-word copy gets at least .95. The following get at most .1:
+    A word-for-word copy gets at least .95, unless it may be an empty form, or one person's repeated line, or its labels
+    name another surface. The following get at most .1:
 
-    - an empty form, which people send again and again;
+    - an empty form by another author: people send it again and again;
     - a candidate whose title marks it as another issue (of 101 such pairs, readers call 7 the same);
     - a pair in which one issue says next to nothing (of 19 pairs, 0);
     - every candidate of a vague question;
@@ -103,11 +105,10 @@ def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
     column = {name: pool.values[:, at] for at, name in enumerate(features.NAMES)}
     days = column["days"][column["words_shared"] >= features.COPY]
     few = len(days) <= _FEW_COPIES
-    one_event = few or (days < _EVENT_DAYS).mean() > 0.5
-    # Whether the copies are reports, and not one empty form.
-    genuine = few | (pool.others & one_event)
-    little = np.minimum(column["length"], column["length"] + column["shorter"]) < _LITTLE_LENGTH
-    little |= pool.vague
+    # Whether the copies are reports, and not one empty form. Many copies by one person are never one event.
+    genuine = few | (pool.others & (not few and bool((days < _EVENT_DAYS).mean() > 0.5)))
+    question_length = column["length"] + column["shorter"]
+    little = (np.minimum(column["length"], question_length) < _LITTLE_LENGTH) | pool.vague
     exact = word_for_word(pool.values)
     little |= exact & pool.others & (is_unfilled(pool.title) | ~genuine)
     if pool.total < SMALL:
@@ -141,8 +142,8 @@ def copies(values: Floats) -> Booleans:
 def _has_another_title(pool: Comparison) -> Booleans:
     """Which candidates have a title that marks them as another issue.
 
-    A copy of the text by another author is no other issue, even if the title says so: its author has seen the first
-    issue, or both authors have copied the text from one place.
+    Titles that differ in one place do not count if another author copied the text: this author has seen the first
+    issue, or both have copied the text from one place.
     """
     one_word = np.array(siblings(pool.title, pool.titles), dtype=np.bool_) & ~(copies(pool.values) & pool.others)
     return one_word | np.array([is_another(pool.title, title) for title in pool.titles], dtype=np.bool_)
@@ -158,9 +159,13 @@ READ = "readings"
 # Scores that agree to this many decimals count as equal.
 _DIGITS = 5
 
+# Of the text model's cosine against the ranking's score. Below POSSIBLY, both together order candidates better than the
+# probabilities do (docs/research/accuracy.md).
+_TEXT_WEIGHT = 4.0
+
 TextReader = Callable[[Integers, int], TextSimilarity | None]
-"""Asks the text model about a pool. The arguments are the pool's rows, best first, and the number of leaders among
-them. The answer may also be about rows that are not leaders; it is None without a text model."""
+"""Asks the text model about a pool. The arguments are the pool's rows, best first, and the number of leaders: the first
+`probability.LEADERS` of them. The answer may also be about other rows; it is None without a text model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,9 +285,11 @@ class Model:
     def judge(self, pool: Comparison, reader: TextReader = lambda rows, leaders: None) -> Predictions:
         """Judge a whole pool: its leaders, and the rows that the `reader` adds.
 
-        Candidates with exactly the question's title and text count as one issue that was sent several times. All of
-        them get the probability of the likeliest, and open ones come first. Other candidates that are equally likely
-        keep the order of the ranking.
+        Candidates with exactly the question's title and text, on no other surface, count as one issue that was sent
+        several times. All of them get the probability of the likeliest, and open ones come first.
+
+        Unlikely candidates are ordered by the ranking and the text model together. Where their probabilities do not
+        fall in that order, neighbours share their mean.
         """
         values, total = pool.values, pool.total
         scores = self.ranking(features.with_pool_ranks(values))
@@ -290,7 +297,7 @@ class Model:
         order = np.lexsort((pool.numbers, -np.round(scores, _DIGITS)))
         rows = probability.confidence_rows(values[order], scores[order], total)
         leaders = order[: len(rows)]
-        # The third model cuts the log-odds of all others at its lower bound.
+        # Only leaders have log-odds. The third model cuts the -inf of other rows to the lowest log-odds that it knows.
         odds = np.full(len(scores), -np.inf)
         odds[leaders] = (self.known if pool.signed else self.unknown)(rows, total)
         likeness = reader(order, len(leaders))
@@ -309,6 +316,12 @@ class Model:
         confidences[judged] = np.maximum(likely, least)
         copied = word_for_word(values) & ~pool.apart
         confidences[copied] = confidences[copied].max(initial=0.0)
+        closeness = scores.copy()
+        if likeness is not None:
+            closeness[likeness.rows] += _TEXT_WEIGHT * likeness.cosines
+        order = order[np.argsort(-np.round(closeness[order], _DIGITS), kind="stable")]
+        unlikely = order[(confidences < POSSIBLY)[order] & ~copied[order]]
+        confidences[unlikely] = np.round(probability.non_increasing(confidences[unlikely]), _DIGITS)
         by_confidence = order[np.argsort(-confidences[order], kind="stable")]
         closed = 1 - values[:, features.NAMES.index("open")]
         open_first = np.lexsort((pool.numbers, closed))
