@@ -34,7 +34,6 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
         raise click.BadParameter("this is empty", param_hint="--host")
     given = {name: str(value) for name, value in {"DOPPEL_HOST": host, "PORT": port}.items() if value}
     settings = host_settings.load({**os.environ, **given})
-    environ = {**os.environ, "DOPPEL_HOST": settings.host, "PORT": str(settings.port)}
     if not settings.new:
         settings.require_app()
     configure_logging(settings.log_level, settings.log_format)
@@ -49,6 +48,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
         count_together(settings.home)
         from bot.app.wiring.web_and_worker import run_web_and_worker
 
+        environ = {**os.environ, "DOPPEL_HOST": settings.host, "PORT": str(settings.port)}
         run_web_and_worker(settings, environ, webhook_url, say)
 
 
