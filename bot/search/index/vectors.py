@@ -129,20 +129,21 @@ class Neighbours:
         """
         count = self._count
         numbers, values, scales, lengths = self._numbers[:count], self._values, self._scales, self._lengths
-        cosines = np.zeros((len(VectorKind), count), dtype=np.float32)
         both = query[VectorKind.BOTH]
         # For each stored kind, two columns: the query's vector of that kind, and its vector BOTH. An issue's BOTH is
         # the sum of its title's and text's vectors, over that sum's length. So its cosine is the sum of their products
         # with the query's BOTH, over that length.
         columns_by_kind = [np.stack([query[kind], both], axis=1) for kind in (VectorKind.TITLE, VectorKind.TEXT)]
+        products = np.empty((count, len(columns_by_kind), 2), dtype=np.float32)
+        converted = np.empty((min(count, _BLOCK), *values.shape[1:]), dtype=np.float32)
         for start in range(0, count, _BLOCK):
             block = slice(start, min(start + _BLOCK, count))
-            pairs = values[block].astype(np.float32)
+            pairs = converted[: block.stop - start]
+            np.copyto(pairs, values[block])
             for kind, columns in enumerate(columns_by_kind):
-                products = pairs[:, kind] @ columns * scales[block, kind, None]
-                cosines[kind, block] = products[:, 0]
-                cosines[VectorKind.BOTH, block] += products[:, 1]
-            cosines[VectorKind.BOTH, block] /= lengths[block]
+                np.matmul(pairs[:, kind], columns, out=products[block, kind])
+        products *= scales[:count, :, None]
+        cosines = np.stack([products[:, 0, 0], products[:, 1, 0], products[:, :, 1].sum(axis=1) / lengths[:count]])
         cosines[:, numbers >= (_GONE if below is None else below)] = -np.inf
         return {kind: self._closest(cosines[kind], k) for kind, k in wanted.items()}
 
@@ -150,7 +151,7 @@ class Neighbours:
         """The `k` highest cosines that are finite, rounded."""
         # Choose first, because rounding takes longer. Also choose those that rounding could make equal to the k-th.
         least = np.partition(cosines, -k)[-k] - 10.0**-_DECIMALS if k < len(cosines) else -np.inf
-        close = np.flatnonzero(np.isfinite(cosines) & (cosines >= least))
+        close = np.flatnonzero(cosines >= max(least, np.finfo(np.float32).min))
         # Round: the last digits depend on the block, but equal texts must be equally close.
         return Scores(self._numbers[close], cosines[close].astype(np.float64).round(_DECIMALS)).best(k)
 
