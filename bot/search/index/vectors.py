@@ -31,7 +31,7 @@ Vectors = NDArray[np.float32]
 _GONE = np.iinfo(np.int64).max
 _ROWS = 5_000
 # How many vectors are compared at once. A block that fits into the processor's cache is three times as fast.
-_BLOCK = 512
+_BLOCK = 1_024
 # Decimals of a cosine; stored vectors are not precise enough for more.
 _DECIMALS = 5
 
