@@ -97,7 +97,7 @@ def _setup_app(settings: Settings) -> Flask:
 
 
 class _UntilSetUp:
-    """Passes requests to the set-up application, and to the whole application once the App's file is there."""
+    """Passes requests to the set-up application, and to the whole application once a usable App is in the file."""
 
     def __init__(self, setup: WSGIApplication, file: Path) -> None:
         self._serve, self._file = setup, file
@@ -105,7 +105,12 @@ class _UntilSetUp:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if self._new and self._file.is_file():
-            self._serve, self._new = create_app().wsgi_app, False
+            try:
+                settings = load()
+                if not settings.new:
+                    self._serve, self._new = create_app(settings).wsgi_app, False
+            except SettingsError as problem:
+                log.error("the App that is stored cannot be used: %s", problem, extra=OFTEN)
         return self._serve(environ, start_response)
 
 

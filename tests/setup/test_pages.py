@@ -79,7 +79,13 @@ def test_without_the_token_there_is_nothing_to_see(settings: Settings) -> None:
     assert TOKEN not in stranger.get("/setup").text
 
 
-def test_until_there_is_an_app_nothing_is_taken_and_the_front_page_leads_here(settings: Settings) -> None:
+@pytest.mark.parametrize("file", [None, "", "APP_ID=1\n"])
+def test_until_there_is_an_app_nothing_is_taken_and_the_front_page_leads_here(
+    file: str | None, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOPPEL_HOME", str(settings.home))
+    if file is not None:
+        credentials_file(settings.home).write_text(file)
     client = create_app(settings).test_client()
     assert client.get("/").location == "/setup"
     assert client.get("/healthz").status_code == 200

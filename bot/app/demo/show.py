@@ -33,8 +33,8 @@ from bot.storage.repositories import Backfills
 
 # With more issues than this, the show begins with GitHub's search and does not wait for the index.
 MOST_WAITED_FOR = 2_000
-READY_WITHIN_SECONDS = 180.0
-POLL_SECONDS = 0.02
+# An answer takes about a second, and several on a busy machine.
+READY_WITHIN_SECONDS, ANSWER_WITHIN_SECONDS = 180.0, 15.0
 LOG = "processes.log"
 
 
@@ -49,7 +49,6 @@ class BotProcesses:
 
     @property
     def receiver(self) -> str:
-        """The address for deliveries."""
         return f"{self.settings.local_url}/webhook"
 
     def check(self) -> None:
@@ -100,7 +99,7 @@ def wait_for(
         processes.check()
         if time.monotonic() > end:
             raise ShowFailed(f"no {what} within {seconds:g} s")
-        time.sleep(POLL_SECONDS)
+        time.sleep(0.02)
 
 
 def environment(server: Server, home: Path, database_url: str) -> dict[str, str]:
@@ -113,15 +112,10 @@ def environment(server: Server, home: Path, database_url: str) -> dict[str, str]
         "GITHUB_API_URL": server.url,
         "DATABASE_URL": database_url or f"sqlite:///{home / 'doppel.db'}",
         "DOPPEL_HOME": str(home),
-        # Only this machine can reach the demo.
         "DOPPEL_HOST": "127.0.0.1",
         "PORT": str(local.free_port()),
         "WEB_CONCURRENCY": "1",
     }
-
-
-# An answer takes about a second, and several on a busy machine.
-PATIENCE_SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +126,7 @@ class Show:
     _repository: str
     _bot: BotProcesses
     _tell: Terminal | Lines
-    _patience: float = PATIENCE_SECONDS
+    _patience: float = ANSWER_WITHIN_SECONDS
 
     def play(self, scenes: Sequence[Scene]) -> None:
         began = time.monotonic()
@@ -155,7 +149,7 @@ class Show:
                 return
             if scene.expect is Expect.SILENCE:
                 raise ShowFailed(f"the bot was to stay silent on #{number} and commented")
-        self._wait(f"comment on #{number}", lambda: self._bot_comments(issue))
+        wait_for(self._bot, f"comment on #{number}", lambda: self._bot_comments(issue), self._patience)
         comment = self._bot_comments(issue)[0]
         for shown in scene.shows:
             if f"/issues/{shown})" not in comment.body:
@@ -181,7 +175,7 @@ class Show:
         asked = self._sim.comment(self._repository, number, command.login, command.text)
         began = time.monotonic()
         what = f"answer to {command.text.splitlines()[-1]!r} on #{number}"
-        self._wait(what, lambda: self._answered(command, asked, advice, before))
+        wait_for(self._bot, what, lambda: self._answered(command, asked, advice, before), self._patience)
         # The bot posts a reply only after the 👍: wait until the job is done.
         self._wait_for_job(what, "comment", "id", asked.id)
         seconds = time.monotonic() - began
@@ -224,10 +218,7 @@ class Show:
         """Wait until the job of the latest delivery about an issue or a comment is done."""
         log = reversed(self._sim.webhooks.log)
         guid = next(one.guid for one in log if one.payload.get(kind, {}).get(key) == value)
-        self._wait(f"end of the {what}", lambda: self._bot.done(guid))
-
-    def _wait(self, what: str, happened: Callable[[], object]) -> None:
-        wait_for(self._bot, what, happened, self._patience)
+        wait_for(self._bot, f"end of the {what}", lambda: self._bot.done(guid), self._patience)
 
 
 def perform(tell: Terminal | Lines, repository: str, issues: Path | None, *, page: int | None = None) -> None:

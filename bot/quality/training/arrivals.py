@@ -145,17 +145,19 @@ class TrainingRepository:
         with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
             return session.compared()
 
-    def likeness(self, issue: Issue, numbers: Integers, best: Integers, positions: Integers) -> TextSimilarity | None:
+    def likeness(
+        self, issue: Issue, numbers: Integers, best: Integers, positions: Integers, total: int
+    ) -> TextSimilarity | None:
         """The text model's comparison of `issue`, the last to arrive, with the candidates `numbers[positions]`.
 
-        `best` are the positions of all `numbers`, best first. Leaves out candidates that the model cannot read. None if
-        it cannot read the issue, or none of the candidates.
+        `best` are the positions of all `numbers`, best first; `total` is the number of issues to search. None if the
+        model cannot read the issue.
         """
         leaders = best[:LEADERS]
         wanted = np.concatenate([leaders, np.setdiff1d(positions, leaders)])
         order = np.concatenate([wanted, np.setdiff1d(np.arange(len(numbers)), wanted)])
         with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
-            found = session.likeness(numbers, issue.number - 1, order, len(wanted))
+            found = session.likeness(numbers, total, order, len(wanted))
         if found is None or not np.isin(found.rows, positions).any():
             return None
         # In a small repository, the session may add candidates to the requested ones.
@@ -280,7 +282,10 @@ def _read(
 ) -> ReadCandidates | None:
     """The verdicts on the candidates that the text model can compare with the issue; None without such verdicts."""
     positions = [at for at, candidate in enumerate(candidates) if str(candidate.id) in verdicts.same]
-    likeness = repository.likeness(issue, numbers, best, np.array(positions, dtype=np.int64))
+    total = issue.number - 1
+    likeness = (
+        repository.likeness(issue, numbers, best, np.array(positions, dtype=np.int64), total) if positions else None
+    )
     if likeness is None:
         return None
     same = np.array([float(verdicts.same[str(candidates[at].id)]) for at in likeness.rows.tolist()])
@@ -352,7 +357,8 @@ def _arrivals_after(
         numbers, values = repository.compared(issue)
         if not len(numbers):
             continue
-        likeness = repository.likeness(issue, numbers, best_first(values, order), np.arange(len(numbers)))
+        best, all_positions = best_first(values, order), np.arange(len(numbers))
+        likeness = repository.likeness(issue, numbers, best, all_positions, len(present))
         if likeness is None:
             continue
         group = labels.group[past.id]

@@ -184,7 +184,10 @@ class TextComparison:
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
         # `found` are positions in `rows`, where the leaders come first.
         selected = np.unique(np.concatenate([np.flatnonzero(found < leaders), closest]))
-        excess, usual = stands_out(own, vectors, selected, total), usual_cosine(cosines[found < LEADERS])
+        excess, usual = (
+            stands_out(own, vectors, selected, total),
+            usual_cosine(cosines[(found < LEADERS) & vectors.any(axis=1)]),
+        )
         compared = cosines[selected].astype(np.float64)
         return TextSimilarity(rows[found[selected]], compared, excess, smallness(total), usual)
 

@@ -35,7 +35,7 @@ With the text model, this step stacks two models (Wolpert, 1992):
 
 `text` is relative to the median cosine of the leaders (`LEADERS`), because the model finds any two texts of some
 projects alike: the median is .49 on golang-go, .35 on monero. The half was set by hand; log loss on four trackers
-that were not learned from falls by 4 % (docs/research/accuracy.md). In a small repository, less is subtracted.
+that were not learned from falls by 4 % (docs/research/accuracy.md). Only the part 1 - smallness is subtracted.
 `stands out` is smallness times a difference: twice the cosine, minus each text's third best cosine with any other issue
 (cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
 """
@@ -162,7 +162,7 @@ LARGE, SMALLEST = 2_000, 60
 #: In a small repository, this many of the text model's closest issues are judged too, whatever words they share.
 CLOSEST = 5
 
-# The lowest probability. Candidates that share it keep the order of the ranking.
+# The lowest probability.
 _LOWEST = 1e-4
 # If the text model gives a cosine, log-odds are cut at the first and last bound, in small repositories at the last two.
 _LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
@@ -178,7 +178,7 @@ _USUAL_PART = 0.5
 class TextSimilarity(NamedTuple):
     """For `rows` of a pool: the text model's `cosines`, how far each `stands_out`, and the repository's `smallness`.
 
-    `usual` is the median cosine of the pool's leaders.
+    `usual` is the median cosine of the pool's leaders (`usual_cosine`).
     """
 
     rows: Integers
@@ -224,8 +224,8 @@ def stands_out(own: Vector, vectors: Vector, rows: Integers, total: int) -> Floa
 
 
 def usual_cosine(of_leaders: Vector) -> float:
-    """The median of the leaders' cosines, or that of unrelated texts if no leader has one."""
-    return float(np.median(of_leaders)) if len(of_leaders) else _USUAL_COSINE
+    """The median of the leaders' cosines; each that is missing counts with the cosine of unrelated texts."""
+    return float(np.median([*of_leaders, *[_USUAL_COSINE] * (LEADERS - len(of_leaders))]))
 
 
 def _neighbour_cosine(cosines: Vector, without: int) -> float:

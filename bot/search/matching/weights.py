@@ -311,16 +311,18 @@ class Model:
             on_another = _log_odds(likely_same[pool.apart]) + ANOTHER_SURFACE
             likely_same[pool.apart] = probability.bounded_probability(on_another)
         likely = np.minimum(np.round(likely_same[judged], _DIGITS), most)
-        # A candidate that was not judged gets the lowest probability of the judged ones.
+        # A candidate that was not judged gets the lowest probability that the third model gave.
         confidences = np.full(len(scores), likely.min(initial=1.0))
         confidences[judged] = np.maximum(likely, least)
         copied = word_for_word(values) & ~pool.apart
         confidences[copied] = confidences[copied].max(initial=0.0)
         closeness = scores.copy()
         if likeness is not None:
-            closeness[likeness.rows] += _TEXT_WEIGHT * likeness.cosines
+            # A leader without a cosine counts with the usual one.
+            closeness[judged] += _TEXT_WEIGHT * likeness.usual
+            closeness[likeness.rows] += _TEXT_WEIGHT * (likeness.cosines - likeness.usual)
         order = order[np.argsort(-np.round(closeness[order], _DIGITS), kind="stable")]
-        unlikely = order[(confidences < POSSIBLY)[order] & ~copied[order]]
+        unlikely = order[(judged & ~copied & (confidences < POSSIBLY))[order]]
         confidences[unlikely] = np.round(probability.non_increasing(confidences[unlikely]), _DIGITS)
         by_confidence = order[np.argsort(-confidences[order], kind="stable")]
         closed = 1 - values[:, features.NAMES.index("open")]

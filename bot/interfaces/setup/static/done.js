@@ -1,4 +1,4 @@
-// Ask regularly whether GitHub has delivered. The receiver does not answer while it restarts.
+// Ask regularly whether GitHub has delivered.
 const status = document.getElementById("status");
 
 async function look() {
