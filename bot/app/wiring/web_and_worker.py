@@ -33,7 +33,7 @@ def run_web_and_worker(
             say("No GitHub App is set up yet. To create one, open")
             say(f"  {settings.local_url}/setup?token={token}")
             say("or the same under the address by which you reach this machine.")
-            if not supervisor.run(until=lambda: not load().new, every=0.5):
+            if not supervisor.run(until=lambda: not load(environ).new, every=0.5):
                 return
             say("The GitHub App is set up.")
             settings = load(environ)

@@ -43,7 +43,7 @@ in a platform or the like: probabilities promised 42 duplicates, 10 were duplica
 Booleans = NDArray[np.bool_]
 
 BOUNDS_VERSION = 6
-"""Raise this number with every change of the bounds, so that answers by earlier bounds count as outdated."""
+"""Raise this number with every change of a bound or formula here or in `probability.py`: older answers are outdated."""
 
 # More copies of one text than this come from an empty form, unless most were sent within a week: people leave a form
 # empty now and then, but many copies at once report one event.
