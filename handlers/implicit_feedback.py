@@ -22,8 +22,8 @@ logger = logging.getLogger(__name__)
 def closed(context: IssueContext, event: IssueEvent) -> None:
     """Somebody closed an issue: store a signal if a person closed it as a duplicate, and the bot had candidates for it.
 
-    Having been a candidate for its original is enough. Another reason does not mean that the issue is no duplicate, and
-    a bot's closing means nothing. The verdict of an `of` ends if a person closes the issue otherwise.
+    The signal is also stored if the issue was itself a candidate on its original. A person who closes the issue for
+    another reason does not say that it is no duplicate, but ends the verdict of an `of`. A bot's closing means nothing.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:

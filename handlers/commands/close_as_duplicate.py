@@ -1,8 +1,8 @@
 """The command `of #N`: close an issue as a duplicate (C4).
 
 #N may itself be a duplicate: follow the chain of originals from #N to an open issue, the root. If the chain leads
-to no open issue, #N is the root, even if #N is closed: the problem in a new report is often fixed already. The root is
-always older than the command's issue, so duplicates cannot form a circle, even if two commands run at the same time.
+to no open issue, #N is the root, although it is closed: a new report often repeats a problem that is fixed already. The
+root is always older than the command's issue, so duplicates cannot form a circle, even if two commands run at once.
 """
 
 from __future__ import annotations

@@ -59,6 +59,7 @@ class CommandRequest:
 
     @property
     def role(self) -> Role:
+        """The role of somebody who may give a command that only the author or people with triage access may give."""
         return Role.TRIAGE if self.may(Requirement.TRIAGE) else Role.AUTHOR
 
     def may(self, who: Requirement) -> bool:

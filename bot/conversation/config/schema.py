@@ -129,7 +129,7 @@ class JudgeConfig(_SwitchableSection):
     private: Switch = False
     """Whether a private repository's texts may go to the judge, if the host allows it."""
     floor: Annotated[float, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = JUDGE_FLOOR
-    """From which probability on a candidate is worth asking about. A lower one finds more and costs more."""
+    """The judge is asked about candidates from this probability on. A lower one finds more and costs more."""
     critic: Switch = False
     """Whether what the judge calls the same is read a second time, each pair alone, to find what speaks against it."""
     related: Switch = False
@@ -193,7 +193,7 @@ class RepoConfig(_Section):
     mode: Literal["comment", "shadow", "off"] = "comment"
     """`comment` posts comments; `shadow` only records what the bot would have posted unasked; `off` does nothing."""
     min_confidence: Annotated[float | None, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = None
-    """From which probability on the bot comments unasked: how likely a careful reader of both texts would call them
+    """The bot comments unasked from this probability on: how likely a careful reader of both texts would call them
     the same report. A value set here is never moved."""
     calibrate: Switch = True
     """Whether feedback moves `min_confidence` if you have not set it."""
@@ -235,8 +235,8 @@ class RepoConfig(_Section):
         Unique,
         ItemName("issue_numbers"),
     ] = ()
-    """Issues that are often reported again. They are always considered, whatever the searches find. So is what three
-    issues or more were closed as duplicates of, without being named here."""
+    """Issues that are often reported again. They are always considered, whatever the searches find. An issue
+    that three or more others were closed as duplicates of is considered, too, without being named here."""
     siblings: Annotated[tuple[RepositoryName, ...], MaxLen(20), AsTuple, Unique, ItemName("repositories")] = ()
     """Public repositories of the same owner that are searched as well; the host may allow others (`DOPPEL_SIBLINGS`).
     Private ones are never searched."""

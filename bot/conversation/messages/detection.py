@@ -36,8 +36,9 @@ _CJK_MIN = 4
 # The lowest share of kana in Japanese. The test text with the fewest kana has .6.
 _KANA_MIN = 0.08
 
-# Words that occur in nearly every text of a language and rarely in other languages. The bot's languages lack words that
-# are frequent in English too ("die", "no", "on"). Without its other languages it would take Portuguese for Spanish.
+# Words that occur in nearly every text of a language and rarely in other languages: no German "die" or Spanish "no",
+# which are frequent in English too. Without the languages that the bot does not speak, Portuguese would count as
+# Spanish.
 _FUNCTION_WORDS = {
     "en": "the and is are it to of this that with when not for be was have has does doesn't there but you my can if i "
     "from which should would",

@@ -141,8 +141,8 @@ class FindAnswer(ToolAnswer):
     problems: list[Line] = []
     candidates: list[CandidateResult]
     candidate_count: int
-    named_unasked: list[str] = Field(default=[], description="by the bot, listed or not")
-    silence: Line = Field(default="", description="why it would not say it")
+    named_unasked: list[str] = Field(default=[], description="what the bot would name unasked, listed or not")
+    silence: Line = Field(default="", description="why the bot would not comment unasked")
     not_asked: list[str] = Field(default=[], description="of sources")
     search_query: Line
     issues_url: str = ""

@@ -55,8 +55,8 @@ SMALL_SHARES = (0.03, 0.01)
 #: The arrivals form at least this many parts. An order learned from the other parts sorts each part's candidates.
 PARTS = 3
 
-#: How much of the reduction in `thinned` comes from leaving out the first issues, as an exponent of the share;
-#: docs/research/tried.md compares other values.
+#: `thinned` first leaves out a repository's oldest issues, and then others at random. The first step keeps share**LATER
+#: of them; docs/research/tried.md compares other values.
 LATER = 0.25
 #: The whole reduction comes from leaving out the first issues, and none from random omissions.
 LATER_ONLY = 1.0
@@ -103,7 +103,10 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The orders of candidates, learned without `young` arrivals: from all parts, and for each part from the others."""
+    """The orders of candidates: learned from all parts, and for each part from the others.
+
+    A repository's first arrivals (`Arrival.young`) are left out.
+    """
 
     whole: Fitted
     parts: Sequence[Fitted]
@@ -142,7 +145,7 @@ class MarkModels:
 
 
 def fit_marked(arrivals: Sequence[Arrival], seed: int) -> MarkModels:
-    """Learn from marks. Raises ValueError without known duplicates."""
+    """Learn from marks. Raises ValueError with fewer than two known duplicates."""
     order = fit_orders(arrivals, seed)
     unknown = fit([anonymous(one) for one in arrivals], order, seed)
     return MarkModels(order.whole, fit(arrivals, order, seed), unknown)
@@ -198,7 +201,7 @@ def _judged(odds: Floats, read: ReadCandidates) -> tuple[Floats, ReadCandidates]
 
 
 def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
-    """Learn the order of candidates. Raises ValueError without known duplicates."""
+    """Learn the order of candidates. Raises ValueError with fewer than two known duplicates."""
     grown = [one for one in arrivals if not one.young]
     return Order(order_of(grown, seed), orders_of(grown, seed))
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
+from simsimd import cdist
 
 from bot.search.embedding import Embedder, EmbeddingError, unit
 from bot.search.index.analysis import Analysis
@@ -30,10 +31,6 @@ Vectors = NDArray[np.float32]
 # Stands for the number of a removed issue.
 _GONE = np.iinfo(np.int64).max
 _ROWS = 5_000
-# How many vectors are compared at once. A block that fits into the processor's cache is three times as fast.
-_BLOCK = 1_024
-# Decimals of a cosine; stored vectors are not precise enough for more.
-_DECIMALS = 5
 
 _NEWER = sa.select(table.c.number, table.c.vectors).where(
     with_key(table, "repo_id"), table.c.changed > sa.bindparam("after")
@@ -127,33 +124,27 @@ class Neighbours:
 
         `query` has the text's vectors, (3, dimensions). Only issues with numbers below `below` are found.
         """
-        count = self._count
-        numbers, values, scales, lengths = self._numbers[:count], self._values, self._scales, self._lengths
-        both = query[VectorKind.BOTH]
-        # For each stored kind, two columns: the query's vector of that kind, and its vector BOTH. An issue's BOTH is
-        # the sum of its title's and text's vectors, over that sum's length. So its cosine is the sum of their products
-        # with the query's BOTH, over that length.
-        columns_by_kind = [np.stack([query[kind], both], axis=1) for kind in (VectorKind.TITLE, VectorKind.TEXT)]
-        products = np.empty((count, len(columns_by_kind), 2), dtype=np.float32)
-        converted = np.empty((min(count, _BLOCK), *values.shape[1:]), dtype=np.float32)
-        for start in range(0, count, _BLOCK):
-            block = slice(start, min(start + _BLOCK, count))
-            pairs = converted[: block.stop - start]
-            np.copyto(pairs, values[block])
-            for kind, columns in enumerate(columns_by_kind):
-                np.matmul(pairs[:, kind], columns, out=products[block, kind])
-        products *= scales[:count, :, None]
-        cosines = np.stack([products[:, 0, 0], products[:, 1, 0], products[:, :, 1].sum(axis=1) / lengths[:count]])
-        cosines[:, numbers >= (_GONE if below is None else below)] = -np.inf
+        count, (rounded_query, query_scales) = self._count, rounded(query)
+        scales = self._scales[:count].T
+        # By stored kind, the products with the query's vector of that kind, and with the query's BOTH. Products of
+        # bytes are exact, so that equal texts are equally close.
+        products = np.empty((2, 2, count), dtype=np.float32)
+        for kind in (VectorKind.TITLE, VectorKind.TEXT):
+            queries = rounded_query[[kind, VectorKind.BOTH]]
+            products[kind] = cdist(queries, self._values[:count, kind], "dot", out_dtype="float32")
+            products[kind] *= scales[kind]
+        # An issue's BOTH is the sum of its title's and text's vectors, over that sum's length. So its cosine is the sum
+        # of their products with the query's BOTH, over that length.
+        cosines = np.stack([products[0, 0], products[1, 0], products[:, 1].sum(axis=0) / self._lengths[:count]])
+        cosines *= query_scales[:, None]
+        cosines[:, self._numbers[:count] >= (_GONE if below is None else below)] = -np.inf
         return {kind: self._closest(cosines[kind], k) for kind, k in wanted.items()}
 
     def _closest(self, cosines: NDArray[np.float32], k: int) -> Scores:
-        """The `k` highest cosines that are finite, rounded."""
-        # Choose first, because rounding takes longer. Also choose those that rounding could make equal to the k-th.
-        least = np.partition(cosines, -k)[-k] - 10.0**-_DECIMALS if k < len(cosines) else -np.inf
+        """The `k` highest cosines that are finite."""
+        least = np.partition(cosines, -k)[-k] if k < len(cosines) else -np.inf
         close = np.flatnonzero(cosines >= max(least, np.finfo(np.float32).min))
-        # Round: the last digits depend on the block, but equal texts must be equally close.
-        return Scores(self._numbers[close], cosines[close].astype(np.float64).round(_DECIMALS)).best(k)
+        return Scores(self._numbers[close], cosines[close].astype(np.float64)).best(k)
 
     def stored(self, numbers: Integers) -> Vectors:
         """The centred vectors of issues, (issues, 3, dimensions), by `VectorKind`; zero for unknown issues."""
