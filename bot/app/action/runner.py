@@ -97,7 +97,7 @@ class WorkflowJob:
     def event_to_handle(self, now: datetime) -> Event | Ignored:
         """The event, or the reason to ignore it. Raises MalformedPayload."""
         event = parse(self.event, self.payload)
-        # Deletions and transfers count, whoever wrote the text and however long ago it went.
+        # Deletions and transfers count, whoever wrote the text, and however long ago they happened.
         if isinstance(event, Ignored) or event.action in ("deleted", "transferred"):
             return event
         if isinstance(event, CommentEvent) and answered_comment_id(event.body) is not None:

@@ -129,7 +129,7 @@ def show(report: Report, preview: CommentPreview, known: KnownRepository, settin
     if report.not_asked and not report.queries:
         click.echo(f"Nothing was asked: {', '.join(report.not_asked)} cannot answer here.")
         return
-    # The comment would name the closest one with an option of `/duplicates`, not of this command.
+    # The comment would tell which option of `/duplicates` shows the closest issue; this command's options differ.
     report = replace(report, considered=())
     Console(highlight=False).print(comment_markdown(render_comment(report, view), unfold=True))
     where = "this host's index" if known.indexed else "GitHub's search; this host has no complete index"

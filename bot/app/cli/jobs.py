@@ -41,7 +41,7 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
         when = datetime.fromtimestamp(letter.failed_at).astimezone().strftime("%Y-%m-%d %H:%M")
         click.secho(letter.delivery_id, bold=True, nl=False)
         click.echo(f"  {letter.event} {letter.repository or ''}".rstrip() + f", given up {when}")
-        # 0 means that the process died at the last attempts; how many had ended before is not kept.
+        # 0 means that the job killed its workers; the letter does not say after how many attempts.
         tries = counted(letter.attempts, "attempt") if letter.attempts else "several attempts"
         click.echo(f"    after {tries}: {letter.reason}")
     how = "`doppel jobs retry ID` tries one again, `doppel jobs retry --all` all of them."

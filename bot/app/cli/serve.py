@@ -42,7 +42,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     def say(text: str) -> None:
         click.echo(as_log_line(text, settings.log_format), err=True)
 
-    # A signal that comes before the supervisor runs, which handles signals itself, leads to exit code 0 as well.
+    # The supervisor handles signals itself. A signal before it runs leads to exit code 0, too.
     with suppress(KeyboardInterrupt), cleanup_on_signal():
         # Before the import, which loads prometheus_client.
         count_together(settings.home)

@@ -125,7 +125,7 @@ def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None,
             session.trust_env = not is_here(url)
             answer = session.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
     except ValueError as bad:
-        # The address is none, or the event, the user's name or the password fits into no header.
+        # The address is invalid, or the event, the user's name or the password fits into no header.
         raise UserError(f"EVENT or --url: {bad}") from bad
     except requests.exceptions.RequestException as problem:
         kind = type(problem).__name__

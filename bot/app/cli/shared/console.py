@@ -57,7 +57,7 @@ def file_errors(what: object) -> Iterator[None]:
 
 
 def write(path: Path, text: str, option: str = "") -> None:
-    """Write a file as `opened` does. Raises UserError, beginning with the option that names the file."""
+    """Write a file as `opened` does. Raises UserError naming the file, and the `option` that gave it."""
     with file_errors(f"{option}: {path}" if option else path), opened(path) as file:
         file.write(text)
 

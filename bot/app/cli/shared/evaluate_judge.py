@@ -49,7 +49,7 @@ class JudgeOptions:
     yes: bool
 
     def check(self, *, judge: bool) -> None:
-        """Raise UserError if options exclude each other."""
+        """Raise UserError if an option lacks another one that it needs."""
         for name in ("related", "critic", "export_questions", "record", "out"):
             if getattr(self, name) and not judge:
                 raise UserError(f"--{name.replace('_', '-')}: this is for --judge")
@@ -101,7 +101,7 @@ def _read(answers: Path | None, asked: Sequence[RecordedQuestion], options: Judg
 
 
 def _report(answers: Path, read: RecordedAnswers, patience: float) -> None:
-    """Say what is missing or unusable in the answers, and which of them the bot would not have waited for."""
+    """Say what is missing or unusable in the answers, and how many of them the bot would not have waited for."""
     if read.unusable or read.strange or read.unanswered:
         click.echo(
             f"{answers}: {len(read.said):,} of {len(read.asked):,} questions are answered; {len(read.unusable):,} "
@@ -118,7 +118,7 @@ def _report(answers: Path, read: RecordedAnswers, patience: float) -> None:
 
 
 def _ask_judge(asked: Sequence[RecordedQuestion], options: JudgeOptions, record: Path, repo: RepoRef | None) -> None:
-    """Ask the questions that the record does not answer, and append the answers."""
+    """Ask the questions to which the record has no answer, usable or not, and append the answers."""
     settings = host.load()
     endpoint = build_endpoint(settings, retries=_RETRIES)
     if endpoint is None:

@@ -89,9 +89,9 @@ def web_address(_context: click.Context, _option: click.Parameter, value: str | 
     return value
 
 
-def from_option(begun: str) -> Decorator:
-    """The option `--from`, as `warm`; `begun` says what is done to the issues that arrive after this share."""
-    help_text = f"The first issues, up to this share, only arrive and are not {begun}."
+def from_option(verb: str) -> Decorator:
+    """The option `--from`, as `warm`; `verb`, such as "judged", says what is done only to later issues."""
+    help_text = f"The first issues, up to this share, only arrive and are not {verb}."
     return click.option("--from", "warm", type=SHARE, default=0.2, show_default=True, help=help_text)
 
 
