@@ -75,7 +75,7 @@ def build_judge(
 ) -> HostJudge | None:
     """The judge; None if none is configured. `store` counts the judge's calls, and with `keep` stores the answers.
 
-    After a failure, a `breaker` keeps issues from asking until the endpoint answers a test question.
+    With `breaker`, no issue asks the judge after a failure until the endpoint answers a test question.
     """
     endpoint = build_endpoint(settings)
     if endpoint is None:
