@@ -48,7 +48,7 @@ _COMPARED_MAX = 400
 # More HTML comments than this between the words of a line are an attack.
 _COMMENTS_MAX = 20
 _INDENT = re.compile(r" {0,3}(?=[/@])")
-# `@doppel duplicates` or `@doppel[bot], dup`, with any App's name: the form of commands to other bots.
+# `@doppel duplicates` or `@doppel[bot], dup`, with any App's name: other bots get such commands, too.
 _MENTION = re.compile(r"@([A-Za-z0-9-]{1,40})(?:\[bot\])?[,:]? +dup(?:licates)?(?!\S)", re.IGNORECASE)
 # Spaces to Python, and so to markdown-it, but not to GitHub's Markdown and browsers: replace them before parsing.
 _SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")
@@ -132,7 +132,7 @@ def _is_seen_at(line: str, text: str, at: int) -> bool:
     for comments, (begin, end) in enumerate(_visible_pieces(text, at, len(text))):
         if comments > _COMMENTS_MAX:
             return True
-        # A piece may be as long as the text; its beginning, with what follows the line's last word, is enough.
+        # A piece may be as long as the text. Take as much as the line has, and a little more to see its last word end.
         seen = _normalized(f"{seen} {text[begin : min(end, begin + len(line) + 4)]}")
         if len(seen) > len(line) or not line.startswith(seen):
             break

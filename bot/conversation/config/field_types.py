@@ -1,4 +1,4 @@
-"""The types of the settings in `schema.py`. They describe the accepted values in words, and correct wrong values."""
+"""The types of the settings in `schema.py`. They describe the accepted values in words, and suggest right ones."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _repository(text: str) -> str:
 Switch = Annotated[bool, BeforeValidator(_switch), WithJsonSchema({"anyOf": SWITCH})]
 Probability = Accepts(lambda say, _: say.wants_number(least="0", most=f"{HIGHEST:g}"), _from_percent)
 MAXIMUM_FOR_EDITORS = Field(json_schema_extra={"maximum": HIGHEST})
-"""Editors warn of a threshold that no issue can reach. The parser only reports it: its author may want silence."""
+"""Editors warn of a threshold that no issue can reach. The parser warns but keeps it: its author may want silence."""
 Login = Annotated[
     str,
     Field(min_length=1, max_length=60),
