@@ -37,7 +37,7 @@ _REPLY_MARKER = re.compile(rf"{re.escape(_REPLY)} ([0-9]{{1,18}}) -->")
 
 
 def fingerprint(body: str) -> str:
-    """The fingerprint in the marker of a comment or issue, made without the time; empty without a marker."""
+    """The fingerprint that the marker of a comment or issue contains; empty without a marker."""
     found = _FINGERPRINT.match(body)
     return found[1] if found else ""
 

@@ -99,7 +99,7 @@ def _harmless(piece: str) -> str:
     line = re.sub(r"\s+", " ", "".join(char if _visible(char) else " " for char in without_invisible(piece)))
     spans = _CODE.split(line)
     return "".join(
-        # Only the first line of the bot's comments may look like a marker, even in code.
+        # Only the first line of the bot's comments may look like a marker, so break one in code, too.
         span.replace("<!--", f"<{_ZERO_WIDTH_SPACE}!--") if _BALANCED.fullmatch(span) else _plain(span)
         for span in spans
     )

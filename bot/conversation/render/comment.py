@@ -35,7 +35,7 @@ ALSO_MAX = 10
 def candidate_lines(
     candidate: Candidate, links: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
 ) -> list[str]:
-    """A list item's lines in Markdown (C3), as a table scrolls sideways on a phone. `likely`: the setting `likely`."""
+    """A list item's lines in Markdown (C3): a table scrolls sideways on a phone. `likely`: the setting `likely`."""
     judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
     status = [*judged, closed_words(candidate, links, say, closer)]
     if closer and closer.release:
@@ -179,10 +179,10 @@ class CommentView:
 def render_comment(report: Report, view: CommentView) -> str:
     """The whole comment in Markdown, with its marker as the first line. It says if the search was incomplete (F9)."""
     shown = report.candidates
-    # Hostile titles can exceed the limit: drop the least likely candidates. With the bot's texts one always fits.
+    # Hostile titles can exceed the limit: drop the least likely candidates. One always fits beside the bot's texts.
     while len(body := _body(report, view, shown)) > BODY_MAX and len(shown) > 1:
         shown = shown[:-1]
-    # If it is still too long, a repository's own templates are the cause: do without them.
+    # If the comment is still too long, a repository's own templates are the cause: do without them.
     return body if len(body) <= BODY_MAX else render_comment(report, replace(view, say=view.say.plain))
 
 

@@ -16,7 +16,7 @@ from bot.domain.judge_protocol import JUDGE
 from bot.domain.report import Candidate, QueryRun, Report
 
 QUERIES_MAX = 19
-"""The most queries of all sources for one issue: seven searches by words and twelve other queries."""
+"""The most queries to list."""
 
 PROBLEMS_MAX = 10
 """The most failed sources, skipped sources or errors in the settings to list."""
@@ -83,7 +83,7 @@ def query_line(query: QueryRun, say: Messages) -> str:
     if query.problem:
         notes.append(remark_words(query.problem, say))
     if query.cached:
-        # The note contains square brackets, which make no link unless the text defines one of that name.
+        # The note contains square brackets. They make no link, because the comment defines none of that name.
         notes.append(say.cached(time=escape(query.cached, 20)))
     return say.query(query=code(query.query), notes=say.comma().join(notes), source=source_name(query.source, say))
 
@@ -126,7 +126,7 @@ def settings_block(heading: str, problems: Sequence[ConfigError], private: bool,
 def correction_block(first: Candidate | None, say: Messages) -> str:
     """The commands that people may want next, about the first candidate if there is one, and who may use them.
 
-    Offers no `of` for a closed issue, where the discussion cannot go on, unless that is a duplicate of another one.
+    Offers `of` only for an open issue, where the discussion can go on, or one closed as a duplicate of another.
     """
     if first is None:
         names: tuple[CommandName, ...] = (CommandName.SEARCH, CommandName.MUTE)

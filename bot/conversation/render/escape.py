@@ -85,7 +85,7 @@ def break_phrase(text: str) -> str:
 
 
 _SPECIAL = re.compile(r"[\\`*\[\]|~]")
-# Not an underscore between letters or digits, which Markdown ignores: `snake_case` stays readable in mails.
+# Markdown ignores an underscore between letters or digits, so `snake_case` can stay readable in mails.
 _UNDERSCORE = re.compile(r"(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
 _ENTITY = re.compile(r"&(?=[#A-Za-z])")
 _LINE_START = re.compile(r"(?:[-+=#]|[0-9]{1,9}(?=[.)]))")

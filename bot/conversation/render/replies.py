@@ -74,7 +74,7 @@ class Replies:
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
-        """The answer to `of #asked`. `root`: the open end of that issue's chain, else `asked`, maybe `closed`."""
+        """The answer to `of #asked`. `root`: the open issue to which #asked leads, else #asked, maybe `closed`."""
         if closed:
             return self.say.of_done_closed(issue=self.links.issue(root))
         if asked == root:
@@ -98,7 +98,7 @@ class Replies:
         return self.say.undo_of(issue=issue) if reopened else self.say.undo_of_closed(issue=issue)
 
     def scan_begun(self, count: int, seconds: float, title: str, known: int | None) -> str:
-        """The answer to `scan`, which takes `seconds`. `known` is an earlier scan's issue, `title` a new issue's."""
+        """The answer to `scan`, which takes `seconds`. `known`: an earlier scan's issue; a new one gets the `title`."""
         wait = duration(seconds, self.say)
         if known is None:
             return self.say.scan_begun(count=count, wait=wait, title=escape(title))
