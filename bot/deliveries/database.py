@@ -68,7 +68,7 @@ jobs = sa.Table(
 
 
 def state(*names: str) -> sa.ColumnElement[bool]:
-    """A condition for jobs in these states, spelled as in the partial indexes, since SQLite uses those only then."""
+    """A condition for jobs in these states, spelled as in the partial indexes: otherwise SQLite would not use them."""
     listed: list[sa.ColumnElement[str]] = [sa.literal_column(f"'{name}'") for name in names]
     return jobs.c.state == listed[0] if len(listed) == 1 else jobs.c.state.in_(listed)
 
@@ -219,7 +219,7 @@ def _job(delivery: str, row: Any) -> dict[str, Any]:
         "partition": partition,
         "payload": "" if job_state == "done" else text,
         "state": job_state,
-        # `failures` counts the runs before this one.
+        # `failures` counts the failed runs before this workflow's run.
         "attempts": failures + (job_state == "dead"),
         "run_after": (row.delay_until_epoch_ms or row.created_at) / 1000,
         "arrived_at": row.created_at / 1000,

@@ -139,7 +139,7 @@ UPDATE jobs SET state = CASE WHEN crashes + 1 < {POISON} THEN 'waiting' ELSE 'de
     crashes = crashes + 1, lease_token = NULL, lease_until = NULL
 WHERE {EXPIRED} AND queue <> '{WORKERS}' RETURNING id, state"""
 
-# END has no effect unless the job still has the claim's token. `%s` stands for the columns to set.
+# END takes effect only if the job still has the claim's token. `%s` stands for the columns to set.
 END = """
 UPDATE jobs SET %s, lease_token = NULL, lease_until = NULL
 WHERE id = :id AND lease_token = :token AND state = 'running'"""
@@ -282,7 +282,7 @@ class Queue:
         return self._end(claim, "state = 'done', payload = '', done_at = now()")
 
     def fail(self, claim: ClaimedJob, error: str, wait: float | None) -> bool:
-        """Try the job again in `wait` seconds, or give it up if None. Returns whether the claim still held."""
+        """Try the job again in `wait` seconds; None gives the job up. Returns whether the claim still held."""
         becomes = "state = 'dead', done_at = now()" if wait is None else RETRY
         failed = {"attempts": claim.attempts + 1, "error": error} | ({} if wait is None else {"wait": wait})
         return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)

@@ -2,7 +2,7 @@
 
 One thread claims jobs whenever a slot is free. A second one waits for news of the queue. A third is the heartbeat: it
 renews the leases of running jobs and takes back the jobs of dead workers. A handler may run twice for one delivery,
-after a kill or while the machine is suspended. So its work must be repeatable, and `bot.github` checks the lease before
+after a kill or a suspension of the machine. So its work must be repeatable, and `bot.github` checks the lease before
 each write (`bot.platform.lease`).
 """
 
@@ -92,7 +92,7 @@ class Worker:
         *,
         on_overdue: Callable[[], None] = lambda: None,
     ) -> None:
-        """`handle` raises Retryable to be called again later, UserError to end the job; most others are faults.
+        """`handle` raises Retryable to be called again later, UserError to end the job; most other errors are faults.
 
         `on_overdue` must make the process end soon. It is called if a job hangs or the database was replaced.
         """
@@ -371,7 +371,7 @@ def _watch_file(engine: sa.Engine, wake: threading.Event, ended: threading.Event
 
 
 def _watch_channel(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
-    # Not imported above: psycopg chooses its way of waiting at import; in the web process, gevent patches Python first.
+    # Imported late: psycopg chooses at import how it waits, and in the web process gevent must patch Python first.
     import psycopg
 
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
