@@ -1,6 +1,6 @@
 """People's feedback on the bot's decisions, and the threshold learned from it, as values. Pure.
 
-`bot.quality.feedback` turns the feedback into labelled pairs, `bot.quality.calibration` these into the threshold.
+`bot.quality.feedback` makes labelled pairs of the feedback; `bot.quality.calibration` learns the threshold from them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class FeedbackSignal:
 
 
 class UserVerdictKind(StrEnum):
-    """`NOT` rejects a pair in both directions, until an `undo`. `OF` closes `number` as a duplicate of `other`."""
+    """`NOT` rejects a pair in both directions until an `undo`. `OF` closes the first as a duplicate of the second."""
 
     NOT = "not"
     OF = "of"

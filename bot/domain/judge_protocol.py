@@ -29,7 +29,7 @@ class JudgeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """A verdict on one pair. Treat the two texts as hostile: a model wrote them that had read strangers' texts."""
+    """A verdict on one pair. Treat the two texts as hostile: the model that wrote them had read strangers' texts."""
 
     verdict: JudgeVerdict
     shared_cause: str = ""

@@ -110,7 +110,7 @@ def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
         for batch in read_issues(api, operation, repo, numbers, _CLOSER, of_repository=_RELEASES):
             releases = _releases(batch.repository or {})
             for number, issue in batch.issues.items():
-                # Omit it if only the time is known: it was a person, or something in another repository.
+                # Omit an issue if only the time is known: a person closed it, or something in another repository did.
                 if (closer := _closer(issue, repo)) != Closer(at=closer.at):
                     found[number] = closer
     return Closings(found, releases)

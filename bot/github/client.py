@@ -1,8 +1,8 @@
 """The entry point to GitHub: one object per process, which makes the clients of the App, installations and people.
 
-A token of the App, which signs it, is valid for ten minutes, a token of an installation for an hour:
+The App signs its own tokens, which are valid for ten minutes. A token of an installation is valid for an hour:
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/about-authentication-with-a-github-app
-githubkit fetches the installations' tokens. This module signs the App's with GitHub's time, and stores both.
+githubkit fetches the installations' tokens. This module signs the App's by GitHub's clock, and stores both kinds.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from githubkit import GitHubCore
 
 
-# Seconds. The App's token (a JWT) starts `_JWT_EARLIER` before now, in case clocks differ, and ends `_JWT_LATER`,
-# within GitHub's limit of ten minutes. The client uses a token for `_JWT_KEPT`.
+# Seconds. The App's token (a JWT) starts `_JWT_EARLIER` before now, in case clocks differ, and ends `_JWT_LATER`
+# after now, within GitHub's limit of ten minutes. The client uses a token for `_JWT_KEPT`.
 _JWT_EARLIER, _JWT_LATER, _JWT_KEPT = 60, 540, 480
 
 
@@ -74,7 +74,7 @@ class Tokens(MemCache):
             self._tokens[key] = (value, self._monotonic() + seconds)
 
     def forget(self) -> None:
-        """Drop all tokens, because GitHub refuses them."""
+        """Drop all tokens: GitHub refuses them, or new tokens would grant more."""
         with self._lock:
             self._tokens.clear()
 

@@ -282,7 +282,7 @@ class RateLimiter:
         # Until when each resource is blocked; None stands for all resources.
         self._blocked: dict[str | None, float] = {}
         self._strikes = 0
-        # Until when the pause lasts that added the last strike.
+        # When the pause that added the last strike ends.
         self._struck_until = float("-inf")
         self._lock = threading.Lock()
 
@@ -324,7 +324,7 @@ class RateLimiter:
     def succeeded(self) -> None:
         """Note a success, so that the next pause is the shortest again."""
         with self._lock:
-            # During a pause, the successful request was sent before the pause.
+            # A request that succeeds during a pause was sent before the pause.
             if not self._paused():
                 self._strikes = 0
 
