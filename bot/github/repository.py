@@ -73,7 +73,7 @@ class RepoClient:
         self._tracker = tracker
 
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
-        """A client that caches the reads of thread `key` for some minutes (T5). `fresh` ignores the cache."""
+        """A client that caches reads under `key`, an issue or a session, for minutes (T5). `fresh` skips the cache."""
         return ThreadClient(self._api, self._tracker, key, fresh=fresh)
 
     def forget_thread(self, key: str) -> None:
@@ -101,7 +101,7 @@ class RepoClient:
             self._api.call("read the limits", lambda: self._api.rest.rate_limit.get())
 
     def recent_issues(self, repo: RepoRef, limit: int) -> list[Issue]:
-        """The latest `limit` issues, newest first, open and closed, without pull requests."""
+        """The latest `limit` issues, newest first, open and closed, without pull requests. Raises NotFound."""
         found: list[Issue] = []
         # Read more entries than `limit`, because in some repositories most entries are pull requests.
         most = max(10 * PAGE, 5 * limit)
@@ -113,7 +113,7 @@ class RepoClient:
         return found
 
     def issues_of(self, repo: RepoRef, login: str) -> list[Issue]:
-        """The issues that `login` opened, oldest first, open and closed, without pull requests."""
+        """The issues that `login` opened, oldest first, open and closed, without pull requests. Raises NotFound."""
         operation = f"list the issues of {login} in {repo}"
         listed = self._issues(operation, repo, _MOST_ISSUES_OF_ONE, creator=login, direction="asc")
         return [convert.issue(data) for data in listed if not data.get("pull_request")]
@@ -150,6 +150,7 @@ class RepoClient:
         return convert.permission(data)
 
     def labels(self, repo: RepoRef) -> frozenset[str]:
+        """The names of the repository's labels. Raises NotFound."""
         request = partial(self._api.rest.issues.list_labels_for_repo, repo.owner, repo.name)
         return frozenset(data["name"] for data in self._api.pages(f"list the labels of {repo}", request, _MOST_LABELS))
 

@@ -75,7 +75,7 @@ class SimilarIssues:
 
 
 def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
-    """Ask GitHub for all similar issues, because GitHub's own threshold favours precision, on an unknown scale.
+    """Ask GitHub for all similar issues: GitHub's own threshold favours precision, and its scale is unknown.
 
     If GitHub does not rank them in this repository, it refuses or returns bare issues. Then do not ask again for a day.
     """
@@ -185,7 +185,7 @@ def _discussion(node: Mapping[str, Any]) -> Issue:
 
 
 PHRASES = ("duplicates not", "duplicates mute", "dup not", "dup mute")
-"""Phrases that find `not` and `mute`, which GitHub itself keeps no record of, in each spelling of the prefix."""
+"""Phrases that find the commands `not` and `mute`, with either prefix. GitHub itself keeps no record of them."""
 
 # Issues on a page, and the most comments of each issue.
 _PAGE, _COMMENTS = 25, 100
