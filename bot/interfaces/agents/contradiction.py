@@ -70,7 +70,7 @@ _NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
 class Stance:
     """The stems that a text asserts or denies. The first of two opposites stands for both: "disable X" denies "enable".
 
-    `negated` are the stems after a negation. `numbers` and `names` are the text's values; the stems include the names.
+    `negated` are the stems after a negation. `numbers` and `names` occur in the text; the stems include the names.
     `order` pairs each "before" or "after" with the stem that follows.
     """
 
@@ -90,7 +90,7 @@ class Stance:
         return self._denies(other) or self._differs(other) or self._turns_round(other)
 
     def _denies(self, other: Stance) -> bool:
-        """Whether more stems change sides (`flipped`) than keep theirs despite a negation (`agreed`).
+        """Whether more stems change sides (`flipped`) than keep their side despite a negation (`agreed`).
 
         The texts must share at least half of the stems of the text with fewer stems; flipped stems count as shared.
         """

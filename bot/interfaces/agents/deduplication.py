@@ -38,7 +38,7 @@ Embed = Callable[[Sequence[str]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """The groups, even of one entry; the `threshold` and `model` that decided; `apart`: contradicting pairs (D5a)."""
+    """All groups, also those of one entry; the `threshold` and `model` used; `apart`: contradicting pairs (D5a)."""
 
     entries: tuple[PlaybookEntry, ...]
     groups: tuple[Group, ...]
@@ -96,9 +96,9 @@ def _separate_contradictions(
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
     """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
-    In each old group, the entries that contradict no other form new groups. The contradicting entries form groups of
-    their own: each joins every such group that has a similar entry and no contradicting one. A label is the lowest
-    position in the entry's group; `vectors` has one row for each entry.
+    In each old group, entries without a contradiction form new groups. The contradicting entries form groups of their
+    own: each joins every such group that has a similar entry and none to keep apart from (`_must_stay_apart`). A label
+    is the lowest position in the entry's group; `vectors` has one row for each entry.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -119,7 +119,7 @@ def _separate_contradictions(
         if len(rest):
             # `components` gives positions within `rest`.
             labels[rest] = rest[components(vectors[rest], limit)]
-        separate = _torn_apart(against, vectors, limit)
+        separate = _must_stay_apart(against, vectors, limit)
         groups: list[list[int]] = []
         for entry in sorted(against):
             joined = [entry]
@@ -134,10 +134,10 @@ def _separate_contradictions(
     return labels, sorted(apart)
 
 
-def _torn_apart(against: Mapping[int, set[int]], vectors: Vectors, limit: float) -> dict[int, set[int]]:
+def _must_stay_apart(against: Mapping[int, set[int]], vectors: Vectors, limit: float) -> dict[int, set[int]]:
     """For each contradicting entry, the entries that its group must not contain.
 
-    These are the entries `against` it. And an entry that is like both sides of another contradiction joins neither.
+    These are the entries `against` it and, if it is like both sides of another contradiction, those two.
     """
     separate = {entry: set(others) for entry, others in against.items()}
     positions = sorted(against)

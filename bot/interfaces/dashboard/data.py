@@ -63,7 +63,7 @@ class DashboardData:
         return self.store.decisions.of_issue(repository.id, number)[::-1]
 
     def verdicts(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], JudgeUsage, float]:
-        """The judge's last verdicts by an issue's candidate, all usage for the issue, the last call's seconds."""
+        """The judge's last verdict on each candidate, all usage for the issue, the last call's seconds."""
         verdicts, usage, seconds = self.store.judgements.of_issue(repository.id, number)
         return {verdict.other: verdict for verdict in verdicts}, usage, seconds
 

@@ -53,7 +53,7 @@ def register_error_pages(pages: Blueprint) -> None:
 
     @pages.errorhandler(SQLAlchemyError)
     def store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
-        """Show failures of the store that pass, such as a full disk. Any other database error is a bug of ours."""
+        """Show temporary failures of the store, such as a full disk. Any other database error is a bug of ours."""
         if not passes(problem):
             raise problem
         log.warning("%s: the database failed: %s", request.endpoint, why(problem))
@@ -65,7 +65,7 @@ def register_error_pages(pages: Blueprint) -> None:
         return render_template("dashboard/problem.html", problem=f"{problem}."), 503
 
 
-# The most private repositories about which the first page asks GitHub at the same time.
+# How many private repositories the first page asks GitHub about at the same time.
 _ASKED_AT_ONCE = 8
 # How many repositories the first page lists. The pages of further repositories still work.
 _OFFERED = 250

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def examine(
     permissions: Mapping[str, str],
     events: frozenset[str],
-    door: Callable[[Settings], GitHub],
+    make_github: Callable[[Settings], GitHub],
     model: Callable[[Settings], Embedder | None],
     endpoint: Callable[[Settings], Endpoint | None],
 ) -> Iterator[Finding]:
@@ -43,6 +43,6 @@ def examine(
     if settings.judge_url or settings.judge_model:
         yield checks.judge(settings, endpoint)
     if settings.app_id and settings.private_key:
-        yield from checks.github(settings, permissions, events, door(settings).app())
+        yield from checks.github(settings, permissions, events, make_github(settings).app())
     elif settings.github_token:
-        yield checks.token(settings, door(settings).user(settings.github_token))
+        yield checks.token(settings, make_github(settings).user(settings.github_token))

@@ -78,8 +78,8 @@ def model(settings: Settings, chosen: Embedder | None) -> Finding:
     return well("model", f"{chosen.name} answers with {dimensions} dimensions{goes}")
 
 
-# A typical question has _IN tokens and its answer _OUT. At the default floor, the bot asks the judge about _ASKED of
-# a hundred issues (docs/guides/judge.md).
+# A typical question has _IN tokens and its answer _OUT. With the default `judge.floor`, the bot asks the judge about up
+# to _ASKED of a hundred issues (docs/guides/judge.md).
 _IN, _OUT, _ASKED = 1_300, 160, 30
 
 
@@ -118,7 +118,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
 
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
-# The most attempts to read, which takes ten requests. GitHub keeps three days of them.
+# The most delivery attempts to read, which takes ten requests. GitHub keeps the attempts of three days.
 MOST_READ = 1_000
 _RANK = {"read": 1, "write": 2, "admin": 3}
 

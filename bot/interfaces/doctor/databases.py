@@ -76,7 +76,7 @@ def _database(
 
 
 def _store(engine: sa.Engine) -> Iterator[Finding]:
-    """Warn of incomplete indexes, and of a later release's schema: this release works only with the very next one's."""
+    """Warn of incomplete indexes, and of later schemas: of those, this release works only with the next release's."""
     if is_later(engine):
         says = "of a later release than this one, which works on it only if no other release came between the two"
         mend = "Go back to the later release, or restore the backup that was made before it (docs/operations.md)."

@@ -89,7 +89,7 @@ def heartbeats(engine: sa.Engine) -> list[float]:
         return [max(0.0, age) for age in ages]
 
 
-# The commands `not` and `of` count as verdicts instead.
+# Without the commands `not` and `of`, which are counted as verdicts.
 _FEEDBACK_KINDS = [kind for kind in FeedbackKind if kind not in (FeedbackKind.NOT, FeedbackKind.OF)]
 
 

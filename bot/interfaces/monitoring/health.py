@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 routes = Blueprint("health", __name__)
 
-# Seconds that a database may take to answer; the check of the queue has its own limit.
+# Seconds that a database may take to answer; the check by `Inbox` has its own limit.
 _PATIENCE = 1.0
 _READY = "ready"
 

@@ -43,7 +43,7 @@ class GitHubServer:
 
 @dataclass(frozen=True, slots=True)
 class AppChoices:
-    """A person's choices. Without `organization`, they own the App. A `hook` at a channel (smee.io) is also `proxy`."""
+    """A person's choices. Without `organization`, they own the App. A channel (smee.io) is both `hook` and `proxy`."""
 
     name: str
     organization: str
