@@ -32,7 +32,7 @@ _REPOSITORY = re.compile(rf"https?://([^/\s]{{1,100}})/({OWNER_REPO})/?")
 
 
 def is_web(text: str) -> bool:
-    """Whether this is an http(s) address with a host and, if it names one, a valid port."""
+    """Whether this is an http(s) address with a host, and with a valid port if it has one."""
     try:
         parts = urlsplit(text)
         # Reading `port` raises ValueError for an invalid one.

@@ -39,7 +39,7 @@ def fields(required: str, *others: str) -> Rule:
 
 
 def equal(a: Arguments, b: Arguments) -> bool:
-    """Same if all arguments are equal. Else `generic` could take calls for two issues as the same (T5)."""
+    """Same if all arguments are equal; `generic` could take calls for two issues as the same (T5)."""
     return _equal_json(dict(a), dict(b))
 
 

@@ -75,7 +75,7 @@ _ALL = "\0all"
 class ToolCallTracker:
     """Caches each session's last `max_history_per_session` calls for `max_age_ms` (T1). Thread safe.
 
-    All sessions together hold about `max_bytes`; the session that has cached nothing for longest goes first. `call` and
+    All sessions together hold about `max_bytes`; the session whose last result is oldest is dropped first. `call` and
     `find` return results uncopied: treat them as immutable. Wrapped tools return copies. `clock` gives seconds since
     1970; if somebody sets it back, records that are now more than `max_age_ms` ahead expire.
     """
@@ -150,7 +150,7 @@ class ToolCallTracker:
         return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
 
     def remember(self, session: str, tool: str, arguments: Arguments, result: Any, state: object = None) -> None:
-        """Cache a result. `state` is what the tool's rule returned as `unchanged` before the call.
+        """Cache a result. `state` is what `unchanged` of the tool's rule returned before the call.
 
         A full session drops its oldest call. A result that can be read only once (a generator, say) is not cached.
         """

@@ -35,7 +35,7 @@ def is_pipe_or_device(path: Path) -> bool:
 
 
 def refuse_links(path: Path) -> None:
-    """Raise OSError for a link, or a pipe of anybody but root: it would redirect our output. Allow /dev and /proc."""
+    """Raise OSError for a link or another user's pipe: both can redirect output. Allow root's pipes, /dev and /proc."""
     folder = path.absolute().parent.resolve()
     if folder == Path("/dev") or folder.is_relative_to("/proc"):
         return

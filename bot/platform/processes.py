@@ -1,7 +1,7 @@
 """Child processes: web and worker under a supervisor (`doppel serve`, the demo), and pools that end with their parent.
 
-If a child keeps exiting by itself, `Supervisor.check` raises an error, for which the caller ends everything: a person
-must fix the cause. More deaths by signals are tolerated: poison jobs may kill workers until the queue gives them up.
+If a child keeps exiting by itself, `Supervisor.check` raises an error, and the caller ends everything: a person must
+fix the cause. More deaths by signals are tolerated: poison jobs may kill workers until the queue gives them up.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "python:bot.gunicorn_c
 WORKER = (sys.executable, "-m", "bot", "worker")
 PROXY = (sys.executable, "-m", "bot", "proxy")
 
-# As in the Dockerfile, and for the Procfile's worker. Linear algebra gets one thread: several only wait for each other.
+# The Dockerfile and the Procfile's worker have these. Linear algebra gets one thread: several only wait for each other.
 # glibc gets one arena, without large arrays: otherwise fragmentation would keep the memory of finished searches.
 ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "16777216"}
 
