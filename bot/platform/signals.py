@@ -21,9 +21,9 @@ class EndedBySignal(KeyboardInterrupt):
 def cleanup_on_signal() -> Iterator[None]:
     """In this block, Ctrl-C, SIGTERM and a closed terminal raise EndedBySignal, so that the command cleans up.
 
-    The first signal decides, even if a library replaces the exception by its own; later signals do not interrupt the
-    cleaning up, and a signal that is ignored, as by `nohup`, stays ignored. Python drops an exception that is raised
-    while it finalizes an object (`sys.unraisablehook`); the signal is sent again.
+    EndedBySignal has the number of the first signal, even if a library replaces the exception by its own. Later signals
+    do not interrupt the cleaning up, and a signal that is ignored, as by `nohup`, stays ignored. Python drops an
+    exception that is raised while it finalizes an object (`sys.unraisablehook`); then the signal is sent again.
     """
     received: list[int] = []
     usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}

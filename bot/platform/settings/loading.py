@@ -36,7 +36,7 @@ def read_private_key(values: Mapping[str, str]) -> str:
     r"""The key in PEM; empty if none is set. `PRIVATE_KEY` wins over the file of `PRIVATE_KEY_PATH`.
 
     Both accept a PEM, a PEM with written-out `\n` (as many hosting panels have it), or base64 of either. Raises
-    SettingsError, which shows the path, but not what it holds, nor a key in place of the path.
+    SettingsError, which shows the path but never a key, even if the key stands in place of the path.
     """
     if text := values.get("PRIVATE_KEY", "").strip():
         return _checked("PRIVATE_KEY", _decoded(text))
@@ -158,7 +158,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     """Read the settings from `environ` (default: the process's) and `.env` (default: in the working directory).
 
     Real environment variables win over `.env`, and both win over what the set-up page has stored. Raises a
-    WrongSettings that names every wrong variable; a wrong DOPPEL_HOME or unreadable file of variables, alone.
+    WrongSettings that names every wrong variable. It names a wrong DOPPEL_HOME or an unreadable file alone.
     """
     values = variables(os.environ if environ is None else environ, dotenv_path)
     try:
