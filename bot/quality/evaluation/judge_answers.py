@@ -51,7 +51,7 @@ class RecordedQuestion:
     @property
     def tokens(self) -> tuple[int, int]:
         """The estimated numbers of input and output tokens."""
-        # An answer also has an entry for each control, `copy` and `other`.
+        # An answer also has entries for the controls that check it, `copy` and `other` (0: without controls).
         entries = len(self.prompt.numbers) + bool(self.prompt.copy) + bool(self.prompt.other)
         return estimated_tokens(self.prompt.system) + estimated_tokens(self.prompt.user), TOKENS_OUT * entries
 
@@ -95,7 +95,7 @@ def _called_same(recorded: RecordedQuestion, said: Answers) -> list[JudgeIssue]:
 
 
 def verdicts(recorded: RecordedQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
-    """The verdicts on a question's candidates. With a `critic`, its verdict, or none, replaces each "same"."""
+    """The verdicts on the candidates. With a `critic`, drop each "same", and add the critic's verdict, if any."""
     judged = dict(said.get(recorded.key, {}))
     for candidate in _called_same(recorded, said) if critic else ():
         del judged[candidate.number]
@@ -173,15 +173,15 @@ def after_verdicts(
     names no unread candidate: of these, only those below the threshold stay, which are not named anyway.
     """
     by_id = {recorded.ids[number]: pair.verdict for number, pair in judged.items()}
-    named = []
+    kept = []
     for id, confidence in found:
         verdict = by_id.get(id)
         if verdict is None:
             if confidence < threshold:
-                named.append((id, confidence))
+                kept.append((id, confidence))
         elif related or verdict is not JudgeVerdict.RELATED:
-            named.append((id, probability(confidence, verdict)))
-    return tuple(sorted(named, key=lambda row: -row[1]))
+            kept.append((id, probability(confidence, verdict)))
+    return tuple(sorted(kept, key=lambda row: -row[1]))
 
 
 def candidates_after(

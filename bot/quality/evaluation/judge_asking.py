@@ -17,7 +17,7 @@ _MAX_FAILURES = 3
 
 
 def ask(endpoint: Endpoint, questions: Sequence[RecordedQuestion], seconds: float) -> Iterator[dict[str, Any]]:
-    """Ask the questions, waiting `seconds` for each; yield the answers as rows for `judge_answers.read_answers`.
+    """Ask each question, waiting at most `seconds`; yield the answers as rows for `judge_answers.read_answers`.
 
     Leaves out a question on which the endpoint fails. Raises UserError if the endpoint keeps failing.
     """

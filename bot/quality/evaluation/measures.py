@@ -16,10 +16,10 @@ from bot.domain.likelihood import POSSIBLY
 Id = int | str
 
 MOST_SHOWN = 5
-"""As many as people get who ask (P6). By default, a comment names three unasked (P4)."""
+"""People who ask get this many candidates (P6). By default, a comment names three unasked (P4)."""
 
 DEPTHS = (1, 5, 10, 20)
-"""The values of k in RR@k."""
+"""The values of k in RR@k, the share of duplicates with an original among the first k candidates."""
 
 SHARES = (0.01, 0.02, 0.05, 0.10)
 """Shares of the unmarked issues that may get a comment; `threshold_for_share` finds each share's threshold."""
@@ -62,7 +62,7 @@ class JudgedArrival:
         return max((confidence for id, confidence in self.found[:MOST_SHOWN] if id in originals), default=-1.0)
 
     def is_wrong(self, cut: float) -> bool:
-        """Whether the comment at this threshold, which must exist, names only issues that people called different."""
+        """Whether the comment at this threshold (there must be one) names only issues that people called different."""
         return all(id in self.different for id, confidence in self.found[:MOST_SHOWN] if confidence >= cut)
 
 
