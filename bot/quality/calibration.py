@@ -74,7 +74,7 @@ def _named(decision: Decision) -> tuple[Evidence, ...]:
 
 
 def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
-    """Points for confirmed candidates. The weights above any threshold sum up to the heaviest confirmation there."""
+    """Points for confirmations. Together, those above a threshold weigh as much as the heaviest confirmation there."""
     confirmed = []
     for example in made:
         candidate = next((evidence for comment in comments if (evidence := comment.about(example.other))), None)

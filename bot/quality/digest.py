@@ -194,8 +194,8 @@ def _lines(decisions: Iterable[Decision], feedback: Mapping[int, Sequence[Exampl
     """Each issue's line by number; `decisions` start with the earliest.
 
     An issue's line shows one decision: preferably one with feedback, then one that nobody asked for, then the last.
-    A digest shows how good the threshold is, but the answer to a command may list less likely candidates, or come from
-    other words.
+    A digest shows how good the threshold is, but the answer to a command may list less likely candidates, or candidates
+    found by a person's own words.
     """
     lines: dict[int, DigestLine] = {}
     ranks: dict[int, tuple[bool, bool]] = {}

@@ -54,7 +54,7 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
     newest = newest.order_by(indexed_issues.c.number.desc()).limit(1)
     query = sa.select(
         id_column,
-        # Without any decision, count from the time when the repository became known.
+        # Without any decision, count from the time when the repository became known or last changed.
         sa.func.coalesce(last_decision.with_only_columns(decisions.c.at).scalar_subquery(), repositories.c.updated_at),
         last_decision.with_only_columns(decisions.c.reason).scalar_subquery(),
         newest.scalar_subquery(),

@@ -132,7 +132,7 @@ class ReactionPoll:
     def _store_decided_suggestion(self, number: int) -> None:
         """Store a maintainer's decision on a suggestion for this issue, as feedback on the suggested candidate.
 
-        Costs one request for each issue until a suggestion is decided.
+        Costs at least one request for each issue until a suggestion is decided.
         """
         if not self.suggests or self.store.signals.of_issue(self.repo_id, number, FeedbackKind.SUGGESTION):
             return
@@ -144,8 +144,8 @@ class ReactionPoll:
             duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
             if not duplicate or one.state not in ("approved", "dismissed"):
                 continue
-            # A label names no candidate: take the first one of the comment at the time of the decision, which
-            # GitHub gives in whole seconds. A closing names one by its database id, perhaps from an earlier comment.
+            # A label names no candidate: take the first candidate at the time of the decision, which GitHub gives
+            # in whole seconds. A closing names a candidate by its database id, perhaps one from an earlier comment.
             named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
             other = next((first for first in named if one.action != CLOSE or self._has_id(first, one.target)), None)
             if other is not None:

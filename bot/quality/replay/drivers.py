@@ -53,8 +53,8 @@ def replay_index(
 ) -> Generator[ReplayAnswer | None, None, None]:
     """Like `replay`, for all `issues`, with an index, in at most `jobs` processes (None: one for each processor).
 
-    `advance` is called whenever an issue has arrived in any process. Answers are yielded in order, those of several
-    processes at the end.
+    `advance` is called whenever an issue has arrived in any process. Answers are yielded in order; with several
+    processes, only when all are done.
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))

@@ -83,7 +83,7 @@ class BacklogMatcher:
 
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
         with self._matcher.session(repo_id, target, below=target.number, stored=True) as session:
-            # Equal candidates are sorted latest first, so that any number of copies form one group.
+            # Equal candidates are sorted latest first, so that copies beyond MOST form further groups.
             matches = sorted(session.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
             return tuple(
                 ScanMatch(one.number, one.confidence, one.explain()) for one in matches if one.confidence >= LEAST
@@ -148,9 +148,9 @@ class Scan(TableGateway):
         self._closed = closed
 
     def begin(self, *, fresh: bool = False) -> None:
-        """Delete the answers that name issues changed since; with `fresh`, all. `missing` finds other outdated ones."""
+        """Delete answers that name issues changed later; with `fresh`, all. `missing` finds other outdated ones."""
         in_repo = table.c.repo_id == self._repo_id
-        # Find them before the transaction, which keeps other writers of SQLite waiting.
+        # Find these answers before the transaction, which keeps other writers of SQLite waiting.
         numbers = [] if fresh else self._naming_changed_issues()
         with write(self._engine) as connection:
             chosen = sa.true() if fresh else among(connection, table.c.number, numbers)
@@ -158,7 +158,7 @@ class Scan(TableGateway):
 
     def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
         """The issues above `after` that still need an answer, ascending."""
-        # An issue needs an answer if it has none, or if its answer is of another version or older than text or vector.
+        # An issue needs an answer if it has none, or one of another version or older than the issue's text or vector.
         version = self._matcher.version(self._repo_id)
         answered = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
         indexed = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
