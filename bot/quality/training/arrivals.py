@@ -53,8 +53,8 @@ class ReadCandidates:
     """An arrival's candidates for the last step: whether each is the `same`, and the text model's `likeness`.
 
     In a large tracker, readers said what is the same; in a `small` repository, made for training, marks say it.
-    `weight` is the number of arrivals that this arrival represents, or its share in small repositories. `signed` says
-    whether its author is known.
+    `weight` is the number of arrivals that this arrival represents, or in a small repository its share of all arrivals.
+    `signed` says whether its author is known.
     """
 
     same: Floats
@@ -370,7 +370,7 @@ def _arrivals_after(
         yield Arrival(len(present), values, len(present) - numbers, same), read
 
 
-#: Training uses the issues from the first to the second of these positions that can be judged, at most a share `WARM`.
+#: From the first part of a file (`WARM`), training uses the issues between these positions that can be judged.
 BEGINNING = (30, 4_000)
 
 

@@ -51,7 +51,7 @@ def fit_order(
     def loss_and_shares(beta: Floats) -> tuple[float, Floats, Floats]:
         """The loss, and each row's probability among all candidates of its question, and among the true ones."""
         scores = inputs @ beta
-        # Without its question's highest score, no `exp` overflows.
+        # Subtract each question's highest score, so that no `exp` overflows.
         powers = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
         totals, true_totals = np.add.reduceat(powers, firsts), np.add.reduceat(powers * same, firsts)
         loss = np.log(totals / true_totals).sum() + l2 / 2 * ((beta - start) ** 2).sum()

@@ -7,9 +7,10 @@ models to the marks.
 The first model is the order, learned only from duplicates (`fitting.fit_order`). The second model is the probability,
 learned from the first five candidates of each list (`fitting.fit_probability`) in repositories of any size: training
 makes smaller repositories out of large ones. The correction for small repositories is fitted afterwards, by itself, so
-that it does not affect large ones. A last step, learned from readers' verdicts, turns a mark's odds into P1.
+that it does not affect large ones. A last step, learned from readers' verdicts, turns the odds of a mark into the
+confidence (P1).
 
-For the probability, an order that was learned from other issues sorts an issue's candidates, as it will for new issues.
+For the probability, each issue's candidates are sorted by an order learned from other issues, as for a new issue.
 A sampled issue has the weight of all issues that it represents, because duplicates are rare among new issues.
 
 Some files and some repositories lack authors. If authors are unknown, a day's issues may be one person's series, so a
@@ -55,8 +56,8 @@ SMALL_SHARES = (0.03, 0.01)
 #: The arrivals form at least this many parts. An order learned from the other parts sorts each part's candidates.
 PARTS = 3
 
-#: `thinned` first leaves out a repository's oldest issues, and then others at random. The first step keeps share**LATER
-#: of them; docs/research/tried.md compares other values.
+#: `thinned` first leaves out a repository's oldest issues, and then others at random. The first step keeps the part
+#: share**LATER of all issues; docs/research/tried.md compares other values.
 LATER = 0.25
 #: The whole reduction comes from leaving out the first issues, and none from random omissions.
 LATER_ONLY = 1.0
@@ -161,7 +162,7 @@ def _readings(
     """Learn the last step from the readers' verdicts on each file.
 
     A file's order and log-odds come from models that were learned from the other files, because the weights must work
-    for unknown repositories. If the other files have too few marks, they come from models of all files.
+    for unknown repositories. If the other files have too few marks, the models are learned from all files.
     """
     odds: list[Floats] = []
     reads: list[ReadCandidates] = []
