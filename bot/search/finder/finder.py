@@ -171,7 +171,7 @@ class Finder:
     def find_ungrouped(
         self, target: Issue, options: FindOptions, gathered: Gathered, numbers: Collection[int]
     ) -> dict[int, Candidate]:
-        """The candidates for `find` that have one of these `numbers`, likeliest first, without grouping duplicates."""
+        """The candidates of `find` with one of these `numbers`, likeliest first, before duplicates are grouped."""
         with self._session(target, options, gathered.hits) as (session, unindexed):
             _, candidates = self._score(target, options, gathered, session, unindexed)
             found = [one for one in candidates if results.is_own(one.issue, target) and one.issue.number in numbers]
@@ -200,7 +200,7 @@ class Finder:
         found = scoring.group_results(target, ranked, options, self._look_up(target, session))
         worth = [] if self._judge is None else scoring.worth_judging(found, target, self._judge.floor)
         shown = [] if worth else self._choose_shown(found, options, target, gathered, indexed=session is not None)
-        # A verdict can drop each result worth judging; then the next results move up, and need reasons, too.
+        # Verdicts can drop all results worth judging; then the next results move up, and need reasons, too.
         explained = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
         reasons = scoring.reasons_of(explained, found[: results.MOST_CONSIDERED], gathered) if options.explained else {}
         positions = {id(result): at for at, (result, _) in enumerate(found)}
@@ -293,7 +293,7 @@ class Finder:
     def _rank(
         self, target: Issue, candidates: Sequence[scoring.ScoredIssue], options: FindOptions, session: _Session
     ) -> list[tuple[scoring.ScoredIssue, float]]:
-        """Candidates over the threshold with relevance (H5), best first, then the oldest first unless it is learned."""
+        """The candidates that reach the threshold, each with its relevance (H5), best first."""
         similar = [
             one
             for one in candidates
@@ -301,6 +301,7 @@ class Finder:
         ]
         confidences = [one.confidence for one in similar]
         if options.by is Relevance.LEARNED:
+            # This relevance is the confidence, by which the candidates are sorted already.
             return list(zip(similar, confidences, strict=True))
         own = {one.issue.number for one in similar if results.is_own(one.issue, target)}
         texts = session.texts(own) if session else {}

@@ -41,7 +41,7 @@ class IndexResults:
     """The index's answer: candidates, most likely first, and in `found` the numbers that each source found.
 
     `indexed` has the numbers of the candidates and of other hits in the index. Hits that rank too low to be compared
-    are no candidates, and must not be scored elsewhere: in another list, they could score higher than better ranks.
+    are no candidates, and must not be scored elsewhere: in another list, they could outscore hits of better rank.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()

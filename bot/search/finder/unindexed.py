@@ -38,8 +38,8 @@ _NUMBERS_SEARCHED = 1_000
 class TemporaryIndexes:
     """Makes the temporary indexes.
 
-    They analyse and embed like the host's `index`, even an incomplete one, or without an `index` by `embedder` and
-    `text_model`, but never by a slow or remote embedder. `over` makes the matcher for an index.
+    They analyse and embed like the host's `index`, which may be incomplete. Without an `index`, `embedder` and
+    `text_model` embed. The default model replaces a slow or remote embedder. `over` makes the matcher for an index.
     """
 
     index: Index | None = None
