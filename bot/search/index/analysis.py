@@ -38,8 +38,8 @@ class FormLines:
         return self.lines
 
 
-#: At most this many lines of an issue are counted. Never change this number: stored issues depend on it, see
-#: `stored_boilerplate`.
+#: At most this many lines of an issue are counted to find boilerplate. Never change this number: stored issues depend
+#: on it, see `stored_boilerplate`.
 MOST_LINES = 200
 
 

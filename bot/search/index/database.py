@@ -160,7 +160,7 @@ def save_state(connection: sa.Connection, repo_id: int, state: IndexState) -> No
 
 
 def _first_sequence(connection: sa.Connection) -> int:
-    """The first number of a new index: the time in milliseconds. Caches may remember lower numbers of an erased one."""
+    """The time in milliseconds, as a new index's first number: caches may remember lower numbers of an erased index."""
     now: float = connection.execute(sa.select(database_time(connection.engine))).scalar_one()
     return int(now * 1_000)
 

@@ -95,7 +95,7 @@ def _reusable_numbers(connection: sa.Connection, repo_id: int, count: int, next_
             free = np.append(free, np.setdiff1d(np.arange(begin, end), used))
             if len(free) >= count:
                 return np.sort(free[:count])
-    raise AssertionError("they were counted")
+    raise AssertionError("the caller counted enough free numbers")
 
 
 def _select_terms(repo_id: int, column: sa.ColumnElement[int]) -> sa.Select[Any]:

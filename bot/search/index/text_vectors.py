@@ -37,14 +37,14 @@ class TextVectors:
         return self._model.name
 
     def of_text(self, analysis: Analysis) -> Vector:
-        """The vector of a text. Raises EmbeddingError, as do the methods below."""
+        """The vector of a text. Raises EmbeddingError, as do `of` and `embed_missing`."""
         vector: Vector = self._model.embed([analysis.text])[0]
         return vector
 
     def of(
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int], max_new: int | None
     ) -> tuple[Integers, Vectors, NewVectors]:
-        """Read the vectors of issues, and make those that the first `max_new` issues lack (all issues, if it is None).
+        """Read the vectors of issues, and make those that the first `max_new` issues lack (None: all issues).
 
         Returns the positions in `numbers` that have a vector, these vectors (positions, dimensions), and the new ones.
         """
