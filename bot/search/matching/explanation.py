@@ -187,10 +187,10 @@ class Explainer:
         return is_vague(ComparedText(self._text[0], ""), words) and is_vague(self._mine, words)
 
     def reasons(self, pool: Pool, row: int, title: str, body: str) -> tuple[Reason, ...]:
-        """The question's reasons for the candidate in a row of the pool, rarest words first.
+        """The reasons for the candidate in a row of the pool, rarest words first.
 
         `title` and `body` are the candidate's. Words are spelled as in the question, so they are a stranger's text. A
-        copy needs no words. Labels of different surfaces come last.
+        copy needs no words. Labels of different surfaces (app, platform, …) come last.
         """
         apart = surfaces_apart(self._labels, pool.issues[row].labels)
         differs = (Reason(ReasonCode.SURFACE, apart),) if apart else ()

@@ -1,7 +1,7 @@
 """The features by which two issues are compared: pure functions over a pool of candidates, in arrays.
 
-A term's rarity is its inverse document frequency divided by the largest possible one, in (0, 1]. How similar unrelated
-issues are depends on the repository and the question. So the ranking also compares some features (`COMPARED`) with
+A term's rarity is its inverse document frequency divided by the largest possible one, in (0, 1]. In some repositories,
+and for some questions, unrelated issues are similar, too. So the ranking also compares some features (`COMPARED`) with
 the pool: `NAME, above` is how many standard deviations the value lies above the pool's mean, and `NAME, rank` is the
 log of its rank, 0 for the first.
 

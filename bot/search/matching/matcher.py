@@ -167,8 +167,8 @@ class TextComparison:
     def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> TextSimilarity | None:
         """Compare the question with a pool. With `numbers` and `total` bound, this is a `weights.TextReader`.
 
-        The leaders are the first `leaders` rows of `order`. Only in small repositories, the model reads more. Returns
-        None if the model fails or cannot read the texts.
+        The leaders are the first `leaders` rows of `order`, in training perhaps more than LEADERS. The model reads
+        other rows only in a small repository. Returns None if the model fails or cannot read the texts.
         """
         rows = order if smallness(total) else order[:leaders]
         try:
@@ -328,7 +328,7 @@ def _title_is_no_evidence(view: View, analysis: Analysis, target: Issue, below: 
     """Whether the target's title is no evidence: it says nothing (P3), or many other issues have the same title."""
     known, vague = view.look_up(analysis)["title"], says_nothing(target.title)
     if not vague and len(known.issues) and known.issues.min() < _COMMON_TITLE:
-        # Too few titles have one of the title's words.
+        # One of the title's words is in too few titles.
         return False
     (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), binary(3))], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())

@@ -29,13 +29,13 @@ With the text model, this step stacks two models (Wolpert, 1992):
 |---|---|
 | `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a small repository |
 | `odds in a small repository` | the log-odds times smallness; there, two reports may share no rare word |
-| `text` | the cosine of both texts by the text model (`bot/search/embedding/local_models.py`), less half the leaders' |
+| `text` | the cosine of both texts by the text model (`embedding/local_models.py`), less half the leaders' median |
 | `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
 | `small repository` | the smallness: the share of duplicates differs there |
 
 `text` is relative to the median cosine of the leaders (`LEADERS`), because the model finds any two texts of some
 projects alike: the median is .49 on golang-go, .35 on monero. The half was set by hand; log loss on four trackers
-that were not learned from falls by 4 % (docs/research/accuracy.md). Only the part 1 - smallness is subtracted.
+that were not learned from falls by 4 % (docs/research/accuracy.md). The half, too, is multiplied by 1 - smallness.
 `stands out` is smallness times a difference: twice the cosine, minus each text's third best cosine with any other issue
 (cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
 """
