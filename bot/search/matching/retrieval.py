@@ -50,7 +50,10 @@ class IssueQuery:
 
 
 def make_query(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> IssueQuery:
-    """Make the question and look up its terms. `title` is the target's title, or a person's search words."""
+    """Make the question and look up its terms.
+
+    `title` is the target's title, or a person's search words. `pair` has the vectors of title and text.
+    """
     author = known_author(target.author)
     return IssueQuery(
         number=target.number,
@@ -121,7 +124,7 @@ Retrieved = Mapping[str, Integers]
 
 
 def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
-    """The six lists by words."""
+    """The six lists by words, of issues with numbers below `below` (None: of all issues)."""
     known = question.known
     words, title = known["words"], known["title"]
     scoring = bm25(view.average_length("words"))
@@ -142,7 +145,7 @@ def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
 
 
 def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:
-    """The three lists by vectors."""
+    """The three lists by vectors, with `below` as in `by_words`. `pair` has the vectors of title and text."""
     near = view.nearest(pair, {VectorKind.BOTH: 150, VectorKind.TITLE: 100, VectorKind.TEXT: 80}, below=below)
     return {f"vector of {kind.name.lower()}": scores.numbers for kind, scores in near.items()}
 

@@ -37,8 +37,8 @@ NO_MORE_THAN_A_WORD = 0.25
 only a common word: the repository is too small to show which words are rare."""
 
 ANOTHER_SURFACE = -1.6
-"""Added to the log-odds if the labels name different surfaces. The value comes from 211 pairs whose titles differ only
-in a platform or the like: probabilities promised 42 duplicates, 10 were duplicates (`bot.text.titles.siblings`)."""
+"""Added to the log-odds if the labels name different surfaces, such as `cli` and `vscode`. The value comes from 211
+pairs whose titles differ only in a platform or the like (`siblings`): of 42 expected duplicates, only 10 were real."""
 
 Booleans = NDArray[np.bool_]
 
@@ -159,13 +159,13 @@ READ = "readings"
 # Scores that agree to this many decimals count as equal.
 _DIGITS = 5
 
-# Of the text model's cosine against the ranking's score. Below POSSIBLY, both together order candidates better than the
-# probabilities do (docs/research/accuracy.md).
+# The weight of the text model's cosine, if the ranking's score has weight 1. Below POSSIBLY, both together order
+# candidates better than the probabilities do (docs/research/accuracy.md).
 _TEXT_WEIGHT = 4.0
 
 TextReader = Callable[[Integers, int], TextSimilarity | None]
-"""Asks the text model about a pool. The arguments are the pool's rows, best first, and the number of leaders: the first
-`probability.LEADERS` of them. The answer may also be about other rows; it is None without a text model."""
+"""Asks the text model about a pool. The arguments are the pool's rows, best first, and how many of the first rows are
+leaders (at most `probability.LEADERS`). The answer may cover other rows, too; without a text model it is None."""
 
 
 @dataclass(frozen=True, slots=True)

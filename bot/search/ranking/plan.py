@@ -155,7 +155,7 @@ def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], li
 
 
 def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
-    """(word as written, its term) for words of `shortest` characters or more, and for pairs in unspaced scripts."""
+    """(word as written, its term) for words of `shortest` characters or more. Unspaced scripts give character pairs."""
     for raw in raw_words(text):
         own = terms_of(raw)
         if is_unspaced(raw):

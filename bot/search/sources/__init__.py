@@ -83,7 +83,7 @@ class Source(Protocol):
 
 
 class GitHubReads(Protocol):
-    """The finder's and the sources' reads from GitHub. `RepoClient` and its view for a thread implement them."""
+    """The finder's and the sources' reads from GitHub. `RepoClient` and `ThreadClient` implement them."""
 
     def issue(self, repo: RepoRef, number: int) -> Issue: ...
     def search(self, query: str, *, hybrid: bool = False) -> SearchPage: ...
@@ -168,9 +168,9 @@ def merge_results(
 
 
 def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Merge discussions with the same text (H3), since a discussion may be repeated under another number.
+    """Merge discussions with the same address, text or title (H3): one may be repeated under another number.
 
-    The first discussion takes over all texts. So first remove any discussions that must not be shown.
+    The first of them takes over all texts, so `hits` may contain only discussions that may be shown.
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits

@@ -179,10 +179,10 @@ class FederatedSearch:
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered((), ())
-        # With an index, read statistics only for GitHub's search by words; the other plans may take all words as alike.
+        # With an index, read statistics only for GitHub's search by words. Other sources' plans may do without them.
         if not words and (not self.indexed or GitHubLexical.name in use):
             ensure_word_stats(self.recent, self.stats, target.repo)
-        # Leave at least one search to the plan: a source that is on, but never asked, would be a worse surprise.
+        # Leave the plan one search, even over the budget: a source that is on but never asked would surprise more.
         budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
         planned = [source for source in asked if source.name not in _UNPLANNED]
         plan = self._plan(target, state, words, budget) if planned else Plan(())
