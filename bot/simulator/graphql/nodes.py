@@ -32,7 +32,7 @@ def node_id(source: Any, info: Info) -> str:
 
 @RESOLVERS.add(*(f"{kind}.databaseId" for kind in (*_TYPES, *_PROJECTS) if kind != "Label"))
 def database_id(source: Any, info: Info) -> int | None:
-    # GraphQL's Int has 32 bits; GitHub answers null for larger ids. Its `Label` lacks the field.
+    # GraphQL's Int has 32 bits; GitHub answers null for larger ids. GitHub's `Label` lacks the field.
     return source.id if source.id < 2**31 else None
 
 

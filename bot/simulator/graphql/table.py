@@ -36,7 +36,7 @@ class Resolvers(dict[tuple[str, str], Resolver]):
 
 
 def default(source: Any, info: Info, **args: Any) -> Any:
-    """What a mapping has under the field's name, or a record as an attribute in snake case; its times become text."""
+    """A mapping's value under the field's name, or a record's attribute of that name in snake case (a time as text)."""
     if isinstance(source, Mapping):
         return source.get(info.field_name)
     value = getattr(source, re.sub(r"([A-Z])", r"_\1", info.field_name).lower())

@@ -1,4 +1,4 @@
-"""A table of routes: each file with handlers registers them in one, with their descriptions from GitHub's manual."""
+"""Tables of routes: each file with handlers has one, which pairs operations (see `operation.py`) with handlers."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def make_installation_token(
 
 
 def _installations(world: World, account: str | Installation) -> list[Installation]:
-    """One installation as a list, or all on an account, which one of its repositories may name (`acme/app`)."""
+    """One installation as a list, or all on an account, given by its login or one of its repositories (`acme/app`)."""
     if isinstance(account, Installation):
         return [account]
     login = account.split("/")[0].lower()
