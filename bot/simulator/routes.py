@@ -1,4 +1,4 @@
-"""All routes of `rest/` and `graphql/`. Requests for neither them nor a page of `site/` are refused as unknown."""
+"""All routes of `rest/` and `graphql/`. Other requests, except for the pages of `site/`, are refused as unknown."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def _lines(path: Path) -> Iterator[tuple[Any, str]]:
 
 
 def _json(line: str, number: int) -> Any:
-    # For example the output of `gh issue list --json`.
+    # `gh issue list --json`, for example, prints one list.
     if line.lstrip().startswith("["):
         raise ValueError(f"line {number} begins a list, not JSON Lines; jq -c '.[]' makes lines of it")
     try:

@@ -58,7 +58,7 @@ def repository_url(world: World, record: Repository) -> str:
 
 
 def permissions(role: Role) -> dict[str, bool]:
-    """A role's permissions as booleans; GitHub's `permission` word would hide triage and maintain."""
+    """A role's permissions as booleans. (GitHub's field `permission` shows triage as read, and maintain as write.)"""
     return {
         "admin": at_least(role, "admin"),
         "maintain": at_least(role, "maintain"),

@@ -11,7 +11,7 @@ from bot.simulator.payloads.repositories import permissions
 
 ROUTES = Routes()
 
-# GitHub's `permission` hides two roles in others, so clients should read the booleans or `role_name`.
+# GitHub's `permission` shows these roles as others, so clients should read the booleans or `role_name`.
 _WORD = {"triage": "read", "maintain": "write"}
 
 

@@ -1,7 +1,7 @@
 """Controls of the simulator for people and scripts, under `/_sim/`: not part of GitHub.
 
 Limits and faults do not apply to these calls, so that every set-up can be undone. A call needs the header
-`X-Simulator-Key` with the App's webhook secret; no web page can send one to another site without its leave (CORS).
+`X-Simulator-Key` with the App's webhook secret. A web page can send that header only to sites that allow it (CORS).
 """
 
 from __future__ import annotations

@@ -93,8 +93,8 @@ def create_issue(ctx: Context) -> Reply:
 def update_issue(ctx: Context) -> Json:
     """Change all that the body names, or nothing; only a suggested closing is stored even if the rest is refused.
 
-    `labels` replace the old labels. A person without triage access can change only their own issue, and their labels
-    are silently dropped.
+    `labels` replace the old labels. A person without triage access can change only their own issue, and the `labels`
+    in their request are silently ignored.
     """
     target, data = ctx.issue(), ctx.data
     state = data.get("state")

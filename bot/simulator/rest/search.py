@@ -58,7 +58,7 @@ def find(
 
 
 def _is_classic(ctx: Context) -> bool:
-    """Whether the caller need not choose issues or pull requests: people without fine-grained tokens, and anonymous."""
+    """Whether the caller may search both kinds at once: people without fine-grained tokens, and anonymous callers."""
     if isinstance(ctx.caller, UserCaller):
         return not ctx.caller.fine_grained
     return isinstance(ctx.caller, Anonymous)

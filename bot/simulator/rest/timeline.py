@@ -31,7 +31,7 @@ def list_timeline(ctx: Context) -> Reply:
         for entry in target.events
         if entry.event == "cross-referenced"
     }
-    # Entries that are no references are not in `sources`, so `target` stands in as a visible source.
+    # Only references are in `sources`. All other entries are visible, so `target` stands in as their source.
     # The sort is stable, so entries of the same second keep their order.
     entries = sorted(
         (entry for entry in target.events if sources.get(entry.id, target) is not None),
