@@ -22,7 +22,7 @@ _SPACED = bytes(code if code > 127 or chr(code).isalnum() or chr(code) == "_" el
 # Like `_TOKEN`, but neighbouring ideographs stay together.
 _UNITS = re.compile(rf"[{_IDEOGRAPHS}]+|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
 
-# English has no longer words. Longer tokens are data, and are not stemmed.
+# No English word exceeds this length. Longer tokens are data, and are not stemmed.
 _LONGEST_WORD: Final = 40
 
 

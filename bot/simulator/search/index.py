@@ -32,7 +32,7 @@ _TEXTS: Final[dict[str, Callable[[Document], tuple[str, ...]]]] = {
 
 
 def everything(name: str) -> bool:
-    """Whether a repository is visible, or a user exists, if the caller does not say: always."""
+    """The default of `visible` and `user_exists`: every repository is visible, and every user exists."""
     return True
 
 

@@ -175,7 +175,7 @@ class _Parser:
                 self._position += 1
                 return inner
             case Kind.OPERATOR:
-                # AND adds nothing to standing side by side, and a NOT without an operand is dropped.
+                # AND means the same as a space, so it is dropped, and so is a NOT without an operand.
                 following = self._peek()
                 if lexeme.text != "NOT" or not following or following.kind is Kind.CLOSE or self._at_operator("OR"):
                     return None

@@ -16,7 +16,7 @@ from bot.simulator.search.ranking import bm25
 from bot.simulator.search.syntax import Query
 
 MOST_RESULTS: Final = 100
-# So many documents, the best by BM25, have their titles compared.
+# The number of documents, the best by BM25, whose titles are compared.
 _POOL: Final = 400
 # The title's part of the score, and what a document with every word gets on top.
 _TITLE_SHARE: Final = 0.3
@@ -56,7 +56,7 @@ def similar(
     """
     limit = _COMMON * max(1, len(documents))
     distinctive = [term for term in terms if max(len(field.postings.get(term, ())) for field in fields) <= limit]
-    # If every term is common, all of them have to do.
+    # If every term is common, use all of them.
     candidates = {
         document for term in distinctive or terms for field in fields for document in field.postings.get(term, ())
     }
