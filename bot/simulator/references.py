@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-# Code has no side effects. As in Markdown, an unclosed fence runs to the end of the text, and backticks with more of
-# them later in the line are no fence.
+# Code has no side effects. As in Markdown, an unclosed fence runs to the end of the text, and backticks open no fence
+# if another backtick follows in the same line.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
 # The backslashes before a run of backticks (an odd number escapes the first backtick), and the run.
 _TICKS = re.compile(r"(?<!\\)(\\*+)(`+)")
@@ -35,7 +35,7 @@ class References:
 
 
 def parse(text: str, html_url: str = "https://github.com") -> References:
-    """Read a Markdown text the way GitHub's autolinks do, at the level that matters to a bot."""
+    """Find the references in a Markdown text as GitHub does, as far as they matter to a bot."""
     plain = _LINKED.sub(r" \1 ", _without_html_comments(_without_code(text)))
     link = re.compile(rf"{re.escape(html_url)}/([\w-]{{1,39}}/[\w.-]{{1,100}})/(?:issues|pull)/([1-9]\d{{0,9}})(?!\w)")
     targets: list[Target] = [(match[1], int(match[2])) for match in link.finditer(plain)]
@@ -71,7 +71,7 @@ def _without_spans(text: str) -> str:
     A backslash keeps a backtick from opening a span, and means nothing inside of one.
     """
     runs = list(_TICKS.finditer(text))
-    # The positions in `runs` of all runs of a length, the first one at the end of the list.
+    # Length → the positions in `runs` of all runs of that length, last to first.
     closers: dict[int, list[int]] = {}
     for index in range(len(runs) - 1, -1, -1):
         closers.setdefault(len(runs[index][2]), []).append(index)

@@ -175,7 +175,7 @@ def start_simulator(*, enterprise: bool = False, **options: Any) -> Iterator[Ser
             issue = server.sim.open_issue("acme/app", "alice", "It crashes", "…")
 
     Webhooks: pass `webhook_url="http://…/webhook"`, or set `server.sim.app.hook.url` later; `webhook_secret` likewise.
-    While the URL is empty, events are not delivered, nor later made up for. With a URL and `post=`, your function sends
+    Events that occur while the URL is empty are never delivered. With a URL and `post=`, your function sends
     the deliveries, e.g. to a Flask test client: `post(url, body, headers) -> (status, headers, text)`.
     `server.sim.webhooks.join()` waits until all queued deliveries are answered, and `.log` lists every delivery.
 

@@ -41,8 +41,8 @@ class Simulator(World):
 
     `app` is the one GitHub App that exists from the start; its permissions and events are those of `app.yml`.
     `unknown_requests` lists requests that the simulator does not know; tests assert that it is empty. `validate` checks
-    requests, answers and webhooks with githubkit's models. `violations` lists requests at which a check of the latter
-    two failed, or our code.
+    requests, answers and webhooks with githubkit's models. `violations` lists requests at which our code failed, or
+    the check of an answer or a webhook.
     """
 
     who = accounts.who

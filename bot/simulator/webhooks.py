@@ -43,7 +43,7 @@ class Webhooks:
         self._threads: list[threading.Thread] = []
 
     def announce(self, event: Event) -> None:
-        """Queue a delivery for each concerned installation that is active and wants the event, or always gets it.
+        """Queue the event for each concerned installation that is active and wants it. `ALWAYS` events go to all.
 
         Pull requests have no events of their own: the simulator knows them only as the issues API shows them.
         """
