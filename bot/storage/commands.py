@@ -18,7 +18,7 @@ class HandledCommands(TableGateway):
     def begin(self, repo_id: int, number: int, comment_id: int, *, said_at: str, text_hash: str, delivery: str) -> bool:
         """Record the commands in a comment, and return whether this delivery must carry them out.
 
-        It must if the commands are new, or if it has begun but not ended them. Only the newest text counts. GitHub's
+        It must carry out new commands, and those that it has begun but not ended. Only the newest text counts. GitHub's
         times are whole seconds, so all texts of the latest second count as newest.
         """
         where, newest = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()

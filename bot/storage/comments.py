@@ -184,7 +184,7 @@ class Comments(TableGateway):
         shown: Sequence[int] = (),
         now: float,
     ) -> None:
-        """Record that the bot answered a text by writing nothing; with None as `text_hash`, that it has answered none.
+        """Record that the bot answered a text by writing nothing; with None as `text_hash`, that no text is answered.
 
         An existing comment stays posted; without `shown`, its candidates stay too. A claim stays: the claimed comment
         may exist by now, so the next caller must look on GitHub first. Has no effect on a deleted comment.
@@ -225,7 +225,7 @@ class Comments(TableGateway):
         """Record that a maintainer deleted a comment; False if the comment is not the bot's.
 
         `command_id` is the command that the comment answered, if the comment's marker names it. With `command_id`, the
-        deletion is recorded even if no comment's id is stored, because GitHub's answer or the store got lost.
+        deletion is recorded even if the comment's id is not stored: GitHub's answer or the store may have got lost.
         """
         of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}
