@@ -63,7 +63,7 @@ class DatabaseFile:
         return found and found[0]
 
     def present(self) -> int | None:
-        """The inode of the file to use; None before the first connection. Raises OperationalError if none is ready."""
+        """The inode to use; None before the first connection. Raises OperationalError if no file is ready for use."""
         if self._ours is None:
             return None
         found = self._look()

@@ -149,7 +149,7 @@ class CachedFiles(TableGateway):
 
 
 OFF = "its settings say mode: off"
-"""The problem of a repository that its maintainers do not want indexed."""
+"""The `Progress.problem` of a repository that its maintainers do not want indexed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,7 +135,7 @@ judge_calls = _table(
     *strings("login"),
     *times("at", index=True),
     *numbers("tokens_in", "tokens_out"),
-    *columns(TIME, "cost", "seconds"),
+    *columns(sa.Float(53), "cost", "seconds"),
 )
 
 # Files of repositories as last fetched (`CachedFiles`).
@@ -198,7 +198,7 @@ def _own_issues(name: str) -> sa.Table:
 
 digest_issues, scan_issues = _own_issues("digest_issues"), _own_issues("scan_issues")
 
-# The newest evaluation of each repository, as JSON.
+# The newest evaluation of each repository: `chain` identifies its job, and `result` is JSON.
 evaluations = _table(
     "evaluations",
     *keys("repo_id"),
@@ -209,8 +209,8 @@ evaluations = _table(
     *times("made_at", nullable=True),
 )
 
-# The scan's `candidates` for one issue, as JSON. `sequence` is the index's at that time; `model` names the weights and
-# vectors that scored them.
+# The scan's `candidates` for one issue, as JSON. `sequence` is that of `index_states` when the scan looked; `model`
+# names the weights and vectors that scored the candidates.
 scan_answers = _table("scan_answers", *keys("repo_id", "number"), *numbers("sequence"), *strings("model", "candidates"))
 
 

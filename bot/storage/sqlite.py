@@ -58,6 +58,7 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
 
     @sa.event.listens_for(engine, "do_connect")
     def keep_private(*_: Any) -> None:
+        # Raises while the database's file is lost.
         file.present()
         if engine.url.database and engine.url.database != ":memory:":
             path = Path(engine.url.database)

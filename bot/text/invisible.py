@@ -44,7 +44,7 @@ def without_invisible(text: str) -> str:
 
 
 def _changes_look(char: str, before: str, after: str) -> bool:
-    """Whether the character changes how the text around it looks. `before` and `after` have two characters each."""
+    """Whether the character changes how the text around it looks. `before` and `after` have up to two characters."""
     last, following = before[-1:], after[:1]
     if char == _AS_EMOJI:
         return _is_emoji(last) or (last != "" and last in _KEYS and following == _KEYCAP)

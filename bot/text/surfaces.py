@@ -21,7 +21,7 @@ _PARTS = re.compile(r"\s*[:/]\s*")
 def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str] | None:
     """One label of each of two issues, if their labels name different surfaces, such as `cli` and `vscode`; else None.
 
-    Surfaces are compared within each kind. A kind of which the issues share a surface does not tell them apart.
+    Surfaces are compared within each kind. If the issues share a surface of a kind, that kind does not tell them apart.
     """
     here, there = _surfaces(mine), _surfaces(theirs)
     for kind in sorted(here.keys() & there.keys()):

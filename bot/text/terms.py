@@ -153,12 +153,12 @@ def raw_words(text: str) -> list[str]:
 
 
 def is_unspaced(raw: str) -> bool:
-    """Whether `terms_of` splits a word into pairs of characters: it has three or more, in a script without spaces."""
+    """Whether `terms_of` splits a word into pairs: it has three or more characters, in a script without spaces."""
     return not raw.isascii() and len(_pairs(raw)) > 1
 
 
 def _pairs(word: str) -> tuple[str, ...]:
-    """The overlapping pairs of characters of a word in a script without spaces; none for other or shorter words."""
+    """The overlapping pairs of characters in a word of three or more, in a script without spaces; none for others."""
     if len(word) < 3 or not _UNSPACED.search(word):
         return ()
     return tuple(one + other for one, other in pairwise(_LETTER.findall(word)))
