@@ -92,7 +92,7 @@ def post(
     if outcome.speaks:
         label(context, named)
         suggest_closing(context, named)
-        # Another search, or one that hides issues, does not show that no likely candidate is left.
+        # A search for a command's words, or one that hides issues, can miss a candidate that is still likely.
         if not (command and (command.words or options.narrow)):
             unlabel(context, report)
     threshold_used = threshold if options.confidence is None else options.confidence
@@ -139,7 +139,7 @@ def _draft(
 
 
 def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
-    """The commit or pull request that closed each own closed candidate; if fixed, also the release. One request."""
+    """The commit or pull request that closed each candidate of this repository, and a fix's release. One request."""
     regressions = {item.number: item.regression for item in named if item.own and item.state == "closed"}
     closings = context.github.closers(context.repo, list(regressions))
     text = f"{context.issue.title}\n{context.issue.body}"
@@ -161,7 +161,7 @@ def _names_something(context: IssueContext) -> bool:
 
 
 def _outcome(context: IssueContext, before: StoredComment | None, now: StoredComment | None) -> DecisionOutcome:
-    """How this look, with its attempts that did not finish, changed the comment: by the rows before and now."""
+    """How this look, including its unfinished attempts, changed the comment: compares the rows `before` and `now`."""
     if now is None or now.state is not CommentState.POSTED:
         return DecisionOutcome.SILENT
     if before is None or before.comment_id is None:

@@ -1,4 +1,4 @@
-"""Long jobs, which the queue runs in steps between deliveries: building the index, the backlog scan, the evaluation.
+"""Long jobs between deliveries: building the index and scanning the backlog, both in steps, and the evaluation.
 
 Until the index is complete, the bot relies on GitHub's search, which finds less. Once the index is complete, the bot
 looks again at recent issues without a result: people try a new bot in the first minutes after installing it.

@@ -22,8 +22,8 @@ logger = logging.getLogger(__name__)
 def closed(context: IssueContext, event: IssueEvent) -> None:
     """Somebody closed an issue: store a signal if a person closed it as a duplicate, and the bot had candidates for it.
 
-    The signal is also stored if the issue was itself a candidate on its original. A person who closes the issue for
-    another reason does not say that it is no duplicate, but ends the verdict of an `of`. A bot's closing means nothing.
+    The signal is also stored if the issue was itself a candidate for its original. A person who closes the issue for
+    another reason ends the verdict of an `of`. Every closing, even a bot's, removes the signal of an earlier closing.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:
@@ -45,7 +45,7 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
         original = context.github.duplicate_of(context.repo, number)
     except Unavailable as failure:
         # Do not retry: GraphQL can fail permanently for a single repository, and nobody waits for this signal.
-        logger.warning("%s#%d: as a duplicate of what it was closed is not noted: %s", context.repo, number, failure)
+        logger.warning("%s#%d: the original of this duplicate is not noted: %s", context.repo, number, failure)
         return
     other = original.number if original and original.repo.key == context.repo.key else 0
     if original:

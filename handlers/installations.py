@@ -71,7 +71,7 @@ def installation_changed(event: InstallationEvent, services: Services) -> None:
         installations = [services.github.app().installation(event.installation)]
     except NotFound:
         if event.action != "deleted":
-            # GitHub may send an event before all its databases have it; the router has the queue try again.
+            # GitHub may send the event before all its databases have the installation; the router has the queue retry.
             raise
         installations = []
     _reconcile(installations, stored, services)

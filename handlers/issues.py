@@ -55,8 +55,7 @@ def issue_unlocked(context: IssueContext, event: IssueEvent) -> None:
 def issue_labels_changed(context: IssueContext, event: IssueEvent) -> None:
     """A label was set or removed. A label that the settings name decides whether the bot looks at an issue.
 
-    The bot looks at an issue that now qualifies as if the issue were new. An issue that no longer qualifies keeps its
-    comment.
+    If the issue now qualifies, the bot treats it like a new issue. If it no longer qualifies, its comment stays.
     """
     config, label = context.config, event.label.casefold()
     if label in (name.casefold() for name in (*config.ignore.labels, *config.only_labels)):
@@ -131,7 +130,8 @@ def _index(context: IssueContext) -> None:
 
 # The most later issues to compare with, at some milliseconds each. Only a very late delivery meets more.
 _MOST_LATER = 20
-# The lowest probability for `_similar`, as a share of the threshold. `_repeats`, with other candidates, can find more.
+# The lowest probability for `_similar`, as a share of the threshold. `_repeats` can find a higher one, since there
+# the issue has other competitors.
 _SIMILAR_SHARE = 0.1
 
 

@@ -38,7 +38,7 @@ class Queue(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """`bot.app.wiring.worker_process` builds it once in each process; tests build it with a clock of their own.
+    """Built once in each process: by `bot.app.wiring.worker_process`, or by `bot.app.action.workflow` in a workflow.
 
     `clock` is in the host's zone. `arrived` is the time at which the present delivery was accepted, in seconds since
     1970 by the queue's clock; `delivery` is its id. Outside a delivery they are None and "". `evaluate` runs `doppel

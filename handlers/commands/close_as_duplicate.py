@@ -94,7 +94,7 @@ def _original(context: IssueContext, number: int) -> IssueRef | None:
     try:
         original = context.github.duplicate_of(context.repo, number)
     except Unavailable as failure:
-        logger.warning("%s#%d: of what it is a duplicate GitHub does not tell: %s", context.repo, number, failure)
+        logger.warning("%s#%d: GitHub does not tell the original of this duplicate: %s", context.repo, number, failure)
         original = None
     if original is None and (stored := context.services.store.verdicts.original(context.repository.id, number)):
         return IssueRef(context.repo, stored)

@@ -22,7 +22,7 @@ from handlers.commands.request import CommandRequest, CommandResult, comment_lin
 from handlers.context import IssueContext, with_context
 from handlers.suggestions import remove_own_label
 
-# GitHub's reasons for closing an issue that `undo` can restore without an original.
+# GitHub's reasons for a closing that `undo` can restore without knowing an original.
 _CLOSE_REASONS = ("completed", "not_planned")
 
 

@@ -120,6 +120,7 @@ class FailedDeliveries:
         guid, at, known = attempt.guid, attempt.delivered_at.timestamp(), self.failed.get(attempt.guid)
         if attempt.taken:
             self.failed.pop(guid, None)
+        # Ignore a redelivery of an unknown delivery: an earlier attempt was taken, or is too old.
         elif known is None and not attempt.redelivery:
             self.failed[guid] = FailedDelivery(guid, attempt.id, at, attempt.status_code)
         elif known is not None and attempt.id > known.attempt_id:

@@ -16,9 +16,8 @@ from bot.domain.entities import Issue
 from bot.domain.errors import GitHubError, NotFound, Overtaken, Retryable
 from bot.github.repository import RepoClient
 from bot.platform.logs import describe
-from bot.quality import digest as boxes
 from bot.quality.calibration import WINDOW, recalibrate, threshold_in_force
-from bot.quality.digest import WEEK, digest_of, store_checkboxes, titles_of
+from bot.quality.digest import SOMEBODY, WEEK, digest_of, store_checkboxes, stored_checkboxes, titles_of
 from bot.quality.digest_text import DigestView, render_digest
 from bot.quality.illness import Illness, illnesses
 from bot.quality.polling import ReactionPoll, RequestBudget
@@ -132,7 +131,7 @@ def update_digest(services: Services, known: StoredRepository, installation: int
     present = _present(github, known, digests, login)
     if present is not None:
         # Store ticked boxes whose event was lost or came too early.
-        store_checkboxes(store, services.index, known.id, present.body, boxes.SOMEBODY, now)
+        store_checkboxes(store, services.index, known.id, present.body, SOMEBODY, now)
     found = digest_of(store, known.id, now - WEEK, now)
     if present is None and not found.lines:
         return
@@ -149,8 +148,8 @@ def update_digest(services: Services, known: StoredRepository, installation: int
 
     def body(old: str) -> str:
         # Store boxes that were ticked meanwhile, because the new text overwrites them.
-        store_checkboxes(store, services.index, known.id, old, boxes.SOMEBODY, now)
-        return render_digest(view, boxes.stored_checkboxes(store.signals.since(known.id, now - WINDOW)))
+        store_checkboxes(store, services.index, known.id, old, SOMEBODY, now)
+        return render_digest(view, stored_checkboxes(store.signals.since(known.id, now - WINDOW)))
 
     wanted = IssueDraft(known.id, known.ref, login, say.digest_title()[:TITLE_MAX], body)
     write_issue(github, digests, wanted, now, reopen=False)
