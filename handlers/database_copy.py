@@ -1,6 +1,6 @@
 """Copies the store and the queue to other databases, each in one transaction, while the bot is stopped.
 
-`doppel migrate` calls it. The copy omits the index, which the bot reads again from GitHub. It includes finished
+`doppel migrate-store` calls it. The copy omits the index, which the bot reads again from GitHub. It includes finished
 deliveries, because the queue recognises redeliveries by their ids.
 """
 
@@ -63,13 +63,17 @@ def copy(source: HostDatabases, target: HostDatabases, *, dry_run: bool = False)
     if not has_schema(source.store):
         raise UserError(f"{source.name} holds nothing of Doppel's; is that the right database?")
     if not is_current(source.store):
-        raise UserError(f"{source.name} has the schema of another release; run that, or `doppel migrate` on it first")
+        raise UserError(
+            f"{source.name} has the schema of another release; use that release, or run `doppel migrate` on it first"
+        )
     prepare(source.queue)
     with ExitStack() as stack:
         # On SQLite this stops all other writes to the source until the copy ends.
         reading = {engine: stack.enter_context(write(engine)) for engine in {source.store, source.queue}}
         if any(age < LEASE for age in heartbeats(source.queue)):
-            raise UserError(f"a worker runs on {source.name}, or did {LEASE:.0f} s ago; stop web and worker first")
+            raise UserError(
+                f"a worker runs on {source.name}, or ran in the last {LEASE:.0f} s; stop web and worker first"
+            )
         if dry_run:
             return {
                 table.name: reading[engine].execute(_COUNT.select_from(table)).scalar_one()

@@ -201,7 +201,8 @@ class CommentWriter:
         if stored is not None and stored.comment_id is not None:
             known_hash = None if force else stored.body_hash
             return self._edit(github, row, draft, stored.comment_id, known_hash, stored.updated_at)
-        # Without `create`, do not search GitHub for every silent row, although a row from a backup may be outdated.
+        # Without `create`, believe a silent row, although a row from a backup may be out of date: to search GitHub for
+        # each would cost too much.
         search = search and (create or stored is None or stored.state is CommentState.INTENDED)
         if not create and not search and (stored is None or stored.state is CommentState.SILENT):
             row.record_silence(draft.text_hash, draft.shown)
@@ -282,7 +283,8 @@ class CommentWriter:
             # The issue is gone, or the other attempt has adopted this very comment.
             return True
         if stored.state is not CommentState.DELETED and stored.comment_id is None:
-            # The other attempt is still running, or chose silence before this comment existed.
+            # The other attempt is still running, or chose silence before this comment existed. Mark the row, so that
+            # the next attempt looks at GitHub and adopts this comment.
             raise row.mark_body_unknown()
         try:
             # Delete it even if the job's lease is lost: no other attempt knows of this comment.

@@ -14,7 +14,7 @@ from bot.domain.judge_protocol import JUDGE, JudgeVerdict
 
 
 class ReasonCode(StrEnum):
-    """The kinds of reasons for a candidate: what two issues share, GitHub's verdict, or a difference (`SURFACE`)."""
+    """The kinds of reasons for a candidate: what both issues share, GitHub's verdict, or labels that differ."""
 
     COPY = "all of the text"
     CAUSE = "cause"

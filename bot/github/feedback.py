@@ -60,8 +60,8 @@ class Vote:
 class Votes:
     """The votes on a comment. `author` opened the issue (empty: unknown). `folded` is the reason for a fold, or empty.
 
-    If the bot read only the latest votes of a kind (True: 👍), `since` has for that kind the time of the earliest vote
-    that the bot read, in seconds since 1970. `locked` says whether the issue is locked.
+    `since` has a time for each kind of vote (True: 👍, False: 👎) of which the bot read only the latest votes: that of
+    the earliest vote read, in seconds since 1970. `locked` says whether the issue is locked.
     """
 
     author: str

@@ -85,7 +85,8 @@ _time_limit: ContextVar[TimeLimit | None] = ContextVar("time_limit", default=Non
 def time_limit(seconds: float | None) -> Iterator[None]:
     """Limit each request of the block to `seconds`; None sets no limit. Limited requests never wait for a rate limit.
 
-    After the block, none of its requests starts. The limit is for network sources once the index is complete (F8b).
+    After the block, threads that the block started send nothing more. The limit is for network sources once the index
+    is complete (F8b).
     """
     limit = None if seconds is None else TimeLimit(seconds)
     token = _time_limit.set(limit)

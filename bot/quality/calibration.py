@@ -74,14 +74,14 @@ def _named(decision: Decision) -> tuple[Evidence, ...]:
 
 
 def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
-    """Points for confirmations. Together, those above a threshold weigh as much as the heaviest confirmation there."""
+    """Points for confirmations. Above any threshold, the points together weigh as much as the heaviest confirmation."""
     confirmed = []
     for example in made:
         candidate = next((evidence for comment in comments if (evidence := comment.about(example.other))), None)
         if candidate and example.same and (candidate.shown or example.kind not in MARKS):
             confirmed.append((candidate.probability, example.weight))
     highest = 0.0
-    # From the top down, a point has only the weight by which its confirmation exceeds all before it.
+    # From the most likely down, a point has only the weight by which its confirmation exceeds all before it.
     for probability, weight in sorted(confirmed, reverse=True):
         if weight > highest:
             yield Point(probability, right=True, weight=weight - highest)

@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 _REFUSALS = {
     400: "What was sent does not fit what is stored by now. Open the page anew and try again.",
     404: "There is no such page, or none for you: a repository's pages are for who may triage there. "
-    "If you may since a short time, sign out and in again.",
+    "If you have only just been given access, sign out and in again.",
 }
 
 
@@ -53,7 +53,7 @@ def register_error_pages(pages: Blueprint) -> None:
 
     @pages.errorhandler(SQLAlchemyError)
     def store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
-        """Show temporary failures of the store, such as a full disk. Any other database error is a bug of ours."""
+        """Show failures of the store that may pass, such as a full disk. Any other database error is a bug of ours."""
         if not passes(problem):
             raise problem
         log.warning("%s: the database failed: %s", request.endpoint, why(problem))

@@ -39,8 +39,8 @@ class RepositoryAnalyser:
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool = False) -> dict[int, Analysis]:
         """Analyse titles and bodies, by number, one after the other: an issue's lines count for the issues after it.
 
-        A stored issue is analysed as if it were new: its stored lines do not count. But `again` leaves out the same
-        boilerplate as when the issue was stored, if that is known.
+        A stored issue is analysed as if it were new: its stored lines do not count. With `again`, the lines that were
+        boilerplate when the issue was stored are boilerplate again, if they are known.
         """
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
         copies = {number: whole_issue_term(title, lines[number]) for number, (title, _) in texts.items()}
@@ -51,13 +51,13 @@ class RepositoryAnalyser:
         form_lines = set(itertools.chain.from_iterable(comparable))
         with self._engine.connect() as connection:
             count = load_state(connection, repo_id).issues
-            # `again` needs all lines: those beyond MOST_LINES were stored if enough of the others were boilerplate.
+            # `again` needs all lines: boilerplate does not count towards MOST_LINES, so later lines may be stored, too.
             wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *copies.values()}
             by_hash = dict(zip(hashes(self._analyser.lines, wanted), wanted, strict=True))
             # Of the wanted lines, those that any stored issue has, by term number.
             line_of = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, line_of)
-            # Few lines are common enough to come from a form. Without any, what is stored does not matter.
+            # Few lines are common enough to come from a form. If none is, the stored terms need not be read.
             common = {
                 line for line, issues in new_counts.items() if issues + seen[line] >= SUPPLIED_ISSUES
             } | form_lines
