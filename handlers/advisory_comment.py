@@ -139,7 +139,7 @@ def _draft(
 
 
 def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
-    """The commit or pull request that closed each candidate of this repository, and a fix's release. One request."""
+    """What closed each closed candidate of this repository, and the release with its fix. Costs one request."""
     regressions = {item.number: item.regression for item in named if item.own and item.state == "closed"}
     closings = context.github.closers(context.repo, list(regressions))
     text = f"{context.issue.title}\n{context.issue.body}"

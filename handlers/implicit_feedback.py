@@ -22,8 +22,8 @@ logger = logging.getLogger(__name__)
 def closed(context: IssueContext, event: IssueEvent) -> None:
     """Somebody closed an issue: store a signal if a person closed it as a duplicate, and the bot had candidates for it.
 
-    The signal is also stored if the issue was itself a candidate for its original. A person who closes the issue for
-    another reason ends the verdict of an `of`. Every closing, even a bot's, removes the signal of an earlier closing.
+    The signal is also stored if the issue was itself a candidate for its original. Another
+    reason is no rejection, but ends the verdict of an `of`. Any closing, even a bot's, removes an earlier one's signal.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:

@@ -1,8 +1,9 @@
 """The label `duplicate` (setting `label`) and GitHub's own suggestion to close an issue (setting `suggest_closing`).
 
 If the first candidate is likely, the bot suggests the label. With `label: add` it adds the label instead, but only if
-the candidate is very likely, and removes its own label once none is likely. The bot acts once for each issue: if it
-had the label or the suggestion before, people have decided. If GitHub refuses, the bot tries again at the next look.
+the candidate is very likely, and removes its own label once none is likely. The bot acts once for each issue: if
+the issue had the label or the suggestion before, people have decided. If GitHub refuses, the bot tries again at the
+next look.
 """
 
 from __future__ import annotations

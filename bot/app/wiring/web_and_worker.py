@@ -18,8 +18,9 @@ READY_WITHIN_SECONDS = 180.0
 def run_web_and_worker(
     settings: Settings, environ: Mapping[str, str], webhook_url: str | None, say: Callable[[str], None]
 ) -> None:
-    """Run the processes until SIGTERM or SIGINT. Tell GitHub to deliver to `webhook_url`, or a simulator to this host.
+    """Run the processes until SIGTERM or SIGINT.
 
+    If `webhook_url` is given, GitHub is told to deliver there. Without it, only a simulator is told: to deliver here.
     `settings` were read from `environ`, the variables of the processes. `say` shows a line to whoever started this.
     Raises Unavailable if a process keeps ending, or does not answer in time.
     """

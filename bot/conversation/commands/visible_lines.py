@@ -48,7 +48,7 @@ _COMPARED_MAX = 400
 # More HTML comments than this between the words of a line are an attack.
 _COMMENTS_MAX = 20
 _INDENT = re.compile(r" {0,3}(?=[/@])")
-# `@doppel duplicates` or `@doppel[bot], dup`, with any App's name: other bots get such commands, too.
+# `@doppel duplicates` or `@doppel[bot], dup`, with any App's name; `_begins` checks the name.
 _MENTION = re.compile(r"@([A-Za-z0-9-]{1,40})(?:\[bot\])?[,:]? +dup(?:licates)?(?!\S)", re.IGNORECASE)
 # Spaces to Python, and so to markdown-it, but not to GitHub's Markdown and browsers: replace them before parsing.
 _SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")

@@ -137,7 +137,8 @@ def _separate_contradictions(
 def _must_stay_apart(against: Mapping[int, set[int]], vectors: Vectors, limit: float) -> dict[int, set[int]]:
     """For each contradicting entry, the entries that its group must not contain.
 
-    These are the entries `against` it and, if it is like both sides of another contradiction, those two.
+    These are the entries `against` it. An entry that is like both sides of another contradiction must also stay apart
+    from both, and both from it.
     """
     separate = {entry: set(others) for entry, others in against.items()}
     positions = sorted(against)

@@ -34,7 +34,7 @@ class FindOptions:
     - `rejected`: numbers that are never shown.
     - `rejected_elsewhere`: issues of other repositories that are never shown (`owner/repo#number` in lower case).
     - `earlier_only`: leave out issues later than the target.
-    - `named`: issues that the target's text names (also `owner/repo#number`); hidden unless `show_named` is set.
+    - `named`: issues that the target's text names (`owner/repo#number` in lower case); hidden without `show_named`.
     - `show_named`: show and mark the `named` issues.
     - `duplicates`: maps issues to originals, as people in the repository marked them.
     - `sources`: if not empty, only results of these sources are shown (H4).

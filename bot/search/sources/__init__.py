@@ -168,9 +168,9 @@ def merge_results(
 
 
 def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Merge discussions with the same address, text or title (H3): one may be repeated under another number.
+    """Merge discussions with the same address or text, or with like titles (H3): GitHub may list one twice.
 
-    The first of them takes over all texts, so `hits` may contain only discussions that may be shown.
+    The first takes over the texts of the others. So remove those that must not be shown before you show or score hits.
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits

@@ -58,7 +58,7 @@ def find(
 
 
 def _is_classic(ctx: Context) -> bool:
-    """Whether the caller may search both kinds at once: people without fine-grained tokens, and anonymous callers."""
+    """Whether the caller may search issues and pull requests at once: only Apps and fine-grained tokens may not."""
     if isinstance(ctx.caller, UserCaller):
         return not ctx.caller.fine_grained
     return isinstance(ctx.caller, Anonymous)
