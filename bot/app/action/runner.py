@@ -54,7 +54,7 @@ class WorkflowJob:
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> WorkflowJob:
-        """Read the environment. Raises SettingsError naming every missing variable, or InvalidArgument."""
+        """Read the environment. Raises SettingsError or InvalidArgument, naming what is missing or wrong."""
         files = ("GITHUB_EVENT_PATH", "GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")
         needed = ("GITHUB_EVENT_NAME", "GITHUB_REPOSITORY", "GITHUB_TOKEN", "RUNNER_TEMP", *files)
         if missing := [name for name in needed if not environ.get(name)]:
@@ -92,12 +92,13 @@ class WorkflowJob:
 
     @property
     def is_issue_event(self) -> bool:
+        """Whether the run handles an event instead of a task; `event_to_handle` ignores events without an issue."""
         return self.event not in ("schedule", "workflow_dispatch")
 
     def event_to_handle(self, now: datetime) -> Event | Ignored:
         """The event, or the reason to ignore it. Raises MalformedPayload."""
         event = parse(self.event, self.payload)
-        # Deletions and transfers count, whoever wrote the text, and however long ago they happened.
+        # Handle deletions and transfers however old they are, and even if the deleted comment is the bot's own.
         if isinstance(event, Ignored) or event.action in ("deleted", "transferred"):
             return event
         if isinstance(event, CommentEvent) and answered_comment_id(event.body) is not None:
@@ -183,11 +184,11 @@ def markdown(run: RunSummary) -> str:
     return "\n\n".join(blocks) + "\n"
 
 
-def write_report(job: WorkflowJob, run: RunSummary, saved: bool) -> None:
-    """Write the job's summary and the step's outputs; `saved` says whether the state must be saved."""
+def write_report(job: WorkflowJob, run: RunSummary, must_save: bool) -> None:
+    """Write the job's summary and the step's outputs; `must_save` tells action.yml to save the state in the cache."""
     with job.summary.open("a", encoding="utf-8") as file:
         file.write(markdown(run))
-    values = outputs(run) | {"save": "true" if saved else "false"}
+    values = outputs(run) | {"save": "true" if must_save else "false"}
     with job.output.open("a", encoding="utf-8") as file:
         file.writelines(f"{name}={value}\n" for name, value in values.items())
 

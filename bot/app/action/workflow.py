@@ -39,21 +39,22 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 READING_SECONDS = 900.0
-"""After this many seconds a run begins no step of indexing. GitHub charges for a private repository's minutes."""
+"""After this many seconds a run begins no more steps of indexing. GitHub charges for a private repository's minutes."""
 
 TRIES, LONGEST_WAIT = 3, 60.0
 """How often an event is tried within a run, and the longest wait in seconds before another try."""
 
-# In seconds. While the index is filled, an event delayed longer than _SHORT waits for GitHub's rate limit: leave it to
-# the next run. At other times, an event delayed by _LATER or more is dropped.
-_SHORT, _LATER = 10.0, 600.0
+# In seconds. A step delayed longer waits for GitHub's rate limit, or for GitHub to recover: leave it to the next run.
+_LONGEST_PAUSE = 10.0
+# In seconds. An event delayed this long comes too late for this run: drop it. The issue's next event does its work.
+_TOO_LATE = 600.0
 # For this many seconds issue forms stay cached: they seldom change, and the nightly run reads them again.
 _FORMS_SECONDS = 86_400.0
 # GitHub shows at most a megabyte of a summary.
 _MAX_OUTPUT = 900_000
 # A child process gets these variables besides the job's settings.
 _PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "SSL_CERT_FILE", "HTTPS_PROXY", "NO_PROXY")
-# For this many seconds after an event, GitHub's API may not show it yet.
+# For this many seconds GitHub's API may not show a new issue yet, so NotFound leads to another try.
 _LAG = 30.0
 
 
@@ -133,14 +134,14 @@ class Workflow:
         return self.summary()
 
     def _digest(self, services: Services) -> None:
-        """Update the digest, without an `Illness`: `update_digests` finds illnesses in the queue, which a run lacks."""
+        """Update the digest as the App does, but without an `Illness`: those are found in the App's queue."""
         known = services.store.repositories.get(self.repository.id) if self.repository else None
         if known is not None and not known.archived and not services.settings.paused:
             update_digest(services, known, INSTALLATION)
 
     def fill(self) -> bool:
         """Fill the index of the job's repository; return whether the index is complete."""
-        # The token's client needs no repository's id, which is still unknown here.
+        # The repository's id, here 0, is still unknown; a client that has a token ignores it.
         repository = self.github.in_repository(INSTALLATION, 0).repository(self.job.repo)
         self._register(repository)
         self._begin_reading(repository)
@@ -164,7 +165,7 @@ class Workflow:
         return needed
 
     def _register(self, repository: Repository) -> None:
-        """Store the repository, and people's decisions since the state was saved; all of them without a saved state."""
+        """Store the repository, and recover people's decisions: those since the last save, or all if there is none."""
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
         client = self.github.in_repository(INSTALLATION, repository.id)
@@ -175,8 +176,7 @@ class Workflow:
 
     def _handle_pending(self) -> None:
         while (queued := self.pending.take(background=False)) is not None:
-            # Work that was put off comes too late for this run; a later event of the issue does it.
-            if queued.delay < _LATER:
+            if queued.delay < _TOO_LATE:
                 self._handle_with_retries(queued.event)
 
     def _begin_reading(self, repository: Repository) -> None:
@@ -186,7 +186,7 @@ class Workflow:
     def _read_on(self, limit: int | None = None) -> None:
         """Fill or update the index while the run has time, for at most `limit` steps; handle other events meanwhile."""
         while limit != 0 and (queued := self.pending.take(background=True)) is not None:
-            if queued.delay > _SHORT or time.monotonic() - self.began > READING_SECONDS:
+            if queued.delay > _LONGEST_PAUSE or time.monotonic() - self.began > READING_SECONDS:
                 return
             time.sleep(queued.delay)
             if queued.event.name == "index":
@@ -218,7 +218,7 @@ class Workflow:
         self.problems.append(why)
 
     def summary(self, number: int = 0) -> RunSummary:
-        """The summary of the run, about the issue of this number if there is one."""
+        """The summary of the run, with the decision about issue `number` unless that is 0."""
         services, repo_id = self.services, self.repository.id if self.repository else 0
         decisions = services.store.decisions.of_issue(repo_id, number) if number else []
         began_at = services.now() - (time.monotonic() - self.began)
@@ -244,6 +244,7 @@ class Workflow:
     def _note_settings_problems(self, repository: Repository) -> None:
         client_of = self.github.in_repository
         loaded = self.services.repository_settings.read(lambda repo_id: client_of(INSTALLATION, repo_id), repository)
+        # Not everybody who sees the summary may read a private settings file.
         if loaded.problems and not loaded.private:
             wrong = "; ".join(map(str, loaded.problems))
             self.problems.append(f"{loaded.source}: {wrong}. What is right in it counts.")
@@ -268,6 +269,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
     github = TokenGitHub(
         settings.github_token, api_url=settings.github_api_url, api_version=settings.github_api_version
     )
+    # Not `shared`: other runs have their own stores. Not `closely`: the text model reads only what a search needs.
     services = Services(
         settings=settings,
         github=github,

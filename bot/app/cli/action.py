@@ -22,18 +22,19 @@ def action() -> None:
     issues and comments are handled as the App handles them. `schedule` runs the nightly upkeep. `workflow_dispatch`
     runs the task that its input `task` names: upkeep, evaluate or scan.
     """
-    # The runner obeys printed lines such as `::error::…`, and strangers may have written the text printed below.
-    stop = secrets.token_hex(16)
-    click.echo(f"::stop-commands::{stop}")
+    # The runner obeys printed lines such as `::error::…`, and strangers may have written the text printed below. Let it
+    # ignore such lines until it reads `::TOKEN::`, with a token that nobody can guess.
+    end_token = secrets.token_hex(16)
+    click.echo(f"::stop-commands::{end_token}")
     try:
         job = WorkflowJob.read(os.environ)
         run, must_save = _run(job)
     except DoppelError as failure:
-        _annotate(stop, "error", str(failure))
+        _annotate(end_token, "error", str(failure))
         raise
     write_report(job, run, must_save)
     for problem in run.problems:
-        _annotate(stop, "error" if run.failed else "warning", problem)
+        _annotate(end_token, "error" if run.failed else "warning", problem)
     sys.exit(1 if run.failed else 0)
 
 
@@ -51,9 +52,9 @@ def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
         return run, running.close()
 
 
-def _annotate(stop: str, level: str, text: str) -> None:
-    """Show a line at the top of the run. For this one command, the runner obeys again."""
+def _annotate(end_token: str, level: str, text: str) -> None:
+    """Show a line at the top of the run. The runner obeys this one command, then ignores all again."""
     line = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    click.echo(f"::{stop}::")
+    click.echo(f"::{end_token}::")
     click.echo(f"::{level} title=Doppel::{line}")
-    click.echo(f"::stop-commands::{stop}")
+    click.echo(f"::stop-commands::{end_token}")
