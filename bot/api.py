@@ -105,8 +105,9 @@ def find_duplicates(
     """Read issue `number` of `owner/repo` and look for other issues that report the same thing (F2).
 
     Reads GitHub as the App if one is set up, else with `GITHUB_TOKEN`. Drops issues whose titles are less similar than
-    `threshold`, in [0, 1], but shows the original of an issue that stays. `max_candidates` is 1 or more. `state`,
-    "open", "closed" or "all", overrides `include_closed`. `sources` limits the report to candidates of these sources.
+    `threshold`, in [0, 1]. If an issue that stays is a known duplicate, shows the original, which may have
+    another title. `max_candidates` is 1 or more. `state` ("open", "closed" or "all") overrides `include_closed`.
+    `sources` limits the report to candidates that these sources found.
 
     Raises SettingsError without credentials, InvalidArgument naming the argument, NotFound if the issue does not exist,
     GitHubError or Retryable if the issue cannot be read. The report names each source that failed.

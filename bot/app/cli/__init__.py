@@ -1,4 +1,4 @@
-"""The `doppel` command. A command is in the module of its name, except the few that BESIDE maps to another's module.
+"""The `doppel` command. A subcommand lies in the module of its name; BESIDE lists the exceptions.
 
 A module is imported on first use, and imports heavy packages only when its command runs, so that help and completion do
 not wait for NumPy and SQLAlchemy. `shared/` holds code that several commands use.
@@ -21,7 +21,7 @@ from bot.domain.errors import GitHubError, Retryable, UserError, access_refused
 from bot.platform.private_files import is_of_a_database
 from bot.platform.signals import EndedBySignal
 
-# The commands by user, each with its line in the overview, which needs no import.
+# The commands by kind of user, each with its line in the overview, so that `doppel --help` imports no command.
 GROUPS = {
     "For maintainers": {
         "find": "Look for earlier reports of an issue.",
@@ -107,9 +107,9 @@ class LazyGroup(click.Group):
                 formatter.write_dl(list(commands.items()), col_max=max(map(len, COMMANDS)))
 
 
-# Click suggests the nearest of these names for an unknown one.
 @click.group(
     cls=LazyGroup,
+    # From these names click suggests the nearest if a person mistypes one.
     commands=dict.fromkeys(COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -149,7 +149,7 @@ def _message_and_code(error: Exception) -> tuple[str, int]:
         return f"the database of DATABASE_URL failed ({why(error)}); see `doppel doctor`", UNREACHABLE
     if isinstance(error, OSError) and error.errno in _DISK_FULL:
         return f"cannot write: {error.strerror}", UNREACHABLE
-    # The commands themselves name a missing file that a person has given; any other missing file is ours.
+    # The commands report a missing file that a person has named. Any other is our fault, unless it is a database's.
     if isinstance(error, OSError) and error.filename and (error.errno != ENOENT or is_of_a_database(error)):
         owner_hint = "; run as the user that owns it" if isinstance(error, PermissionError) else ""
         settings_hint = "; check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""

@@ -51,7 +51,7 @@ def dedupe(
     from bot.interfaces.agents.run import SECTION_SLUGS
     from bot.platform.settings.loading import variables
 
-    # Do not check the bot's other settings: a wrong one must not stop the merge.
+    # Read the variables without checking the bot's settings: a wrong setting must not stop the merge.
     environ = variables(os.environ, None)
     try:
         content = read_playbook(playbook)
@@ -59,7 +59,7 @@ def dedupe(
     except MalformedPlaybook as problem:
         raise UserError(f"{playbook}: {problem}") from None
     except (Retryable, ValueError) as problem:
-        # A missing or broken model stays as it is: another try does not help.
+        # Retryable comes from a missing or broken model, for which another try does not help.
         raise UserError(str(problem)) from None
     _report(found)
     if dry_run:
@@ -70,7 +70,7 @@ def dedupe(
         click.echo(text, nl=False)
     # If nothing was merged, the file keeps its author's formatting.
     elif found.merged or out is not None:
-        # Write through a symbolic link, and keep the mode of the file.
+        # PLAYBOOK may be a symbolic link; `refuse_links` allows none for --out. An existing file keeps its mode.
         target = out or playbook.resolve()
         with file_errors(target):
             refuse_links(target)

@@ -106,7 +106,7 @@ def evaluate(
     if picture is not None and picture.suffix.lower() != ".svg":
         raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
     if answers is not None and not judge and (sample is not None or asking != as_the_bot_asks()):
-        # Readers would take the figures for results of the named weights.
+        # These options would have no effect, but readers would take the figures for their results.
         options_of_replay = "--sample, --sources, --relevance, --weights"
         raise UserError(f"{options_of_replay}: --answers asks nothing; give them to `doppel replay`")
     for option, written in (("--picture", picture), ("--export", export)):
@@ -133,7 +133,7 @@ def evaluate(
     if answers is not None and not judge:
         found = _answered(trial, answers)
     else:
-        # The judge's `--out` has every arrival, also those whose marks are in doubt.
+        # With --judge, --out gets every arrival, even those that `chosen` omits because their marks are in doubt.
         every = range(int(len(trial.issues) * warm), len(trial.issues))
         with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             positions = every if judge and not sample else trial.chosen

@@ -74,7 +74,7 @@ def find(
     with known_repository(settings, client, target, judge=judge) as known:
         config = known.settings.config
         closed = config.include_closed if include_closed is None else include_closed
-        # The preview looks among closed issues if the settings say so, whatever the option says.
+        # `preview` below considers closed issues if the settings say so, whatever the option says.
         gathered = known.finder.gather(target, state="all" if closed or config.include_closed else "open")
         options = FindOptions(
             threshold=threshold,
@@ -86,7 +86,6 @@ def find(
             sources=only,
         )
         report = known.finder.find(target, known.options_for(target, options), gathered)
-        # What the bot would do with the same hits.
         preview = known.comment_preview(target, gathered)
     if as_json:
         echo_json(as_json_of(report, preview))
@@ -129,7 +128,7 @@ def show(report: Report, preview: CommentPreview, known: KnownRepository, settin
     if report.not_asked and not report.queries:
         click.echo(f"Nothing was asked: {', '.join(report.not_asked)} cannot answer here.")
         return
-    # The comment would tell which option of `/duplicates` shows the closest issue; this command's options differ.
+    # With `considered`, the comment would advise an option of `/duplicates`, which this command lacks.
     report = replace(report, considered=())
     Console(highlight=False).print(comment_markdown(render_comment(report, view), unfold=True))
     where = "this host's index" if known.indexed else "GitHub's search; this host has no complete index"

@@ -39,7 +39,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
     from bot.app.wiring.indexes import agent_tools
     from bot.interfaces.mcp.server import PATH, application, build_server
 
-    # To stderr: stdout belongs to the protocol.
+    # This logs to stderr: stdout belongs to the protocol.
     configure_logging(settings.log_level, settings.log_format)
     tools = agent_tools(settings)
     server = build_server(tools, allow_writes=allow_writes, playbooks=playbooks, version=version("doppel"))

@@ -42,7 +42,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     def say(text: str) -> None:
         click.echo(as_log_line(text, settings.log_format), err=True)
 
-    # The supervisor handles signals itself. A signal before it runs leads to exit code 0, too.
+    # The supervisor handles signals itself. A signal that comes before it runs leads to exit code 0, too.
     with suppress(KeyboardInterrupt), cleanup_on_signal():
         # Before the import, which loads prometheus_client.
         count_together(settings.home)
@@ -68,7 +68,7 @@ def worker() -> None:
             start_http_server(settings.metrics_port, settings.host, process_metrics())
         except OSError as problem:
             raise SettingsError(f"DOPPEL_METRICS_PORT: cannot listen there: {problem.strerror}.") from problem
-    # A worker waits for other processes only here, while SIGTERM still ends it at once.
+    # If another process migrates the databases, wait for it here: later, SIGTERM no longer ends this process at once.
     prepare_databases(settings)
     services = build_services(settings)
     services.indexing.resume()
