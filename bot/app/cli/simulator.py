@@ -121,11 +121,11 @@ def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None,
     }
     try:
         with requests.Session() as session:
-            # A proxy for the way out cannot reach this machine's receiver.
+            # For a receiver on this machine, ignore the environment's proxy: it may not reach this machine.
             session.trust_env = not is_here(url)
             answer = session.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
     except ValueError as bad:
-        # The address is invalid, or the event, the user's name or the password fits into no header.
+        # The address is invalid, or the event, or a user name or password in the address, fits into no header.
         raise UserError(f"EVENT or --url: {bad}") from bad
     except requests.exceptions.RequestException as problem:
         kind = type(problem).__name__

@@ -87,7 +87,7 @@ def _learn(out: Path, materials: Sequence[TrainingFile], others: int, seed: int)
 
 
 def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str]) -> list[TrainingFile]:
-    """The files, each with the readings and the model of its name. Raises UserError for an unusable name."""
+    """Each file with the readings and model of its name. Raises UserError for an unknown name or a missing model."""
     from bot.quality.training.arrivals import TrainingFile
 
     # The name of golang-go.jsonl.gz is golang-go.

@@ -1,4 +1,4 @@
-"""Code that several commands share: files, JSON, progress bars, and errors in the caller's words."""
+"""Code that several commands share: files and errors about them, JSON, and progress bars."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def refuse_overwriting(option: str, out: Path | None, *read: Path | None) -> Non
 
 @contextmanager
 def file_errors(what: object) -> Iterator[None]:
-    """Turn the system's errors about a file into UserError beginning with `what`; a closed pipe is no error."""
+    """Turn the system's errors about a file into UserError beginning with `what`; BrokenPipeError passes unchanged."""
     try:
         yield
     except BrokenPipeError:

@@ -60,14 +60,14 @@ class JudgeOptions:
 def with_judge(
     trial: Trial, replay_answers: Sequence[ReplayAnswer], options: JudgeOptions, repo: RepoRef | None, threshold: float
 ) -> tuple[dict[Id, Found], dict[str, Any]] | None:
-    """The candidates after the judge, and a summary for `--json`; None if only the questions are written."""
+    """The candidates after the judge's verdicts, and a summary for `--json`; None if only the questions are written."""
     settings = host.load()
-    asked = judge_answers.questions(replay_answers)
+    questions = judge_answers.questions(replay_answers)
     price = Price(settings.judge_price_in, settings.judge_price_out)
-    cost = judge_answers.estimated_cost(asked, len(replay_answers), price, critic=options.critic)
+    cost = judge_answers.estimated_cost(questions, len(replay_answers), price, critic=options.critic)
     click.echo(cost["says"], err=True)
     if options.export_questions is not None:
-        left = _read(options.answers, asked, options).unanswered
+        left = _read(options.answers, questions, options).unanswered
         write(options.export_questions, "".join(json.dumps(one.row()) + "\n" for one in left), "--export-questions")
         follow = " The critic's questions follow from answers that are given with --answers." if options.critic else ""
         click.echo(f"{len(left):,} questions are in {options.export_questions}; nobody was asked.{follow}", err=True)
@@ -75,16 +75,16 @@ def with_judge(
     answers = options.answers or options.record
     assert answers is not None
     if options.answers is None:
-        _ask_judge(asked, options, answers, repo)
-    read = _read(answers, asked, options)
+        _ask_rest(questions, options, answers, repo)
+    read = _read(answers, questions, options)
     _report(answers, read, settings.judge_seconds)
     before = {one.id: one.candidates for one in replay_answers}
     ways = {"critic": options.critic, "related": options.related}
-    after, verdicts = judge_answers.candidates_after(asked, read.said, before, threshold, **ways)
+    after, verdicts = judge_answers.candidates_after(questions, read.said, before, threshold, **ways)
     if options.out is not None:
         write(options.out, "".join(answer_row(id, candidates) for id, candidates in after.items()))
     outcomes = judge_answers.compared_outcomes(trial.judged(after), trial.judged(before), threshold)
-    said = {
+    summary = {
         "prompt": f"{PROMPT} {CRITIC}" if options.critic else PROMPT,
         "floor": options.floor,
         "asked": len(read.asked),
@@ -92,12 +92,12 @@ def with_judge(
         "unusable": len(read.unusable),
         "verdicts": verdicts,
     }
-    return after, cost | said | {name: asdict(row) for name, row in outcomes.items()}
+    return after, cost | summary | {name: asdict(row) for name, row in outcomes.items()}
 
 
-def _read(answers: Path | None, asked: Sequence[RecordedQuestion], options: JudgeOptions) -> RecordedAnswers:
+def _read(answers: Path | None, questions: Sequence[RecordedQuestion], options: JudgeOptions) -> RecordedAnswers:
     rows = list(read_rows(answers)) if answers is not None and answers.exists() else []
-    return judge_answers.read_answers(rows, asked, critic=options.critic)
+    return judge_answers.read_answers(rows, questions, critic=options.critic)
 
 
 def _report(answers: Path, read: RecordedAnswers, patience: float) -> None:
@@ -117,7 +117,7 @@ def _report(answers: Path, read: RecordedAnswers, patience: float) -> None:
         )
 
 
-def _ask_judge(asked: Sequence[RecordedQuestion], options: JudgeOptions, record: Path, repo: RepoRef | None) -> None:
+def _ask_rest(questions: Sequence[RecordedQuestion], options: JudgeOptions, record: Path, repo: RepoRef | None) -> None:
     """Ask the questions to which the record has no answer, usable or not, and append the answers."""
     settings = host.load()
     endpoint = build_endpoint(settings, retries=_RETRIES)
@@ -131,7 +131,7 @@ def _ask_judge(asked: Sequence[RecordedQuestion], options: JudgeOptions, record:
             client = reader(settings, github, repo)
             # Only for its check: it raises UserError if the repository's texts may not go to the judge.
             required_judge(settings, None, client.repository(repo), settings_at_present(client, repo).config)
-    left = _read(record, asked, options).unasked
+    left = _read(record, questions, options).unasked
     if left and not options.yes:
         click.confirm(f"Ask {endpoint.model} {len(left):,} questions?", abort=True, err=True)
     if not record.exists():
@@ -139,7 +139,7 @@ def _ask_judge(asked: Sequence[RecordedQuestion], options: JudgeOptions, record:
     _record_answers(endpoint, left, record, settings.judge_seconds)
     if options.critic:
         # The critic's questions follow from the judge's answers.
-        _record_answers(endpoint, _read(record, asked, options).unasked, record, settings.judge_seconds)
+        _record_answers(endpoint, _read(record, questions, options).unasked, record, settings.judge_seconds)
 
 
 def _record_answers(endpoint: Endpoint, left: Sequence[RecordedQuestion], record: Path, seconds: float) -> None:

@@ -90,7 +90,7 @@ def web_address(_context: click.Context, _option: click.Parameter, value: str | 
 
 
 def from_option(verb: str) -> Decorator:
-    """The option `--from`, as `warm`; `verb`, such as "judged", says what is done only to later issues."""
+    """The option `--from` (parameter `warm`). `verb`, such as "judged", says what is done only to later issues."""
     help_text = f"The first issues, up to this share, only arrive and are not {verb}."
     return click.option("--from", "warm", type=SHARE, default=0.2, show_default=True, help=help_text)
 
@@ -140,7 +140,7 @@ def read_source(text: str) -> Path | RepoRef:
 
 @dataclass(frozen=True, slots=True)
 class NamedRepository:
-    """A repository: GitHub's id, and its stored name (or a substitute)."""
+    """A repository's id on GitHub, and its stored name, or `repository ID` if no name is stored."""
 
     id: int
     name: str
@@ -148,7 +148,7 @@ class NamedRepository:
 
 @contextmanager
 def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, NamedRepository]]:
-    """The host's settings and store, and the repository of `text`; with `evaluated`, it may have only a history."""
+    """The settings, the store, and the repository that `text` names; with `evaluated`, also one not in the store."""
     from bot.quality.evaluation.history import repositories_with_history
     from bot.storage import open_store
 

@@ -43,8 +43,8 @@ _FILE = 1
 class IndexedSource:
     """The store with the index of SOURCE, the settings to open it in a child process, the repository's id and name.
 
-    For a file, `ids` are the issues' ids in it by number. If GitHub can be asked, `reactions` counts the reactions to
-    issues.
+    For a file, `ids` maps each issue's number in the index to its id in the file. If GitHub can be asked, `reactions`
+    counts the reactions to issues.
     """
 
     store: Store
@@ -112,7 +112,7 @@ def _fill(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, RepoRef
 
 
 def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:
-    """Find the matches of each issue that has none stored, with `weights` or the shipped weights."""
+    """Match the issues without a valid stored answer, with `closed` also closed ones, and with `fresh` all of them."""
     make_matcher = partial(build_backlog_matcher, backlog.settings, weights)
     scan = Scan(backlog.store, make_matcher(backlog.store), backlog.repo_id, closed=closed)
     scan.begin(fresh=fresh)
@@ -125,31 +125,31 @@ def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, 
 
 
 def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
-    write(path, scan_page(found, _pages(backlog), backlog.name, now()), "--html")
+    write(path, scan_page(found, _issue_names(backlog), backlog.name, now()), "--html")
     click.echo(f"{path}: {counted(len(found.groups), 'group')}", err=True)
 
 
 def as_markdown(found: ScanResult, backlog: IndexedSource) -> str:
-    """For an issue on GitHub, with links that leave no back-link."""
+    """The groups as Markdown for an issue on GitHub, with links that leave no back-links."""
     links = FileIssueNames(backlog.ids) if backlog.ids else RepoLinks(backlog.name, backlog.settings.enterprise)
     return scan_markdown(found, links, english())
 
 
 def show(found: ScanResult, most: int, backlog: IndexedSource) -> None:
     """Print the first groups for a person; issues of a file are named by their ids in the file."""
-    Console().print(Markdown(scan_markdown(found, _pages(backlog), english(), EVERYTHING, most)))
+    Console().print(Markdown(scan_markdown(found, _issue_names(backlog), english(), EVERYTHING, most)))
     if len(found.groups) > most:
         more = counted(len(found.groups) - most, "group")
         click.echo(f"\n… and {more} more; --limit, --json or --html shows them.")
 
 
-def _pages(backlog: IndexedSource) -> IssueNames:
+def _issue_names(backlog: IndexedSource) -> IssueNames:
     address = f"{pages_of(backlog.settings.github_api_url)}/{backlog.name}"
     return FileIssueNames(backlog.ids) if backlog.ids else PageLinks(address)
 
 
 def to_json(found: ScanResult, backlog: IndexedSource) -> dict[str, Any]:
-    """The result for programs; an issue of a file has its `id` besides its number, the order of arrival."""
+    """The result for programs. An issue of a file has an `id` too; its number is its place in the order of arrival."""
     result = found.to_json()
     if backlog.ids:
         for group in result["groups"]:
