@@ -76,7 +76,7 @@ def script() -> tuple[Scene, ...]:
 NEWEST = timedelta(days=3)
 # At most this many of a file's last issues arrive in the show.
 ARRIVALS = 4
-# A shorter text says too little to show whether the bot was right.
+# An issue with a shorter text is not repeated in the show: it says too little to show whether the bot was right.
 MIN_BODY_LENGTH = 200
 
 

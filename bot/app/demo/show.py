@@ -164,6 +164,7 @@ class Show:
         decision = next(reversed(Decisions(self._bot.store).of_issue(repo_id, number)), None)
         # There is no decision about an issue that a bot has opened.
         reason, threshold = (decision.reason, decision.threshold) if decision else ("it was not looked at", 0.0)
+        # `own` evidence is about an issue of this repository. The best comes first.
         likeliest = next((one for one in decision.evidence if one.own), None) if decision else None
         title = self._sim.issue(self._repository, likeliest.number).title if likeliest else ""
         nearest = (likeliest.number, title, likeliest.probability) if likeliest else None
@@ -198,7 +199,7 @@ class Show:
         return advice.body != before and command.contains in advice.body and not unwanted
 
     def _bot_comments(self, issue: Issue, after: Comment | None = None) -> list[Comment]:
-        """The bot's comments on an issue, or those below another comment."""
+        """The bot's comments on an issue; with `after`, only those below that comment."""
         comments = self._sim.comments(self._repository, issue.number)
         below = comments[comments.index(after) :] if after else comments
         return [one for one in below if one.author is self._sim.app.bot]
@@ -215,7 +216,7 @@ class Show:
         return f"in {len(written)} comments the bot mentioned nobody and left no back-link on any issue"
 
     def _wait_for_job(self, what: str, kind: str, key: str, value: int) -> None:
-        """Wait until the job of the latest delivery about an issue or a comment is done."""
+        """Wait until the job of the latest delivery with this `value` at `payload[kind][key]` is done."""
         log = reversed(self._sim.webhooks.log)
         guid = next(one.guid for one in log if one.payload.get(kind, {}).get(key) == value)
         wait_for(self._bot, f"end of the {what}", lambda: self._bot.done(guid), self._patience)

@@ -1,4 +1,4 @@
-"""Prints the demo's events: formatted with rich for people, in 80 columns and in logs too, or as JSON for programs."""
+"""Prints the demo's events: formatted with rich for people, or as JSON for programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FOLD = re.compile(r"<details(?: open)?>\s*<summary>(.*?)</summary>(.*?)</detail
 
 
 class Lines:
-    """Has the same methods as Terminal, and outputs each event as a dictionary of its values and its name, `event`."""
+    """Has the methods of Terminal, and outputs each event as a dictionary of its values, with its name as `event`."""
 
     def __init__(self, put: Callable[[dict[str, Any]], object]) -> None:
         self._put = put
@@ -116,6 +116,6 @@ class Terminal:
 
 
 def comment_markdown(comment: str, unfold: bool = False) -> Markdown:
-    """A comment of the bot for rich, with its folded parts open or only named; some terminals open its links."""
+    """A comment of the bot for rich. Its folded parts are shown with `unfold`, and else only named."""
     shown = "**▾ \\1**\n\\2" if unfold else "**▸ \\1** (folded)\n"
     return Markdown(_FOLD.sub(shown, comment))

@@ -1,7 +1,7 @@
 """The web page of one simulated repository, to read, search, open issues and comment as its people do on GitHub.
 
 The page works on the simulator's state in the same process: it holds the simulator's lock while it renders, and the
-simulator sends webhooks for what people do. HTML in a text is escaped, except tags that cannot affect the page's rest.
+simulator sends webhooks for what people do. HTML is escaped, except tags that cannot affect the rest of the page.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethr
 # These tags pass, because one that is left open ends with its parent element. Browsers would reopen a <b> afterwards.
 _ALLOWED = re.compile(r"&lt;(/?(?:details|summary|sub|sup|kbd)|br|details open)&gt;", re.IGNORECASE)
 _ISSUE_URL = re.compile(r"https://(?:redirect\.|www\.)?github\.com/([\w.-]+/[\w.-]+)/issues/(\d{1,10})", re.IGNORECASE)
-# GitHub makes links of these, here one group each: addresses, mentions, bare issue numbers. Other signs are escaped.
+# GitHub makes links of addresses, mentions and bare issue numbers: each has a group. `[&<>]` are signs to escape.
 _LINKABLE = re.compile(
     r"(https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]])"
     r"|(?<![\w`/@])(@[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})(?:/[\w-]{1,100})?)"
@@ -57,9 +57,9 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
 
     def link(name: str) -> str | None:
         place, _, number = name.partition("#")
-        there = place.lower() == repository.lower()
+        is_here = place.lower() == repository.lower()
         last = simulator.repository(repository).last_number
-        return url_for("issue", number=int(number)) if there and 0 < int(number) <= last else None
+        return url_for("issue", number=int(number)) if is_here and 0 < int(number) <= last else None
 
     def html(markdown: str | None) -> Markup:
         # Safe, because to_html escapes everything but its own tags.
@@ -101,7 +101,7 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
         with simulator.lock:
             found = find(number)
             author = {found.author.login: "author"}
-            # Twice: the author comes first in the list, and is "author" even if also a maintainer.
+            # `author` comes first for the order of the list, and last to replace "maintainer" if both are one person.
             people = author | dict.fromkeys(maintainers, "maintainer") | {VISITOR: "visitor"} | author
             written = {"draft": draft, "login_before": login, "problem": problem}
             return render_template("issue.html", issue=found, people=people.items(), **written)
@@ -124,13 +124,13 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
         body, login = request.form.get("body", ""), request.form.get("login", VISITOR)
         if not LOGIN.fullmatch(login):
             abort(400)
-        about, closes = find(number), "close" in request.form
-        if not body.strip() and not closes:
+        about, toggles = find(number), "close" in request.form
+        if not body.strip() and not toggles:
             return issue(number, login=login, problem="Write something first."), 422  # type: ignore[return-value]
         try:
             if body.strip():
                 simulator.comment(repository, number, login, body.replace("\r\n", "\n"))
-            if closes:
+            if toggles:
                 change = simulator.close_issue if about.state == "open" else simulator.reopen_issue
                 change(repository, number, login)
         except ApiError as refusal:
@@ -141,7 +141,7 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
 
 
 def to_html(markdown: str, repository: str = "", link: Callable[[str], str | None] = lambda _: None) -> str:
-    """Render a text of `repository` (`owner/name`); `link` gives the address of `owner/name#N` if it is here."""
+    """Render a text of `repository` (`owner/name`); `link` gives this page's address of `owner/name#N`, if any."""
 
     def resolved(href: str) -> str | None:
         """The address on this page if it is an issue of the repository; else `href` if it is harmless."""
