@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
 FIRST_STEP = 1
-"""The first step of an IndexEvent chain here. Soon after a run or command that did not finish, step 0 would do nothing:
-it would take the dead chain for one under way."""
+"""The first step of a chain of IndexEvents that a command or workflow starts. If an earlier chain was cut off just now,
+step 0 would take it for one under way, and do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class MemoryQueue:
         return set(partitions)
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Drop a repository's events. All are older than any `before`: nothing arrives from outside."""
+        """Drop all of a repository's events. `before` has no effect: nothing arrives from outside, so all are older."""
         for queue in (self._events, self._background):
             for queued in list(queue):
                 if not isinstance(queued.event, InstallationEvent) and queued.event.repository.id == repository_id:
@@ -163,7 +163,7 @@ def required_judge(
 
 
 @contextmanager
-def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[Scan, MatchMany, float] | None]:
+def open_scan(settings: Settings, repo_id: int, include_closed: bool) -> Iterator[tuple[Scan, MatchMany, float] | None]:
     """A backlog's scan, the function that finds matches, and the setting `likely`; None without a complete index."""
     with existing_store(settings) as store:
         if store is None or not store.backfills.complete(repo_id):
@@ -173,7 +173,8 @@ def open_scan(settings: Settings, repo_id: int, closed: bool) -> Iterator[tuple[
             match = partial(match_in_processes, make_matcher, repo_id, processes=os.cpu_count() or 1)
             with erased_if_ended(repo_id, store):
                 likely = RepositorySettings(store, now).last_read(repo_id).likely
-                yield Scan(store, build_backlog_matcher(settings, store=store), repo_id, closed=closed), match, likely
+                matcher = build_backlog_matcher(settings, store=store)
+                yield Scan(store, matcher, repo_id, closed=include_closed), match, likely
 
 
 def known_threshold(settings: Settings, repo: RepoRef) -> Threshold | None:
@@ -204,7 +205,8 @@ def fill_index(
         indexing = Indexer(build_index(settings, store), store, steps, now)
         with erased_if_ended(summary.id, store):
             IssueForms(store, now).refresh(client, summary)
-            # The host's queue drops steps of a known chain, and an erased repository can be read again: use a new name.
+            # Use a new name for each chain. `_hand_over` passes the last event to the host's queue, which would drop a
+            # known name, although the repository may have been erased and read again.
             first = IndexEvent(None, summary, f"by-hand-{now().timestamp():.3f}", FIRST_STEP)
             steps.put(first.delivery_id, first)
             while (following := steps.take(background=True)) is not None:
@@ -227,7 +229,7 @@ def fill_index(
 
 
 def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
-    """Queue the follow-up work of a complete index for this host's bot. Reading does not depend on the queue."""
+    """Queue the follow-up work of a complete index for this host's bot. If the queue is unavailable, only log that."""
     known = store.repositories.get(event.repository.id)
     if known is None or known.installation is None:
         return
@@ -257,7 +259,6 @@ def existing_store(settings: Settings) -> Iterator[Store | None]:
 
 def agent_tools(settings: Settings) -> Tools:
     """The tools that `doppel mcp` serves, for repositories that `reader` can read."""
-    # Only `doppel mcp` needs this import.
     from bot.interfaces.mcp.tools import Tools
 
     github = build_github(settings)

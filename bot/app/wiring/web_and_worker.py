@@ -20,9 +20,9 @@ def run_web_and_worker(
 ) -> None:
     """Run the processes until SIGTERM or SIGINT.
 
-    If `webhook_url` is given, GitHub is told to deliver there. Without it, only a simulator is told: to deliver here.
-    `settings` were read from `environ`, the variables of the processes. `say` shows a line to whoever started this.
-    Raises Unavailable if a process keeps ending, or does not answer in time.
+    If `webhook_url` is given, GitHub is told to deliver there. If not, a simulator is told to deliver here, and a real
+    GitHub is told nothing. `settings` were read from `environ`, the variables of the processes. `say` shows a line to
+    whoever started this. Raises Unavailable if a process keeps ending, or does not answer in time.
     """
     prepare_databases(settings)
     token = settings.setup_token or secrets.token_urlsafe(24)
