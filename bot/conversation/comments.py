@@ -131,7 +131,7 @@ class CommentRow:
         return now if settled else None
 
     def settle_claimed(self, draft: CommentDraft, comment_id: int | None, since: float) -> float:
-        """Like `settle`, but raises Retryable if another attempt has the claim; for use before a write on GitHub."""
+        """Like `settle`, but raises Retryable if another attempt has the claim."""
         now = self.settle(draft, comment_id, since)
         if now is None:
             raise self._overtaken(self._lease)
@@ -145,7 +145,7 @@ class CommentRow:
         self._store.mark_deleted(self.slot.repo_id, self.slot.number, comment_id, self._now())
 
     def mark_unknown(self) -> None:
-        """Record that the bot no longer knows the slot's comment."""
+        """Record that the slot's comment is unknown, so that the next attempt looks for it on GitHub."""
         self._store.mark_unknown(*self._where)
 
     def mark_body_unknown(self) -> Retryable:
@@ -188,7 +188,7 @@ class CommentWriter:
     ) -> bool:
         """Make the slot's comment say what the draft says; False if a maintainer deleted it.
 
-        `search` looks on GitHub even if the store has no row: the comment may have come with a transfer, or the store
+        `search` looks on GitHub even if no comment is stored: the comment may have come with a transfer, or the store
         may be new or restored. Without `create`, only an existing comment is edited. `force` edits the comment even if
         the stored hash is the same, since somebody may have deleted or changed the comment without an event. Raises
         Retryable while another attempt handles the same comment.
@@ -248,7 +248,7 @@ class CommentWriter:
         row.record_silence(text_hash)
 
     def _remove_doubtful(self, github: RepoClient, row: CommentRow, text_hash: str) -> None:
-        """Remove a comment that may exist: an attempt has ended without an answer, or the store has no row."""
+        """Remove a comment that may exist: an attempt ended before it recorded its outcome, or the store has no row."""
         outcome, since = row.claim()
         if outcome is ClaimOutcome.SETTLED:
             self.remove(github, row.slot, text_hash)

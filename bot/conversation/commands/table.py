@@ -96,7 +96,7 @@ def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CommandOptions:
-    """The values that override the repository's settings for a command; None leaves a setting. `fresh` skips caches."""
+    """The values that override the repository's settings for a command; None changes nothing. `fresh` skips caches."""
 
     state: StateFilter | None = None
     confidence: float | None = None
@@ -144,8 +144,8 @@ class CommandProblem(StrEnum):
     WORDS_MISSING = "words missing"
     WORDS_TOO_LONG = "words too long"
     OPTION_VALUE = "option value"
-    TOO_MUCH = "too much"
-    TOO_MANY = "too many"
+    TOO_MUCH = "too much"  # A word more than the command takes.
+    TOO_MANY = "too many"  # More commands than one comment may have.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Finds the command lines of a comment: the lines that a reader of the rendered comment sees as text.
 
 A line in code or in a quote only talks about a command. Readers do not see lines in HTML comments and tags, link titles
-and addresses, image descriptions and definitions. markdown-it finds these parts, with only the rules that it needs.
+and addresses, image descriptions and link definitions. markdown-it finds these parts, with only the necessary rules.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BRACKETS_MAX = 4_000
 """In a comment with more brackets that may begin a link, commands are ignored too: thirty thousand take two seconds."""
 
 MARKS = ".,;:!。、"
-"""Punctuation that may follow a word. Full-width marks are converted to ASCII first."""
+"""Punctuation that may follow a command's word. The parser converts full-width marks to ASCII first."""
 
 # A slash and a word that begins with "du", such as `/duplicate` or `/dupes`; or `/duplicates` and one of the MARKS.
 _START = re.compile(rf"/(?:du[a-z]{{1,12}}|duplicates[{MARKS}．，；：！])(?!\S)", re.IGNORECASE)
@@ -43,7 +43,7 @@ _LEADING = re.compile(rf"^( {{0,3}})[{_INVISIBLE}]+(?=[/／])", re.MULTILINE)
 _FULL_WIDTH = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
 # The end of a word. An underscore does not continue the word: it may be Markdown's mark for emphasis.
 _END_OF_WORD = r"(?![^\W_])"
-# How many characters of two commands are compared: no search uses more, and comparing whole lines took half a minute.
+# How many characters of a line `predates_edit` compares. No command needs more, and whole lines took half a minute.
 _COMPARED_MAX = 400
 # More HTML comments than this between the words of a line are an attack.
 _COMMENTS_MAX = 20
@@ -51,6 +51,7 @@ _INDENT = re.compile(r" {0,3}(?=[/@])")
 # `@doppel duplicates` or `@doppel[bot], dup`, with any App's name; `_begins` checks the name.
 _MENTION = re.compile(r"@([A-Za-z0-9-]{1,40})(?:\[bot\])?[,:]? +dup(?:licates)?(?!\S)", re.IGNORECASE)
 # Spaces to Python, and so to markdown-it, but not to GitHub's Markdown and browsers: replace them before parsing.
+# But `\v` and `\f` are spaces to GitHub's Markdown, and become ordinary ones.
 _SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")
 _SPACES |= dict.fromkeys(range(0x2000, 0x200B), "\ufffc") | dict.fromkeys(map(ord, "\v\f"), " ")
 _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list", "reference"]
@@ -78,7 +79,7 @@ def command_lines(body: str, app: str = "") -> list[str]:
     source = body.split("\n")
     env: dict[str, bool] = {}
     found: list[str] = []
-    # `hidden` names the element that hides the following text, or is UNFINISHED; it is empty if nothing does.
+    # `hidden` names the element that hides the following text. UNFINISHED: an unfinished tag hides all the rest.
     quote_depth, hidden = 0, ""
     for token in _markdown().parse(body.translate(_SPACES), env):
         quote_depth += (token.type == "blockquote_open") - (token.type == "blockquote_close")

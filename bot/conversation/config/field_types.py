@@ -39,7 +39,7 @@ SWITCH = [
 
 @dataclass(frozen=True)
 class ItemName:
-    """The message that names a text, or the items of a list."""
+    """The name of the message that says what a text is, or what a list contains."""
 
     message: str
 
@@ -176,7 +176,7 @@ def _as_item(kind: Any, text: str) -> str:
 
 
 def _kind(field: FieldInfo) -> Any:
-    """The type without None, which nobody can write."""
+    """The type without None: only a default can be None, because the parser refuses `null`."""
     options = get_args(field.annotation)
     return next(kind for kind in options if kind is not NoneType) if NoneType in options else field.annotation
 

@@ -77,6 +77,7 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
         return None
     node: YamlNode = parent.value[last]
     if error["type"] == "too_long" and isinstance(node.value, list):
+        # Keep the first items of a long list.
         count, most = len(node.value), error["ctx"]["max_length"]
         del node.value[most:]
         return ConfigError.translatable(
