@@ -1,6 +1,7 @@
 """The hidden first line by which the bot recognises its own comments and issues (C2).
 
-A marker counts only at the very beginning of a text that the bot wrote; callers check its author (comments: `IsOurs`).
+A marker counts only at the very beginning of a text that the bot wrote. Callers check the text's author; for
+comments they use `IsOurs`.
 """
 
 from __future__ import annotations
@@ -68,10 +69,10 @@ the text was written, if any."""
 
 
 def of_app(app_id: int | None) -> IsOurs:
-    """Texts by this App or by a workflow. People who act through the App carry its id too, so only bots count."""
+    """Texts by this App or by a workflow. What people write through the App has its id too, so only bots count."""
     return lambda author, app: author.is_bot and (app == app_id or same_login(author.login, ACTIONS))
 
 
 def of_token(login: Callable[[], str]) -> IsOurs:
-    """Texts by any bot, or by the token's owner: a workflow cannot know which App ran here before."""
+    """Texts by the token's owner, or by any bot: a workflow cannot know which App ran here before."""
     return lambda author, app: author.is_bot or same_login(author.login, login())

@@ -59,7 +59,8 @@ def write_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: fl
         except NotFound:
             store.drop(repo_id)
             stored = None
-    # If `updated_at` is far in the future, the clock was set back: do not wait.
+    # A row without a number says that an attempt is under way. If `updated_at` is far in the future, the clock was set
+    # back: do not wait.
     if stored is not None and abs(now - stored.updated_at) < LEASE:
         raise Retryable(f"another attempt is opening the issue of the {store.kind} in {repo}", after=LEASE)
     own = [issue for issue in github.issues_of(repo, draft.login) if is_kind(issue, store.kind)]
@@ -70,7 +71,6 @@ def write_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: fl
                 github.close(repo, late.number, "not_planned")
         store.set(repo_id, number, now)
         return number
-    # A row without a number says that an attempt is under way.
     store.set(repo_id, None, now)
     try:
         number = github.create_issue(repo, draft.title, draft.body("")).number

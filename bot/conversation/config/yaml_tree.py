@@ -22,6 +22,7 @@ Quote = Callable[[str], str]
 """Formats part of the file, or a literal word, for display."""
 
 Wording = Callable[[Messages, Quote], str]
+"""Writes an error's message in the language of these `Messages`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +76,13 @@ SIZE_MAX = 64 * 1024
 _DEPTH_MAX = 8
 # `12`, `-0.5`, `.5` or `1e3`; `0x1F` stays a text.
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
-_MISSING_NAME = frozenset(("while scanning an alias", "while scanning an anchor"))
+_MISSING_NAME = frozenset(("while scanning an alias", "while scanning an anchor"))  # in the parser's words
 _LITERALS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
 @dataclass(slots=True)
 class YamlNode:
-    """A scalar, list or mapping with its position. `text` is the scalar as written, `keys` has the mapping's keys."""
+    """A scalar, list or mapping with its position. `text` is a scalar's text; `keys` are a mapping's keys as nodes."""
 
     line: int
     column: int
@@ -99,7 +100,7 @@ class YamlNode:
 
 
 def scalar(text: str) -> str | int | float | bool | None:
-    """An unquoted scalar, nearly by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words."""
+    """The value of an unquoted scalar, nearly by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words."""
     if text.lower() in _LITERALS:
         return _LITERALS[text.lower()]
     if not _NUMBER.fullmatch(text):
@@ -124,7 +125,7 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigE
     except MarkedYAMLError as error:
         reader.errors.append(_syntax_error(error))
     except (YAMLError, ValueError, OverflowError) as error:
-        # For forbidden characters the parser gives an offset but no line; for escaped characters it gives neither.
+        # For forbidden characters the parser gives an offset but no line; for impossible escapes it gives neither.
         before = text[: getattr(error, "position", 0)]
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         reader.errors.append(ConfigError.translatable(line, column, lambda say, _: say.no_yaml_character()))

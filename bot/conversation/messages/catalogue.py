@@ -23,7 +23,7 @@ Forms = Mapping[str, Template]
 
 
 class Messages:
-    """All messages in one language, perhaps with a repository's templates; `plain` has no templates. Immutable."""
+    """All messages in one language, perhaps with a repository's templates; `plain` is without them. Immutable."""
 
     def __init__(self, locale: Locale, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
         self.locale = locale
@@ -42,7 +42,7 @@ class Messages:
         return tuple(dict.fromkeys([*gaps, COUNT] if len(forms) > 1 else gaps))
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
-        """Fill a message by its name with values: Markdown, numbers, shares (`float`), days and moments."""
+        """Fill the message of this name. The values are Markdown, numbers, shares (`float`), days or moments."""
         forms = self._forms[name]
         count = values.get(COUNT)
         form = self.locale.form(count) if isinstance(count, int) and len(forms) > 1 else "other"

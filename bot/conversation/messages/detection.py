@@ -24,7 +24,7 @@ _BOILERPLATE = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No r
 _FENCED = re.compile(r"^ {0,3}(```(?=`*[^`\n]*$)|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 # Indented code and log lines, and text between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
-# Part of an address, a path or a name from code. In scripts without spaces, a full stop may also separate sentences.
+# Part of an address, path or name from code. Scripts without spaces are exempt: there a full stop may end a sentence.
 _NOT_PROSE = re.compile(rf"\S://\S|(?![{UNSPACED}])\w[./\\_@=](?![{UNSPACED}])\w")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -33,11 +33,11 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 # Two Han characters or kana count as one word in Latin letters.
 _CJK_PER_WORD = 2
 _CJK_MIN = 4
-# The lowest share of kana in Japanese. The test text with the fewest kana has .6.
+# With a lower share of kana, a text counts as Chinese. Every Japanese test text has .6 or more.
 _KANA_MIN = 0.08
 
-# Words that occur in nearly every text of a language and rarely in other languages: no German "die" or Spanish "no",
-# which are frequent in English too. Without the languages that the bot does not speak, Portuguese would count as
+# Words that occur in nearly every text of a language. The German, French and Spanish lists lack words that are frequent
+# in English too, such as "die" and "no". Without the languages that the bot does not speak, Portuguese would count as
 # Spanish.
 _FUNCTION_WORDS = {
     "en": "the and is are it to of this that with when not for be was have has does doesn't there but you my can if i "

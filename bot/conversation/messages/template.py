@@ -88,18 +88,18 @@ _CODE = re.compile(r"(`+[^`]+`+)")
 _BALANCED = re.compile(r"(`+)[^`]+\1")
 _SPECIAL = re.compile(r"[\\`\[\]|~]")
 _ACTIVE = re.compile(
-    # As in `escape.py`. A piece may also end within an emoji's name, since text follows it.
+    # As in `escape.py`. A piece may also end within an emoji's name, which a gap's value may complete.
     r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}(?::|\Z))|(?<![0-9A-Za-z])(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)",
     re.IGNORECASE,
 )
-_HEX = re.compile(r"[0-9a-fA-F]{7,}")
+_HEX = re.compile(r"[0-9a-fA-F]{7,}")  # may name a commit
 
 
 def _harmless(piece: str) -> str:
     line = re.sub(r"\s+", " ", "".join(char if _visible(char) else " " for char in without_invisible(piece)))
     spans = _CODE.split(line)
     return "".join(
-        # Only the first line of the bot's comments may look like a marker, so break one in code, too.
+        # Only the first line of the bot's comments may look like a marker, so break a marker in code, too.
         span.replace("<!--", f"<{_ZERO_WIDTH_SPACE}!--") if _BALANCED.fullmatch(span) else _plain(span)
         for span in spans
     )
