@@ -49,7 +49,7 @@ def source_name(source: str, say: Messages) -> str:
 
 
 def queries_block(report: Report, say: Messages) -> str:
-    """Every query with its source and hit count (F7, F8), and whether the answer came from the cache (T5)."""
+    """The queries, each with its source and hit count (F7, F8), and whether the answer came from the cache (T5)."""
     if not report.queries:
         return ""
     shown = [query_line(query, say) for query in report.queries[:QUERIES_MAX]]
@@ -83,7 +83,7 @@ def query_line(query: QueryRun, say: Messages) -> str:
     if query.problem:
         notes.append(remark_words(query.problem, say))
     if query.cached:
-        # The note contains square brackets. They make no link, because the comment defines none of that name.
+        # The note contains square brackets. They make no link, because the comment defines no link of that name.
         notes.append(say.cached(time=escape(query.cached, 20)))
     return say.query(query=code(query.query), notes=say.comma().join(notes), source=source_name(query.source, say))
 
@@ -139,7 +139,7 @@ def correction_block(first: Candidate | None, say: Messages) -> str:
     lines = []
     for spec in (COMMANDS_BY_NAME[name] for name in (*names, CommandName.HELP)):
         command = spec.syntax if first is None else spec.syntax.replace("#N", f"{first.repo}#{first.number}")
-        # Only the people of the other repository decide what the bot shows in that repository.
+        # `not` has no effect in the other repository: only the people there decide what the bot shows them.
         elsewhere = spec.name is CommandName.NOT and first is not None and first.repo
         effect = say.command_not_elsewhere() if elsewhere else command_words(spec.name, say)
         if spec.who is Requirement.ANYONE:

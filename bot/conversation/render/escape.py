@@ -39,7 +39,7 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
     marks = 0
     for char in text[:_READ_MAX]:
         if is_ignorable(char):
-            # It does not separate a mark from its letter. `without_invisible` removes it unless the text needs it.
+            # Ignorable characters do not separate a mark from its letter. `without_invisible` removes needless ones.
             kept.append(char)
             continue
         category = unicodedata.category(char)
@@ -117,7 +117,7 @@ _DOLLAR = re.compile(r"(?<!<span>)\$")
 
 
 def no_formula(*texts: str) -> list[str]:
-    """Escape the dollar signs in escaped texts of one paragraph, where two dollar signs would make a formula.
+    """Escape the dollar signs in the Markdown texts of one paragraph, if there are several: two make a formula.
 
     GitHub documents only `<span>` for this.
     """

@@ -57,9 +57,9 @@ def reason_words(candidate: Candidate, say: Messages) -> list[str]:
 
 
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
-    """The one reason to show (C3), followed by GitHub's opinion (F8a) and a difference in surface, if there are any.
+    """The main reason (C3), then GitHub's opinion (F8a) and labels of different surfaces (app, editor, …), if any.
 
-    Shows the first reason; but in place of a single shared identifier, several words that the titles share.
+    The main reason is the first one, except that several words shared by the titles precede a single shared identifier.
     """
     extra = [reason for reason in reasons if reason.code in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
     main = [reason for reason in reasons if reason not in extra]

@@ -74,7 +74,7 @@ class Replies:
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
-        """The answer to `of #asked`. `root`: the open issue to which #asked leads, else #asked, maybe `closed`."""
+        """The answer to `of #asked`. `root` is the open issue to which #asked leads, or #asked if all are `closed`."""
         if closed:
             return self.say.of_done_closed(issue=self.links.issue(root))
         if asked == root:
@@ -82,7 +82,7 @@ class Replies:
         return self.say.of_done_root(asked=self.links.issue(asked), issue=self.links.issue(root))
 
     def refused_root(self, asked: int, root: int, refused: str) -> str:
-        """The refusal of `of #asked`. `refused` gives a reason about `root`, so first name both issues."""
+        """The refusal of `of #asked`. The reason, `refused`, speaks of `root`, so first say that #asked leads to it."""
         if asked == root:
             return refused
         return self.say.of_leads(asked=self.links.issue(asked), issue=self.links.issue(root), says=refused)
