@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from bot.domain.entities import Actor, Repository
 
-# Prefixes of partitions: for background work, and for background work that takes hours.
+# Jobs of one partition run one at a time. Prefixes for background work, and for background work that takes hours:
 BACKGROUND = "index:"
 REPLAY = f"{BACKGROUND}replay:"
 
@@ -160,10 +160,10 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class IndexEvent(_Step):
-    """The next step of a backfill, or of a round that asks GitHub which indexed issues still exist.
+    """The next step of a backfill, which reads all issues, or of a round that asks whether indexed issues still exist.
 
-    That round has looked up all issues up to number `checked`, which is None in a backfill. If `completed` is set, the
-    event stands for the work that follows the first backfill.
+    Such a round has looked up all issues up to number `checked`, which is None in a backfill. If `completed` is set,
+    the event stands for the work that follows the first backfill.
     """
 
     checked: int | None = None

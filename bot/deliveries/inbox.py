@@ -73,7 +73,7 @@ class Inbox:
     def check(self) -> None:
         """Raise QueueUnavailable if the queue cannot take a delivery now: no table, no right to write, or no space."""
         with self._ready(), self._engine.connect() as connection:
-            # Somebody may have removed the file since this process started.
+            # Somebody may have removed the database's file since this process started.
             connection.execute(sa.select(jobs.c.number).limit(1))
             if connection.dialect.name == "sqlite":
                 # SQLite grants the write lock even on a full disk, and a trial write at each check would wear the disk.
@@ -101,7 +101,7 @@ class Inbox:
             with write(self._engine) as connection:
                 erased = connection.execute(erase).rowcount
             if erased:
-                empty_log(self._engine)
+                empty_log(self._engine)  # SQLite's log keeps deleted text.
 
     def close(self) -> None:
         self._engine.dispose()

@@ -6,7 +6,7 @@ The receiver checks the signature as always, so a channel can withhold or repeat
 channel repeats a delivery under another event's name, `bot.deliveries.payloads` refuses the delivery.
 
 The signature covers GitHub's bytes, but smee.io passes on a parsed body. GitHub sends compact JSON, so its bytes can
-usually be rebuilt (`bodies`). Newer servers pass on the raw bytes (smee's own `rawdata`, gosmee's `bodyB`).
+usually be rebuilt (`bodies`). Newer servers pass on the raw bytes: smee as `rawdata`, gosmee as `bodyB`.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ def read(data: str, secrets: Sequence[str]) -> RelayedDelivery | None:
 def bodies(message: Mapping[str, Any]) -> Iterator[bytes]:
     """The possible bodies, the likeliest first: the raw bytes if the channel sends them, then the rebuilt body.
 
-    GitHub escapes control characters in upper case (`\\u001B`), JavaScript and Python in lower case, as Octokit's
-    verification found. A body with a number that JavaScript cannot hold, or with `1.0`, cannot be rebuilt.
+    GitHub escapes control characters in upper case (`\\u001B`), JavaScript and Python in lower case. A body with a
+    number that JavaScript cannot hold, or with `1.0`, cannot be rebuilt.
     """
     raw = message.get("rawdata")
     if isinstance(raw, dict) and isinstance(raw.get("data"), list):

@@ -307,7 +307,7 @@ class Queue:
         for ended, keep in (("done", KEEP_DONE), ("dead", KEEP_DEAD)):
             while self._change(CLEAN, ended=ended, keep=keep) == _BATCH:
                 time.sleep(_PAUSE)
-        empty_log(self.engine)
+        empty_log(self.engine)  # SQLite's log keeps deleted text.
 
     def _end(self, claim: ClaimedJob, values: str, **parameters: Any) -> bool:
         end = (END % values, {"id": claim.id, "token": claim.token, **parameters})
@@ -373,7 +373,7 @@ class Schedule:
         return self._queue.reschedule(claim, task.wait(now))
 
     def repair(self, *, starting: bool = False) -> None:
-        """Make a stuck task due: somebody has set the clock back, or the task's run was given up a turn ago.
+        """Make stuck tasks due. A task is stuck if the clock was set back, or if its run was given up a turn ago.
 
         When a worker is `starting`, also add missing tasks, which are due at once, and make the `at_start` tasks due.
         """

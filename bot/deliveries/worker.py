@@ -44,8 +44,8 @@ log = logging.getLogger(__name__)
 RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
 # A delivery, or a job of another queue, counts as hung after this long. Replaying a repository's past takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
-# After a limit of GitHub's, a repository's opened issues wait for LONGEST_POSTPONED at most. This worker claims none of
-# the repository's deliveries for _LIMIT_PAUSE.
+# When GitHub's rate limit stops a job, the repository's opened issues wait for LONGEST_POSTPONED at most. This worker
+# claims none of the repository's deliveries for _LIMIT_PAUSE.
 LONGEST_POSTPONED, _LIMIT_PAUSE = 300.0, 2.0
 # The wait before asking an absent database again, and before offering a task to another version's workers.
 RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
@@ -63,9 +63,9 @@ class Job:
 
 @dataclass(eq=False, slots=True)
 class _RunningJob:
-    """A job in its thread. After `deadline` (monotonic clock) it counts as hung; None once the handler has ended.
+    """A job in its thread. `thread` is the thread's id. `lost`: the lease has ended, so this worker records no outcome.
 
-    `thread` is the thread's id. `lost`: the lease has ended, so this worker records no outcome.
+    After `deadline` (monotonic clock) the job counts as hung. `deadline` is None once the handler has ended.
     """
 
     claim: ClaimedJob
@@ -161,8 +161,8 @@ class Worker:
     def _claim_some(self) -> bool:
         """Claim jobs of each queue that has a free slot; returns whether any job was claimed.
 
-        Only one suspect job runs at a time. No other delivery runs beside a suspect delivery, so that its crash takes
-        none down. A suspect job of another queue can take hours, so deliveries do run beside it.
+        A suspect job has killed two workers; only one runs at a time. No other delivery runs beside a suspect delivery,
+        so its crash takes none down. A suspect job of another queue can take hours, so deliveries do run beside it.
         """
         with self._changed:
             free = {queue for queue, slots in self._free.items() if slots}
@@ -229,7 +229,7 @@ class Worker:
         with working_on(here), span("job", claim.id, attempt=here.attempt) as traced:
             error = None
             try:
-                if claim.payload:  # An erased repository's job has none, and nothing left to try (C6a).
+                if claim.payload:  # An erased repository's job has no payload, and needs no work (C6a).
                     self._handle(Job(claim.id, from_json(claim.payload), claim.attempts + 1, claim.arrived))
             except Exception as raised:
                 error = raised
