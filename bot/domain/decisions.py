@@ -25,7 +25,8 @@ class DecisionOutcome(StrEnum):
     """The consequence of a decision for the comment.
 
     `EDITED`: the comment has a new text. `UNCHANGED`: the comment keeps its text. `SHADOW`: outside `mode: shadow`, the
-    bot would have posted a comment. `SILENT`: the bot had nothing to say. `LEFT_ALONE`: the bot skipped the issue.
+    bot would have posted a comment. `SILENT`: the bot posted no comment. `LEFT_ALONE`: the bot skipped the issue, or
+    GitHub refused the comment.
     """
 
     POSTED = "posted"
@@ -51,8 +52,8 @@ class Decision:
     """The decision about issue `number`. `at` is in seconds since 1970.
 
     `cause` says why the bot searched: the action of an `issues` event, `command`, or `verdict` after a `not` or `undo`.
-    `mode` is the repository's setting. `reason` says why the bot stayed silent. `threshold` is the probability from
-    which on a candidate counts as shown; a command's answer can list less likely ones, too.
+    `mode` is the repository's setting. `reason` says why the bot posted nothing. `threshold` is the least probability
+    of a candidate that counts as shown; a command's answer can list less likely ones, too.
     """
 
     number: int

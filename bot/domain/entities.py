@@ -188,7 +188,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """A person's access, by GitHub's booleans: GitHub's word for the permission never says triage (C5)."""
+    """A person's access (C5), in GitHub's booleans. GitHub's single word for the access cannot say "triage"."""
 
     pull: bool = False
     triage: bool = False
@@ -201,7 +201,7 @@ class Permission:
 class Likeness:
     """GitHub's own judgement of the similarity of two issues (F8a).
 
-    `score` is on GitHub's scale, which exceeds 1, or None. `confidence` is a word from "high" to "low".
+    `score` is GitHub's number, which can exceed 1, or None. `confidence` is a word from "high" to "low".
     """
 
     score: float | None

@@ -1,7 +1,7 @@
 """Errors, sorted by who can act on them, and remarks on searches that went wrong.
 
 `UserError` is for a person: its text says what is wrong and how to fix it. `Retryable` is for the queue, which tries
-the same work again later. `GitHubError` is a refusal. An error of no class here is a bug of ours.
+the same work again later. `GitHubError` is a refusal by GitHub. Any other error is usually a bug of ours.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class GitHubError(DoppelError):
 
 
 class NotFound(GitHubError):
-    """404 or 410: the resource does not exist, or the App may not see it. Or a redirect: it has moved."""
+    """404 or 410: the resource does not exist, or the App may not see it. Or a redirect: the resource has moved."""
 
 
 class Forbidden(GitHubError):
@@ -149,12 +149,12 @@ class KeyRefused(Retryable):
 
 
 def access_refused(problem: Exception) -> str:
-    """If GitHub refused a request because of who asks, the problem and its remedy; empty for any other error."""
+    """The text for people about a wrong token or key, or a resource that is hidden or has moved; otherwise empty."""
     match problem:
         case Forbidden(unknown=True):
             return f"{problem}: GitHub does not know who asks; GITHUB_TOKEN is wrong or has expired"
         case NotFound(status=301):
-            # It has moved, as the message says.
+            # The message already says that the resource has moved.
             return str(problem)
         case NotFound():
             return (

@@ -1,6 +1,6 @@
 """People's feedback on the bot's decisions, and the threshold learned from it, as values. Pure.
 
-`bot.quality.feedback` makes labelled pairs of the feedback; `bot.quality.calibration` learns the threshold from them.
+`bot.quality.feedback` makes labelled pairs from the feedback; `bot.quality.calibration` learns the threshold from them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class FeedbackSignal:
 
 
 class UserVerdictKind(StrEnum):
-    """`NOT` rejects a pair in both directions until an `undo`. `OF` closes the first as a duplicate of the second."""
+    """`NOT` rejects a pair both ways until an `undo`. `OF` closes its first issue as a duplicate of the second."""
 
     NOT = "not"
     OF = "of"
@@ -84,7 +84,7 @@ class UserVerdict:
 
 
 class Fold(StrEnum):
-    """Whether the bot has folded (minimised) its comment. `LEFT`: the bot never changes that again (`decide_fold`)."""
+    """Whether the bot has folded (minimised) its comment. `LEFT`: the bot never folds or unfolds it again."""
 
     OPEN = ""
     FOLDED = "folded"

@@ -13,14 +13,14 @@ from enum import StrEnum
 from bot.domain.errors import Remark
 
 JUDGE = "judge"
-"""The judge's name as a source of problems (F9)."""
+"""The judge's name in a report's problems (F9)."""
 
 MOST_JUDGED = 5
 """The most candidates in a question (J2)."""
 
 
 class JudgeVerdict(StrEnum):
-    """`SAME`: one fix or decision settles both issues. `RELATED`: people who triage one issue should see the second."""
+    """`SAME`: one fix or decision settles both issues. `RELATED`: people who triage one issue should see the other."""
 
     SAME = "same"
     RELATED = "related"
@@ -60,7 +60,7 @@ class JudgeQuestion:
 class JudgeAnswer:
     """What the judge `said`: its verdicts by candidate number.
 
-    `by` names the model and the prompts. `problem` says why candidates have no verdict.
+    `by` names the model and the prompts. `problem` says why some or all candidates have no verdict.
     """
 
     said: Mapping[int, JudgedPair] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Turns the probability that two issues report the same thing into a word (P4), and bounds measured shares. Pure.
+"""Turns the probability that two issues report the same thing into a word (P4); computes confidence intervals. Pure.
 
 The probability is how likely a careful reader of both texts is to call them the same report (P1). No other module turns
 it into a word.
@@ -13,7 +13,7 @@ LIKELY = 0.6
 """The default of the setting `likely`: from this probability on, the bot calls a candidate likely."""
 
 VERY_LIKELY = 0.85
-"""From this probability on, readers hardly ever disagree."""
+"""From this probability on, careful readers hardly ever say that the two are different reports."""
 
 POSSIBLY = 0.1
 """Candidates below this probability are called unlikely. Feedback never moves the threshold below it."""
@@ -52,8 +52,8 @@ def likelihood(probability: float, likely: float = LIKELY) -> Likelihood:
 
 Interval = tuple[float, float]
 
-# The confidence level of all intervals is 95 %: that share of a normal distribution lies within this many standard
-# deviations of its mean.
+# All intervals have a confidence level of 95 %: 95 % of a normal distribution lies within 1.96 standard deviations of
+# the mean.
 _Z = 1.96
 
 

@@ -1,6 +1,6 @@
-"""Merges groups of items (D2, D8): which item survives, the summed counters, and the order of the groups. Pure.
+"""Merges equivalent items into groups (D2, D8): one item survives, and the counters of all are summed. Pure.
 
-Two callers form the groups: `bot.interfaces.agents` from the entries of a playbook, the backlog scan from issues.
+`bot.interfaces.agents` merges the entries of a playbook. The backlog scan merges issues; their counters are 👍 and 👎.
 """
 
 from __future__ import annotations

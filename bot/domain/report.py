@@ -55,7 +55,7 @@ class Reason:
 ItemKind = Literal["issue", "pull request", "discussion"]
 
 INDEX = ("full-text", "vectors")
-"""The sources in a repository's own index. `Report.indexed` looks only for the first."""
+"""The sources in a repository's own index."""
 
 
 class SearchOutcome(StrEnum):
@@ -91,12 +91,12 @@ class QueryRun:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An issue (usually an earlier one) that may report the same thing, or a pull request or discussion about it.
+    """An issue (usually earlier), pull request or discussion that may be about the same thing as the target issue.
 
     `similarity` is the titles' Dice-Sorensen score (F5), `title_ratio` is rapidfuzz's token ratio, both in [0, 1].
-    `relevance` is the ranking's sort key. `confidence` is the probability that both are the same issue, None if no
-    model judged them. `workflow_state` is the issue's state in a project; `workflow_state_reason` says why GitHub gave
-    no states. `reasons` come strongest first. `sources` are all sources that found the candidate (H2). `repo` is
+    `relevance` is the ranking's sort key. `confidence` is the probability that target and candidate report the same,
+    None if no model judged them. `workflow_state` is the issue's state in a project; `workflow_state_reason` says why
+    GitHub gave none. `reasons` come strongest first. `sources` are all sources that found the candidate (H2). `repo` is
     `OWNER/REPO`, empty for the target's own repository. `also` are numbers of issues in the candidate's repository that
     report the same thing. `named` says whether the target's text names the candidate. `verdict` is the judge's (J);
     `unjudged` is the confidence without the verdict.
@@ -132,7 +132,7 @@ class Candidate:
 
     @property
     def source_haystack(self) -> str | None:
-        """The first source that found the candidate (H1). None if no source did, which `explain` allows."""
+        """The first source that found the candidate (H1). None if no source did: `Finder.compare` allows that."""
         return self.sources[0] if self.sources else None
 
     @property
@@ -141,7 +141,7 @@ class Candidate:
         return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
 
 
-# The JSON has these fields only if the judge has read the candidate.
+# `Report.to_json` writes these fields only if the judge has read the candidate.
 _JUDGED = ("verdict", "unjudged")
 
 MENTION_FROM = 0.05
@@ -155,7 +155,7 @@ class Evidence:
     `rank` counts all candidates from the best, which has 1. `sources` maps each source to the candidate's rank
     there, or to None if that source found only a duplicate of the candidate. `shown` says whether the comment lists the
     candidate as likely enough, or would. `titles` are two scores of the titles, by letters and by words. `reasons` are
-    codes. `repo` is OWNER/REPO of another repository. `verdict` is the verdict of the judge `judged_by`; `unjudged` is
+    codes. `also` and `repo` are as in `Candidate`. `verdict` is the verdict of the judge `judged_by`; `unjudged` is
     the probability without that verdict.
     """
 
@@ -217,7 +217,7 @@ class Report:
 
     @property
     def indexed(self) -> bool:
-        """Whether the repository's own index has answered. If so, the answer does not depend on GitHub's searches."""
+        """Whether the index's full-text search has answered. If so, the report does not depend on GitHub's searches."""
         return any(run.source == INDEX[0] for run in self.queries)
 
     @property
@@ -240,6 +240,7 @@ class Report:
         asked = {run.source for run in self.queries if run.hits is not None} | set(self.failed)
         not_asked = tuple(name for name in names if name not in asked)
         outcome = SearchOutcome.NONE if self.outcome is SearchOutcome.FOUND and not candidates else self.outcome
+        # If nobody asked any of these sources, the report says nothing about them.
         if not candidates and len(not_asked) == len(set(names)):
             outcome = SearchOutcome.INCONCLUSIVE
         return replace(
