@@ -55,7 +55,7 @@ REFUSED_SIGNATURE = 401
 class DeliveryAttempt:
     """An attempt at a delivery. `status_code` is the receiver's answer; 0 means that the receiver did not answer.
 
-    `guid` is `X-GitHub-Delivery`, which all attempts share. `taken` says whether GitHub calls the attempt a success.
+    `guid` is `X-GitHub-Delivery`, the same for all attempts. `taken` says whether GitHub calls the attempt a success.
     """
 
     id: int
@@ -71,6 +71,7 @@ class AppClient:
 
     def __init__(self, api: Api, api_of: Callable[[int], Api], skew: Callable[[], float | None]) -> None:
         self._api = api
+        # Takes the id of an installation.
         self._api_of = api_of
         self._skew = skew
 
@@ -105,7 +106,7 @@ class AppClient:
     def is_installed_on(self, repo: RepoRef, repo_id: int) -> bool:
         """Whether the App is installed on a repository, even if the installation is suspended."""
         try:
-            # Forbidden means a suspended installation: the App may always ask which installation covers a repository.
+            # Forbidden means a suspended installation: GitHub refuses its token, but always answers the App itself.
             with suppress(Forbidden):
                 self.repository(repo, repo_id)
         except NotFound:
@@ -201,7 +202,7 @@ class VisitorClient:
         return str(self._api.call("read who signs in", self._api.rest.users.get_authenticated)["login"])
 
     def repositories_to_triage(self) -> Iterator[int]:
-        """The ids of the App's repositories in which the person may triage."""
+        """The ids of the repositories that have the App and in which the person may triage."""
         rest = self._api.rest.apps
         first = self._api.call(
             "list the installations of who signs in",

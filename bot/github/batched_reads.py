@@ -100,8 +100,8 @@ class Closings(NamedTuple):
 def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
     """What last closed each of these issues. Reads a hundred issues per request.
 
-    The result omits closers in other repositories, which some readers may not see. It omits an issue without a closer,
-    such as one that a person closed by hand, unless it has a milestone. If GitHub fails, the result is incomplete.
+    The result omits closers in other repositories, which some readers may not see. It omits an issue that has neither a
+    closer (a person may have closed the issue by hand) nor a milestone. If GitHub fails, the result is incomplete.
     """
     found: dict[int, Closer] = {}
     releases: tuple[Release, ...] = ()
@@ -150,7 +150,7 @@ def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
 
 
 def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int | None]:
-    """The original of each issue. None if the issue has no original, or one that is hidden or in another repository.
+    """The original of each issue; None if there is none, or if the original is hidden or in another repository.
 
     The result omits issues that caused an internal error of GitHub's, and is empty on servers without `duplicateOf`.
     """

@@ -40,7 +40,7 @@ _NOT_THERE_YET = "Could not resolve to a node with the global id"
 def translate(operation: str, problem: GitHubException) -> DoppelError:
     """The error to raise for `problem`. `operation` describes the request in a few words.
 
-    The error never quotes a library's message, because some quote headers, which may hold a token.
+    The error never quotes a library's message: such a message may quote a header with a token.
     """
     cause: BaseException = problem
     # githubkit wraps in a RequestError whatever its transport raises, such as our own errors.
@@ -53,7 +53,7 @@ def translate(operation: str, problem: GitHubException) -> DoppelError:
     if isinstance(problem, RequestTimeout):
         return Unavailable(f"{operation}: GitHub did not answer in time")
     if isinstance(cause, ValueError):
-        # For example, the connection broke in the middle of an answer that contained a new token.
+        # For example, githubkit asked for a new token, and the connection broke in the middle of the JSON answer.
         return Unavailable(f"{operation}: the answer cannot be read ({type(cause).__name__})")
     return GitHubError(operation, 0, f"the request failed ({type(cause).__name__})")
 
@@ -146,7 +146,7 @@ class Api:
                 break
             self.forget_tokens()
         if attempt == 2 and isinstance(error, Forbidden) and error.unknown:
-            # Do not raise Forbidden: access has not ended, so nothing must be erased.
+            # Do not raise Forbidden, which would tell the caller that access has ended.
             if self._installed:
                 # It takes seconds until all of GitHub knows a new token (octokit/auth-app.js retries for five).
                 raise Unavailable(f"{operation}: GitHub does not know the new token yet")
@@ -194,7 +194,7 @@ class Api:
     def pages(
         self, operation: str, request: Callable[..., githubkit.Response[Any, Any]], most: int, within: str = ""
     ) -> Iterator[Any]:
-        """Up to `most` items of a list, found in the field `within`, if any. `request` takes `per_page` and `page`."""
+        """Up to `most` items of a list, from the field `within` if named. `request` takes `per_page` and `page`."""
         page = 0
         while page * PAGE < most:
             page += 1

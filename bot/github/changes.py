@@ -1,4 +1,4 @@
-"""Reads a repository's issues in the order of their last change: for the index (REST), or as history (GraphQL).
+"""Reads a repository's issues, earliest change first: by REST for the index, by GraphQL for the evaluation.
 
 https://docs.github.com/rest/issues/issues#list-repository-issues. GitHub numbers pages only up to 10,000 entries; after
 that the `Link` header has the cursor `after`. An ETag is valid only as long as the token, an hour at most.
@@ -40,8 +40,8 @@ class ChangesPage:
     """A page of issues without pull requests, earliest change first.
 
     `last` is when the last entry, an issue or a pull request, was changed; None for an empty page. `more` says whether
-    pages follow. `after` is the next page's cursor; empty without one, or if the server only numbers pages. `etag` is
-    empty for a full page. `unchanged` means that the caller's `etag` is still valid; the page then has no issues.
+    pages follow. `after` is the next page's cursor; empty on the last page, or if the server only numbers pages. `etag`
+    is empty for a full page. `unchanged` means that the caller's `etag` is still valid; the page then has no issues.
     """
 
     issues: tuple[Issue, ...] = ()
@@ -85,7 +85,7 @@ def changed_issues(
     budget = _budget(raw.headers)
     if raw.status_code == 304:
         if not etag:
-            # A proxy between us and GitHub has added an ETag of its own.
+            # A proxy between us and GitHub has added its own ETag to our request.
             raise Unavailable(f"{operation}: GitHub answered 304 to who knows nothing yet")
         return ChangesPage(etag=etag, unchanged=True, budget=budget)
     entries: list[Mapping[str, Any]] = api.read(operation, response)
@@ -146,8 +146,8 @@ def _budget(headers: Mapping[str, str]) -> Budget | None:
     return Budget(remaining, limit, max(0.0, reset - now))
 
 
-# Issues per page. GitHub gives up on an answer, or on parts of it, that takes ten seconds or too many resources. Then
-# `history` halves the page, until it has SMALLEST issues or fewer.
+# Issues per page. If an answer takes ten seconds or too many resources, GitHub gives up on the answer or on parts of
+# it. Then `history` halves the page, until it has SMALLEST issues or fewer.
 LARGEST, SMALLEST = 50, 5
 
 # Read the last comments, because people explain there why they close an issue. Issues have few duplicate marks.

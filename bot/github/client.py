@@ -1,8 +1,8 @@
 """The entry point to GitHub: one object per process, which makes the clients of the App, installations and people.
 
-The App signs its own tokens, which are valid for ten minutes. A token of an installation is valid for an hour:
+The App signs its own tokens, which are valid for ten minutes at most. A token of an installation is valid for an hour:
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/about-authentication-with-a-github-app
-githubkit fetches the installations' tokens. This module signs the App's by GitHub's clock, and stores both kinds.
+githubkit fetches the installations' tokens. This module signs the App's tokens by GitHub's clock, and keeps both kinds.
 """
 
 from __future__ import annotations
@@ -190,8 +190,7 @@ class GitHub:
         self._jitter = jitter
         self._connections: httpx.BaseTransport = open_connections(self._api_url)
         self._transports: dict[str, httpx.BaseTransport] = {}
-        # By installation and the repositories to which its token is limited; `()` is the App's own. Entries stay,
-        # because an Api with its tokens takes only a few kB.
+        # The keys are as in `_app_api`. Entries stay, because an Api with its tokens takes only a few kB.
         self._apis: dict[tuple[int, ...], Api] = {}
         self._lock = threading.Lock()
 

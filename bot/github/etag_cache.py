@@ -1,6 +1,6 @@
 """Conditional requests (T6): reuse a cached answer if GitHub confirms by its ETag that nothing has changed.
 
-The confirmation, status 304, does not count towards the primary limit. GitHub gives it only to tokens that may read.
+The confirmation, status 304, does not count towards the primary limit. Only tokens that may read the answer get it.
 https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Use conditional requests"
 """
 
@@ -95,7 +95,7 @@ class ConditionalTransport(httpx.BaseTransport):
         return response
 
     def _cache_key(self, request: httpx.Request) -> str:
-        """The key of a request in the cache; empty for an uncached path, or if the caller sends its own ETag."""
+        """The key of a request in the cache; empty if its answer is not cached, or if the caller sends its own ETag."""
         path = request.url.path.removeprefix(self._base_path)
         if request.method != "GET" or not _CACHED_PATHS.fullmatch(path) or "If-None-Match" in request.headers:
             return ""

@@ -60,8 +60,8 @@ class Vote:
 class Votes:
     """The votes on a comment. `author` opened the issue (empty: unknown). `folded` is the reason for a fold, or empty.
 
-    `since` has a time for each kind of vote (True: 👍, False: 👎) of which the bot read only the latest votes: that of
-    the earliest vote read, in seconds since 1970. `locked` says whether the issue is locked.
+    If the bot read only the latest votes of a kind (key True: 👍, False: 👎), `since` has the time of the earliest of
+    these votes, in seconds since 1970. `locked` says whether the issue is locked.
     """
 
     author: str

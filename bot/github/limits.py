@@ -119,8 +119,8 @@ def find_limit(
     headers = answer.headers
     # `message` is what the answer says, perhaps about a limit; `used_up` says whether no request remains of `resource`.
     if answer.status == 422:
-        # "The endpoint has been spammed": the error has the code `abuse` (octokit/plugin-throttling.js, 775) or the
-        # message of GraphQL's mutations, which REST passes on (cli/cli, 4801).
+        # GitHub sends 422 also for spamming. Then an error has the code `abuse` (octokit/plugin-throttling.js, 775), or
+        # the message _TOO_QUICK, which REST passes on from GraphQL (cli/cli, 4801).
         errors = _errors(_read(answer.body))
         too_quick = any(error.get("code") == "abuse" or error.get("message") == _TOO_QUICK for error in errors)
         message, used_up = _TOO_QUICK if too_quick else "", False
@@ -172,7 +172,7 @@ def message_of(body: bytes) -> str:
 
 
 def _limit_in(body: bytes) -> tuple[str, bool]:
-    """The message about a limit in a GraphQL answer of status 200 (empty without a limit), and whether it is primary.
+    """The message about a limit in a GraphQL answer of status 200 (empty: no limit), and whether the limit is primary.
 
     https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api: an error's type reveals
     the primary limit. Only the message reveals a secondary limit.

@@ -1,4 +1,4 @@
-"""Reads and writes a repository. The methods in this module use REST; `RepoClient` adds those of other modules."""
+"""Reads and writes a repository by REST. `RepoClient` also has the functions of other modules as methods."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class RepoClient:
 
     All operations raise Forbidden, RateLimited and Unavailable. Writes also raise NotFound and Invalid. The
     docstring of a read says whether it raises NotFound. The client retries all operations except `create_comment` and
-    `create_issue`. If one of these two raises Unavailable, the comment or issue may exist: look for its marker before
-    trying again.
+    `create_issue`. If one of these two raises Unavailable, the comment or issue may exist: before trying again, look
+    for the hidden marker in its first line.
     """
 
     label_events = as_method(label_events)
@@ -304,7 +304,7 @@ def _cached(
         bound.apply_defaults()
         _, *without_self = bound.arguments.items()
         arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in without_self}
-        # T5: the tracker's rule for unknown tools would take two issues of one repository for the same question.
+        # T5: the tracker's default rule could take two issues of one repository for the same question.
         client._tracker.add_rule(tool, equal)
         answer = client._tracker.call(
             client._key, tool, arguments, partial(method, client, *args, **kwargs), fresh=client._fresh, keep=keep

@@ -40,7 +40,7 @@ class SearchPage:
 def search(api: Api, query: str, *, hybrid: bool = False) -> SearchPage:
     """Search once: lexically (GitHub allows 30 searches a minute), or `hybrid` (10 a minute).
 
-    Raises Invalid with GitHub's explanation for a refused query, for example with a repository's former name.
+    Raises Invalid with GitHub's explanation for a refused query, for example one with a repository's former name.
     """
     data = api.call(
         "search issues",
@@ -58,7 +58,7 @@ def search(api: Api, query: str, *, hybrid: bool = False) -> SearchPage:
 
 log = logging.getLogger(__name__)
 
-# By these statuses, GitHub refuses a feature; 401, 451 and redirects have other causes.
+# The statuses by which GitHub refuses a feature. Other refusals (401, 451, redirects) have other causes.
 _REFUSALS = (403, 404, 410)
 
 
@@ -75,9 +75,9 @@ class SimilarIssues:
 
 
 def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
-    """Ask GitHub for all similar issues: GitHub's own threshold favours precision, and its scale is unknown.
+    """Ask GitHub for similar issues, by GitHub's own threshold: nobody knows the scale on which to choose another.
 
-    If GitHub does not rank them in this repository, it refuses or returns bare issues. Then do not ask again for a day.
+    Where GitHub does not rank issues, it refuses, or returns issues without its judgement. Then do not ask for a day.
     """
     feature = f"similar issues in {repo.key}"
     if feature in api.switched_off:
@@ -211,7 +211,7 @@ class Thread:
     """An issue with its latest `comments`, oldest first. GraphQL does not say which App wrote a comment.
 
     If the issue is closed as a duplicate within this repository, `original` is the original's number, else 0. `whole`:
-    `comments` has all comments. `thumbs` are the caller's own reactions by the comment's id: "+1", "-1" or empty.
+    `comments` has all comments. `thumbs` are the bot's own reactions by the comment's id: "+1", "-1" or empty.
     """
 
     number: int
@@ -223,7 +223,7 @@ class Thread:
 
 
 def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
-    """The threads with commands that were changed at `since` (ISO 8601; empty for all) or later.
+    """The threads that have commands and were changed at `since` (ISO 8601; empty for all) or later.
 
     Latest change first for each of PHRASES, each thread once. Raises GitHubError, RateLimited, Unavailable.
     """
@@ -255,12 +255,13 @@ def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
 
 
 def _search(repo: RepoRef, phrase: str, since: str, until: str) -> str:
-    # Latest change first: an issue that changes meanwhile moves to the front. Then others may come twice; none is lost.
+    # Latest change first: a changed issue moves to the front, so that later pages may repeat others, but skip none.
     changed = f" updated:{since or '*'}..{until or '*'}" if since or until else ""
     return f'repo:{repo} is:issue in:comments "{phrase}"{changed} sort:updated-desc'
 
 
 def _query(after: Mapping[str, object]) -> str:
+    """One request for these searches. Search `s0` has the variables `qs0` (its query) and `as0` (its cursor)."""
     declared = ", ".join(f"$q{name}: String!, $a{name}: String" for name in after)
     searches = "\n".join(
         f"  {name}: search(type: ISSUE, query: $q{name}, first: {_PAGE}, after: $a{name}) {{ ...found }}"
