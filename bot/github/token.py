@@ -20,7 +20,7 @@ from bot.github.client import GitHub
 from bot.github.repository import RepoClient
 
 INSTALLATION = 1
-"""A made-up id that no installation has, because the bot expects each repository to have an installation."""
+"""A made-up id, because the bot expects each repository to have an installation."""
 
 _VIEWER_QUERY = "query { viewer { login } }"
 
@@ -72,7 +72,7 @@ _NEEDED = re.compile(r"\b(issues|contents)=(read|write)\b")
 
 
 class _Refusals(httpx.BaseTransport):
-    """Records each missing permission, even if the caller handles the refusal and merely finds less."""
+    """Records each missing permission, because callers may handle a refusal without telling anybody."""
 
     def __init__(self, inner: httpx.BaseTransport, refused: set[str]) -> None:
         self._inner = inner

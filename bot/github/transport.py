@@ -85,8 +85,7 @@ _time_limit: ContextVar[TimeLimit | None] = ContextVar("time_limit", default=Non
 def time_limit(seconds: float | None) -> Iterator[None]:
     """Limit each request of the block to `seconds`; None sets no limit. Limited requests never wait for a rate limit.
 
-    After the block, threads that the block started send nothing more. The limit is for network sources once the index
-    is complete (F8b).
+    After the block, threads that the block started send nothing more. The finder uses this for network sources (F8b).
     """
     limit = None if seconds is None else TimeLimit(seconds)
     token = _time_limit.set(limit)
@@ -128,9 +127,9 @@ class RateLimitedTransport(httpx.BaseTransport):
     A request waits and retries for at most `patience` seconds; after that, the queue should retry the job. Every
     request names `api_version`, whatever version githubkit's methods were generated for.
 
-    Raises RateLimited with the seconds to wait, Unavailable, and Overtaken for a write or GraphQL without the lease. A
-    redirect raises NotFound, except for a read within the same server: a write must not land in another repository,
-    and another server could be in this machine's own network.
+    Raises RateLimited with the seconds to wait, Unavailable, and Overtaken for a write or GraphQL if another worker has
+    taken over the job. A redirect raises NotFound, except for a read within the same server: a write must not land in
+    another repository, and another server could be in this machine's own network.
     """
 
     connections: httpx.BaseTransport
@@ -258,7 +257,7 @@ def _result_label(response: httpx.Response | None, limit: RateLimit | None) -> s
 
 
 def _limit_message(call: _Call) -> str | Remark:
-    """The message for a limit. If a search met the limit, comments show the message, so it then names no path."""
+    """The message for a limit. Comments show the message of a search, so that message names no path."""
     if call.cost.resource in _SEARCHES:
         return _SEARCHES[call.cost.resource].of()
     return f"{call.operation}: GitHub's rate limit is used up for now"
@@ -271,7 +270,7 @@ def _failure_text(outcome: _Outcome) -> str:
     if isinstance(outcome, httpx.TimeoutException):
         return "GitHub did not answer in time"
     if isinstance(outcome, httpx.ConnectError):
-        # Only OpenSSL's text within httpx's message reveals this cause.
+        # Only OpenSSL's text, which httpx's message repeats, says that the certificate is not trusted.
         untrusted = "CERTIFICATE_VERIFY_FAILED" in str(outcome)
         return "GitHub's certificate is not trusted here" if untrusted else "GitHub cannot be reached"
     return f"the connection failed ({type(outcome).__name__})"
@@ -282,7 +281,7 @@ class ServerClock:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        # Seconds by which GitHub's clock is ahead of the host's; 0 for less than two, None before the first answer.
+        # How many seconds GitHub's clock is ahead of the host's; None before the first answer.
         self.skew: float | None = None
 
     def now(self) -> float:
@@ -294,6 +293,6 @@ class ServerClock:
             date = parsedate_to_datetime(headers.get("date", "")).timestamp()
         except (TypeError, ValueError):
             return
-        # The header has whole seconds, so it is half a second behind on average. Ignore less than two seconds.
+        # The header has whole seconds, so it is half a second behind on average. Ignore a difference below two seconds.
         skew = date + 0.5 - self._clock()
         self.skew = 0.0 if abs(skew) < 2 else skew
