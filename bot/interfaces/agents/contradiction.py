@@ -70,8 +70,8 @@ _NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
 class Stance:
     """The stems that a text asserts or denies. The first of two opposites stands for both: "disable X" denies "enable".
 
-    `negated` are the stems after a negation. `numbers` and `names` occur in the text; the stems include the names.
-    `order` pairs each "before" or "after" with the stem that follows.
+    `negated` are the stems after a negation, even those that the text asserts, such as "enable" in "never disable X".
+    The stems include the `names`, but not the `numbers`. `order` pairs each "before" or "after" with the next stem.
     """
 
     asserted: frozenset[str]
@@ -90,9 +90,10 @@ class Stance:
         return self._denies(other) or self._differs(other) or self._turns_round(other)
 
     def _denies(self, other: Stance) -> bool:
-        """Whether more stems change sides (`flipped`) than keep their side despite a negation (`agreed`).
+        """Whether more stems are `flipped` than `agreed`, and the texts share enough stems.
 
-        The texts must share at least half of the stems of the text with fewer stems; flipped stems count as shared.
+        One text asserts a flipped stem, and the other denies it. An agreed stem follows a negation, but is on the same
+        side in both. Shared and flipped stems must be at least half of the stems of the text that has fewer.
         """
         shared = self.words & other.words
         flipped = (self.asserted & other.denied) | (self.denied & other.asserted)
@@ -106,7 +107,7 @@ class Stance:
         return len(flipped) > len(agreed) and 2 * len(shared | flipped) >= fewest
 
     def _differs(self, other: Stance) -> bool:
-        """Whether the texts share 60 % of their stems but not the numbers, or differ only in names."""
+        """Whether the texts share 60 % of their stems but have different numbers, or differ only in names."""
         shared = self.words & other.words
         if not shared:
             return False
@@ -147,6 +148,7 @@ def stance(text: str) -> Stance:
     tokens = _TOKEN.findall(text)
     affirmed = True
     for token, following in zip(tokens, [*tokens[1:], ""], strict=True):
+        # A negation ends with its clause.
         if not token[0].isalnum() or token in _CLAUSE_ENDS:
             affirmed = True
         if token in _NEGATIONS:

@@ -38,7 +38,7 @@ Embed = Callable[[Sequence[str]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """All groups, also those of one entry; the `threshold` and `model` used; `apart`: contradicting pairs (D5a)."""
+    """The groups, also those of one entry. `apart` holds the positions of contradicting pairs of `entries` (D5a)."""
 
     entries: tuple[PlaybookEntry, ...]
     groups: tuple[Group, ...]
@@ -66,8 +66,8 @@ def deduplicate(
 
     `embed` turns a list of texts into an array of vectors, one row for each text. Without `embed`, the `model` (a name
     in `vectors.MODELS`) does so, or else the best installed model. Without `threshold`, the variable in `environ`
-    decides, else the model's own threshold (D4). Raises MalformedPlaybook, InvalidArgument, ValueError for wrong
-    vectors, and the model's errors.
+    decides, else the model's own threshold (D4). `slugs` is the order of the sections. Raises MalformedPlaybook,
+    InvalidArgument, ValueError for wrong vectors, and the model's errors.
     """
     entries = tuple(read_entries(playbook, slugs))
     if len(entries) < 2:
@@ -96,9 +96,9 @@ def _separate_contradictions(
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
     """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
-    In each old group, entries without a contradiction form new groups. The contradicting entries form groups of their
-    own: each joins every such group that has a similar entry and none to keep apart from (`_must_stay_apart`). A label
-    is the lowest position in the entry's group; `vectors` has one row for each entry.
+    In each old group, the entries that contradict none form new groups. The others form groups among themselves: one
+    after the other, each joins the groups that hold an entry similar to it, but none that `_must_stay_apart` forbids. A
+    label is the lowest position in the entry's group; `vectors` has one row for each entry.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -137,8 +137,8 @@ def _separate_contradictions(
 def _must_stay_apart(against: Mapping[int, set[int]], vectors: Vectors, limit: float) -> dict[int, set[int]]:
     """For each contradicting entry, the entries that its group must not contain.
 
-    These are the entries `against` it. An entry that is like both sides of another contradiction must also stay apart
-    from both, and both from it.
+    These are the entries that contradict it (`against`). If an entry is similar to both sides of another contradiction,
+    it must also stay apart from both sides, and they from it.
     """
     separate = {entry: set(others) for entry, others in against.items()}
     positions = sorted(against)

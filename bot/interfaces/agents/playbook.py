@@ -31,7 +31,7 @@ class Entry(BaseModel):
 
 
 class Playbook(BaseModel):
-    """A playbook as hosts give it; further keys are allowed."""
+    """A playbook as callers give it; further keys are allowed."""
 
     model_config = ConfigDict(strict=True)
 
@@ -66,7 +66,7 @@ def read_playbook(path: Path) -> Any:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object; refuse repeated names: of two sections with one name, JSON's reader would keep only the last."""
+    """Build an object. Refuse a name that stands twice, because JSON's reader would keep only its last value."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError(f"one of the names {list(made)} stands twice in its object")
@@ -76,7 +76,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
     """All entries (D1): first the sections in `slugs`, in that order, then the other sections in the playbook's order.
 
-    Raises MalformedPlaybook, also for an object that occurs in two places: changing one would change the other.
+    Raises MalformedPlaybook, also for a list or entry that occurs in two places: changing one would change the other.
     """
     try:
         Playbook.model_validate(playbook)

@@ -1,4 +1,4 @@
-"""Semantic deduplication for hosts and scripts (D1): `from bot.api import run_deduplication`."""
+"""Semantic deduplication for programs that run agents (D1): `from bot.api import run_deduplication`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SECTION_SLUGS: Sequence[str] = (
     "PROJECT CONTEXT",
     "OTHERS",
 )
-"""The default order of sections, which decides which entry of a group comes first. Hosts may set their own."""
+"""The default order of sections, which decides which entry of a group comes first. Programs may set their own."""
 
 
 def run_deduplication(
@@ -32,7 +32,7 @@ def run_deduplication(
     or the model is missing or broken, stderr says so and the playbook is returned unchanged.
     """
     try:
-        # numpy may not be installed on a host that uses only playbooks (D5).
+        # numpy may not be installed (D5).
         from bot.interfaces.agents import deduplication
     except ImportError as missing:
         complain("the playbook is left as it is", missing)

@@ -45,7 +45,7 @@ MODELS: Mapping[str, ShippedModel] = {
 
 
 def choose_model(name: str | None) -> ShippedModel:
-    """The model of that name, else the best installed one, not imported yet. Raises EmbeddingError, InvalidArgument."""
+    """The model of that name; without a name, the best installed model. Raises EmbeddingError, InvalidArgument."""
     if name is not None and name not in MODELS:
         raise InvalidArgument("model", f"{name!r} is not one of: {', '.join(MODELS)}")
     for model in MODELS.values():
@@ -110,9 +110,10 @@ def components(vectors: Vectors, threshold: float, rows: int = 256) -> NDArray[n
     labels = np.arange(len(vectors), dtype=np.int32)
     limit = np.float32(threshold - ROUNDING)
     for start in range(0, len(vectors), rows):
-        # A row for each of these vectors, a column for each vector from `start` on.
+        # A row for each of the `rows` vectors, a column for each vector from `start` on.
         alike = vectors[start : start + rows] @ vectors[start:].T >= limit
         for position, linked in enumerate(alike, start):
+            # All groups that this vector links get the lowest of their labels.
             others = labels[start:][linked]
             joined = np.append(others[others != labels[position]], labels[position])
             if len(joined) > 1:
