@@ -37,8 +37,8 @@ SEARCHED_FOR_UNJUDGED = 1_000
 class DashboardData:
     """Reads the data of the pages, stores votes, and starts evaluations.
 
-    `settings_of` reads a repository's settings, `mode_of` its mode without asking GitHub, `groups_of` the result of its
-    last scan.
+    `settings_of` reads a repository's settings. `mode_of` gives the `mode` setting as last read, without asking GitHub.
+    `groups_of` gives the result of the last backlog scan; None before the index is complete.
     """
 
     store: Store
@@ -63,7 +63,7 @@ class DashboardData:
         return self.store.decisions.of_issue(repository.id, number)[::-1]
 
     def verdicts(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], JudgeUsage, float]:
-        """The judge's last verdict on each candidate, all usage for the issue, the last call's seconds."""
+        """The judge's last verdicts by candidate, the usage of all calls about the issue, the last call's seconds."""
         verdicts, usage, seconds = self.store.judgements.of_issue(repository.id, number)
         return {verdict.other: verdict for verdict in verdicts}, usage, seconds
 
@@ -124,7 +124,7 @@ class DashboardData:
         self.store.signals.put(repository.id, vote)
 
     def feedback(self, repository: StoredRepository) -> tuple[list[Example], list[Point]]:
-        """The last year's feedback, even from before a reset of the threshold, and its points for calibration."""
+        """The last year's feedback, even from before a reset of the threshold, and calibration points made from it."""
         examples = feedback_since(self.store, repository.id, self.now() - WINDOW)
         decisions = self.store.decisions.of_issues(repository.id, {example.number for example in examples})
         return examples, points(decisions, examples)
@@ -142,9 +142,9 @@ class DashboardData:
         return replace(stored, result=replace(stored.result, unmarked=unmarked))
 
     def evaluate(self, repository: StoredRepository) -> bool:
-        """Start an evaluation in the background; False if none is allowed yet. Raises QueueUnavailable."""
+        """Queue an evaluation; False if none is allowed yet, or the index is incomplete. Raises QueueUnavailable."""
         now = self.now()
-        # The time names this run: in the queue, and in the notes about it.
+        # The time names this run, in the queue and in `EvaluationRuns`.
         chain = f"{now:.3f}"
         if not self.store.backfills.complete(repository.id) or not self._runs.begin(repository.id, chain, now):
             return False

@@ -15,7 +15,7 @@ def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str,
 
     `busy`: an evaluation runs or waits. `state` describes the last run; `problem` says why that run is late or failed.
     `again` is the time from which another run is allowed; None means now. `found` is the last result, with `threshold`
-    in force, and `made` the result's time. `snippet` is the line to add to the settings, if any.
+    in force, and `made` the result's time. A `cut` is a threshold. `snippet` is a line to add to the settings, if any.
     """
     seconds = seconds_until_allowed(stored.run, moment)
     state = {
@@ -43,6 +43,7 @@ def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str,
 
 
 def issues_shown(stored: StoredEvaluation) -> set[int]:
+    """The numbers of the issues in the listed pairs; only evaluations of other data have texts as ids."""
     unmarked = stored.result.unmarked if stored.result else ()
     return {number for pair in unmarked for number in (pair.id, pair.candidate) if isinstance(number, int)}
 

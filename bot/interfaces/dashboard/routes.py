@@ -53,7 +53,7 @@ def register_error_pages(pages: Blueprint) -> None:
 
     @pages.errorhandler(SQLAlchemyError)
     def store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
-        """Show failures of the store that may pass, such as a full disk. Any other database error is a bug of ours."""
+        """Show a failure after which a retry may succeed, such as a full disk. Any other SQLAlchemyError is our bug."""
         if not passes(problem):
             raise problem
         log.warning("%s: the database failed: %s", request.endpoint, why(problem))
@@ -61,7 +61,7 @@ def register_error_pages(pages: Blueprint) -> None:
 
     @pages.errorhandler(DoppelError)
     def unavailable(problem: DoppelError) -> tuple[str, int]:
-        """GitHub or the queue is away. Access cannot be checked, so show nothing else."""
+        """Say that GitHub or the queue is away. Show nothing else, because access may not have been checked."""
         return render_template("dashboard/problem.html", problem=f"{problem}."), 503
 
 
@@ -147,10 +147,10 @@ class _Pages:
                 repository = self._data.store.repositories.by_name(RepoRef.of(owner, name))
             except InvalidArgument:
                 abort(404)
-            # Check here: if the route had the limit, Flask would answer with its own error page.
+            # The routes set no limit for numbers, because Flask would then answer with its own error page.
             if max(rest.get("number", 0), rest.get("other", 0)) > NUMBER_MAX:
                 abort(404)
-            # Ask GitHub only about repositories that the person looked after at sign-in. Otherwise the time of an
+            # Ask GitHub only about repositories that the person could triage at sign-in. Otherwise the time of an
             # answer would reveal which private repositories exist.
             if repository is None or repository.id not in session.repositories:
                 abort(404)
@@ -169,7 +169,7 @@ class _Pages:
             return False
 
     def home(self) -> Page:
-        """The repositories that the person looked after at sign-in, except private ones that they may no longer see."""
+        """The repositories that the person could triage at sign-in, except private ones that they may no longer see."""
         session: Session | None = g.session
         if session is None:
             return render_template("dashboard/welcome.html")
@@ -181,8 +181,8 @@ class _Pages:
             visible = [found for found, sees in zip(known, allowed, strict=True) if sees]
         visible.sort(key=lambda found: found.ref.key)
         data = self._data
-        summaries = [(one, data.mode_of(one), data.index_status(one), data.week(one)) for one in visible[:_SUMMARISED]]
         # Each row: the repository, its mode, the state of its index, and its week.
+        summaries = [(one, data.mode_of(one), data.index_status(one), data.week(one)) for one in visible[:_SUMMARISED]]
         listed = [*summaries, *((one, "", None, None) for one in visible[_SUMMARISED:])]
         return render_template("dashboard/home.html", repositories=listed)
 
@@ -257,7 +257,7 @@ class _Pages:
         if request.form.get("back") == "pair":
             return redirect(_page_of(repository, "pair", number=number, other=other), 303)
         if request.form.get("back"):
-            # Go back to the page of the list where the person voted; `before` is None for "first".
+            # Go back to the page of the list where the person voted; the first page sends "first", so `before` is None.
             before = request.form.get("back", type=float)
             return redirect(_page_of(repository, "decisions", before=before, _anchor=f"issue-{number}"), 303)
         return redirect(_page_of(repository, "issue", number=number, _anchor=f"candidate-{other}"), 303)

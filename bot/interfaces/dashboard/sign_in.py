@@ -1,6 +1,6 @@
 """Signing in with GitHub: the redirects, the cookies, and who may see which repository.
 
-The bot reads the person's login and repositories with their token, and then drops it. It does nothing in their name.
+The bot reads a person's login and repositories with their token, then drops the token. It does nothing in their name.
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 """
 

@@ -21,7 +21,7 @@ from bot.text.terms import raw_words, terms, terms_of
 from bot.text.words import is_function_word
 
 LONGEST = 20_000
-"""How many characters of a text the page shows."""
+"""How many characters of each text the page of a pair shows."""
 
 # A heading (often part of an issue form), or a word. Words may contain the characters that join names in code.
 _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
@@ -172,7 +172,7 @@ def _day(moment: datetime) -> float:
 
 
 def _years(first: float, last: float) -> range:
-    """The years that begin between two days (since 1970). Of more than `_YEARS`, only every second, third …"""
+    """The years that begin between two days (since 1970); if more than `_YEARS`, only every second, third …"""
     begin, end = (datetime.fromtimestamp(day * 86_400, UTC).year for day in (first, last))
     return range(begin + 1, end + 1, max(1, -(-(end - begin) // _YEARS)))
 
