@@ -102,7 +102,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
     except UnusableAnswer as useless:
         says = f"{settings.judge_model} answers, but {useless}"
         return warning("judge", says, f"Take a model that writes JSON. {mend}")
-    # The sample's issue 1 is the same, its issue 2 is different.
+    # Of the sample's two candidates, number 1 reports the same as the new issue, and number 2 does not.
     if (verdicts[1].verdict, verdicts[2].verdict) != (JudgeVerdict.SAME, JudgeVerdict.DIFFERENT):
         says = f"{answer.model} answers, but takes two reports of one error for different, or others for the same"
         return warning("judge", says, "Take a larger model: see docs/guides/judge.md.")
@@ -126,7 +126,7 @@ _RANK = {"read": 1, "write": 2, "admin": 3}
 def github(
     settings: Settings, permissions: Mapping[str, str], events: frozenset[str], app: AppClient
 ) -> Iterator[Finding]:
-    """The App's name, our clock, its permissions, whether deliveries arrive, and where the App is installed."""
+    """The App's name, our clock, the App's permissions and events, whether deliveries arrive, the installations."""
     try:
         info = app.get_app()
         yield well("GitHub", f"{settings.github_api_url} knows us as {info.bot_login}")
@@ -191,7 +191,7 @@ def _webhook(settings: Settings, app: AppClient) -> Finding:
     where = "the channel" if channel else url
     attempts = list(app.deliveries(most=MOST_READ))
     taken = {attempt.guid for attempt in attempts if attempt.taken}
-    # Each delivery's newest attempt counts. GitHub lists the newest first, so in reverse it overwrites the others.
+    # Each delivery's newest attempt counts. GitHub lists it first; in reverse, it replaces the others.
     lost = {attempt.guid: attempt.status_code for attempt in reversed(attempts) if attempt.guid not in taken}
     if not lost:
         return well("webhook", f"GitHub delivers to {where}")

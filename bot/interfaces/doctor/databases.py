@@ -76,7 +76,7 @@ def _database(
 
 
 def _store(engine: sa.Engine) -> Iterator[Finding]:
-    """Warn of incomplete indexes, and of later schemas: of those, this release works only with the next release's."""
+    """Warn of indexes that cannot be completed at present, and of the schema of a later release."""
     if is_later(engine):
         says = "of a later release than this one, which works on it only if no other release came between the two"
         mend = "Go back to the later release, or restore the backup that was made before it (docs/operations.md)."

@@ -21,9 +21,9 @@ EXCERPT, GLANCE = 300, 100
 """Characters of a candidate's text in an answer; GLANCE for an unlikely candidate in a list."""
 
 BYTES_PER_CANDIDATE = 600
-"""The target size of an answer, in bytes per candidate (for at least five candidates): a model pays for every token."""
+"""The target size of an answer, in bytes per candidate (at least five are counted): a model pays for every token."""
 _TITLE, _REASON = 150, 120
-# (characters of each text, reasons of each candidate): an answer takes the first step that fits its size, or the last.
+# (characters of each text, reasons of each candidate): the first step that keeps to the target size, or else the last.
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 
@@ -68,9 +68,9 @@ class IssueSummary(Lean):
 class CandidateResult(Lean):
     """An issue that may report the same thing; with some settings also a pull request or another repository's issue.
 
-    `also` are issues marked as the candidate's duplicates or originals. `named`: the target's text mentions the
-    candidate. `later`: the candidate came after the target. `excerpt` is the beginning of the candidate's text, without
-    the boilerplate of forms.
+    The target is the issue that was asked about. `also` are issues marked as the candidate's duplicates or originals.
+    `named`: the target's text mentions the candidate. `later`: the candidate came after the target. `excerpt` is the
+    beginning of the candidate's text, without the boilerplate of forms.
     """
 
     number: int

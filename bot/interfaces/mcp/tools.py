@@ -79,8 +79,8 @@ class Tools:
     """Each public method is a tool, with its docstring as description.
 
     `open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
-    `open_known` opens a repository with its settings, and its index or GitHub's searches. Its argument `issues`, the
-    latest issue's number, stands for the number of issues on a host that has not counted them.
+    `open_known` opens a repository with its settings, and its index or GitHub's searches. Its argument `issues`
+    estimates how many issues the repository has, for a host that has not counted them.
     `open_scan` takes a repository's id and whether to include closed issues. It gives the scan, a function that matches
     issues, and the repository's threshold for "likely"; None without a complete index. `open_known` and `open_scan` run
     only after GitHub has let the caller read the repository.
@@ -313,7 +313,7 @@ class Tools:
         return Call(session_of(context), RepoRef.of(owner, repo), fresh)
 
     def _client(self, call: Call) -> RepoClient:
-        """A client that remembers the session's reads, so that a second question costs fewer requests."""
+        """A client that remembers the session's reads, so that the session's next call costs fewer requests."""
         client = self.open_repo(call.repo)
         return client if call.session is None else client.thread(_thread_of(call.session), fresh=call.fresh)
 

@@ -98,7 +98,7 @@ def page(
 ) -> tuple[bytes, str]:
     """The page and its content type, as the header `Accept` prefers. `vectors` names the embedding model.
 
-    Raises QueueUnavailable and SQLAlchemyError.
+    `ill` are the repositories where the bot fails (`bot.quality.illness`). Raises QueueUnavailable and SQLAlchemyError.
     """
     ill_metric = GaugeMetricFamily(
         "doppel_repositories_ill", "Repositories in which the bot is ill, by why.", labels=["why"]
@@ -117,7 +117,7 @@ def page(
     own = process_metrics().collect()
     metrics = [*own, *of_queue(read_queue_state(queue)), *_of_store(store), ill_metric, model]
     encode, content_type = choose_encoder(accept)
-    # The encoders take a registry, and call only this method.
+    # The encoders take a registry, but call only its method `collect`.
     return encode(SimpleNamespace(collect=lambda: metrics)), content_type
 
 

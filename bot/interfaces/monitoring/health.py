@@ -58,7 +58,7 @@ class HealthChecks:
         return queue == _READY, {"queue": queue, "store": self._state_of_store(), "worker": self._worker()}
 
     def ill(self) -> Mapping[int, Illness]:
-        """The repositories in which the bot is ill; none on a paused host. Raises the errors of `illnesses`."""
+        """The repositories where the bot fails, and why; none on a paused host. Raises the errors of `illnesses`."""
         return {} if self._paused else illnesses(Store(self._store), self._queue, time.time())
 
     def metrics(self, accept: str) -> tuple[bytes, str]:
