@@ -8,8 +8,8 @@ from werkzeug.wrappers import Response as AnyResponse
 Page = str | AnyResponse | tuple[str, int]
 """A route's answer, with the status if it is not 200."""
 
-# Browsers load only our own styles and scripts, and show no page of ours in a frame. `form-action` is missing: the
-# set-up page whose form leads to GitHub adds its own.
+# Browsers load only our own styles and scripts, and show no page of ours in a frame. Some pages append a
+# `form-action`: the set-up page's form leads to GitHub, for example.
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:"
 _NO_FRAMES = "; frame-ancestors 'none'; base-uri 'none'"
 
@@ -32,7 +32,7 @@ def root_url() -> str:
 
 
 def refuse_other_sites() -> None:
-    """Answer 403 if another site's page posts here; call this before each request."""
+    """Answer 403 if another site's page posts here."""
     if request.method == "POST" and _is_cross_site():
         abort(403)
 
@@ -50,14 +50,14 @@ def _is_cross_site() -> bool:
 
 
 def protect(pages: Blueprint | Flask, policy: str = POLICY) -> None:
-    """Give every page the headers of private pages, with this content policy, and refuse posts from other sites."""
+    """Give every page the security headers, with this content policy, and refuse posts from other sites."""
     pages.before_request(refuse_other_sites)
 
     @pages.after_request
     def add_headers(response: Response) -> Response:
         response.headers.setdefault("Content-Security-Policy", policy + _NO_FRAMES)
         response.headers["X-Content-Type-Options"] = "nosniff"
-        # With "no-referrer", browsers would send no origin with our own forms either.
+        # With "no-referrer", browsers would also hide the origin of our own forms, which `_is_cross_site` needs.
         response.headers["Referrer-Policy"] = "same-origin"
         response.headers["Cache-Control"] = "no-store"
         return response

@@ -27,7 +27,7 @@ HOME_PAGE = "https://github.com/doppel-app/doppel"
 DESCRIPTION = "Shows, in one calm comment, where a new issue was reported before."
 # GitHub's limit for an App's name.
 LONGEST_NAME = 34
-# The field's label on the page.
+# The label of the form's field `address`.
 _PUBLIC_ADDRESS = "Public address of this bot"
 # GitHub's rule for logins: letters, digits, single hyphens between.
 _LOGIN = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}")
@@ -43,7 +43,7 @@ class GitHubServer:
 
 @dataclass(frozen=True, slots=True)
 class AppChoices:
-    """A person's choices. Without `organization`, they own the App. A channel (smee.io) is both `hook` and `proxy`."""
+    """A person's choices. GitHub delivers to `hook`; if that is a channel such as smee.io's, `proxy` is the same."""
 
     name: str
     organization: str
@@ -51,6 +51,7 @@ class AppChoices:
     proxy: str = ""
 
     def form_action(self, server: GitHubServer, state: str) -> str:
+        """Where the browser posts the manifest. Without `organization`, the person owns the App."""
         where = f"organizations/{quote(self.organization)}/settings" if self.organization else "settings"
         return f"{server.web}/{where}/apps/new?state={quote(state)}"
 
@@ -86,7 +87,7 @@ def read_choices(name: str, organization: str, address: str, channel: str, *, si
     if organization and not _LOGIN.fullmatch(organization):
         raise InvalidArgument("Organization", "this is not a login; leave it empty to own the App yourself")
     if channel.strip():
-        proxy = _address("Channel", channel, path=True)
+        proxy = _address("Channel", channel, needs_path=True)
         return AppChoices(name, organization, hook=proxy, proxy=proxy)
     if not address.strip():
         raise InvalidArgument(_PUBLIC_ADDRESS, "enter where GitHub reaches it, or a channel instead")
@@ -117,12 +118,12 @@ def make_manifest(
     }
 
 
-def _address(label: str, value: str, *, path: bool = False) -> str:
+def _address(label: str, value: str, *, needs_path: bool = False) -> str:
     url = value.strip().rstrip("/")
-    # The caller appends a path, so even an empty query or fragment is wrong.
+    # Paths are appended to the bot's address, so even an empty query or fragment is wrong.
     valid = is_web(url) and "@" not in urlsplit(url).netloc and "?" not in url and "#" not in url
-    if not valid or (path and not urlsplit(url).path):
-        example = "https://smee.io/CHANNEL" if path else "https://doppel.example.org"
+    if not valid or (needs_path and not urlsplit(url).path):
+        example = "https://smee.io/CHANNEL" if needs_path else "https://doppel.example.org"
         raise InvalidArgument(label, f"this is not an address such as {example}")
     return url
 

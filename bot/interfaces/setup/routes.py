@@ -1,7 +1,7 @@
 """The set-up page: a form, then GitHub's page, then back with the App's credentials.
 
-The page needs the first-run token that `doppel serve` prints. The token comes in the first address and moves into a
-cookie. It also signs the state that travels through GitHub and back. Once an App exists, the page shows only progress.
+The page needs the first-run token. `doppel serve` prints it in an address, and the page moves it into a cookie. It
+also signs the state that travels through GitHub and back. Once an App exists, the page shows only progress.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from bot.platform.local import is_here
 from bot.platform.settings import Settings
 
 COOKIE = "doppel_setup"
-# A manifest's code is valid for an hour.
+# GitHub sends the browser back with a code that is valid for an hour.
 _HOUR = 3600
 # GitHub shows the key only once.
 _LOST = "The App's key is lost by that: delete the App on GitHub, mend this, and create another."
@@ -137,7 +137,7 @@ class _Pages:
         return page
 
     def callback(self) -> Page:
-        """Exchange the code that GitHub adds when it sends the browser back."""
+        """Exchange the code, which GitHub has added to this address, for the App's credentials."""
         try:
             state: dict[str, Any] = self._signer.loads(request.args.get("state", ""), max_age=_HOUR)
         except BadData:
