@@ -57,7 +57,7 @@ def is_server(api_url: str) -> bool:
 
 
 def is_enterprise(api_url: str) -> bool:
-    """Whether this is the API of an Enterprise Server or of NAME.ghe.com, to which redirect.github.com cannot lead."""
+    """Whether this is the API of an Enterprise Server or of NAME.ghe.com. redirect.github.com leads to neither."""
     return is_server(api_url) or host_of(urlsplit(api_url).netloc).endswith(ENTERPRISE_HOSTS)
 
 
@@ -73,7 +73,7 @@ def pages_of(api_url: str) -> str:
 def hosts_of(api_url: str) -> frozenset[str]:
     """The hosts of pages and API of the GitHub whose API is at `api_url`, normalised as by `host_of`.
 
-    An API that is not an enterprise's (also the simulator's, or one behind a proxy) counts as github.com's.
+    An API that is not an enterprise's (for example a simulator's, or one behind a proxy) counts as github.com's.
     """
     host = host_of(urlsplit(api_url).netloc)
     if host.endswith(ENTERPRISE_HOSTS):

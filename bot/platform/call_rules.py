@@ -39,7 +39,7 @@ def fields(required: str, *others: str) -> Rule:
 
 
 def equal(a: Arguments, b: Arguments) -> bool:
-    """Same if all arguments are equal; `generic` could take calls for two issues as the same (T5)."""
+    """Same if all arguments are equal. The rule `generic` could take calls for two issues as the same (T5)."""
     return _equal_json(dict(a), dict(b))
 
 
@@ -55,7 +55,7 @@ def agreeing(share: float) -> Rule:
         names = set(a) | set(b)
         if not names:
             return True
-        # An argument that is null in both calls identifies nothing.
+        # An argument that is null or absent in both calls identifies nothing.
         identifying = [name for name in _IDENTIFYING if (a.get(name), b.get(name)) != (None, None)]
         if identifying and all(_agree_on(a, b, name) for name in identifying):
             return True

@@ -173,9 +173,9 @@ class ToolCallTracker:
     def wrap(self, function: Callable[P, R], *, session: str | Callable[[], str] = "", tool: str = "") -> Tracked[P, R]:
         """Wrap a function with the cache (T7). The wrapper keeps the function's name, signature and docstring.
 
-        `session` is the session's name, or a function that returns the name at each call. `tool` is the name for the
-        rule, by default the function's. Results are copied, so a caller may change them. Raises TypeError for a
-        coroutine function, whose result could not be kept.
+        `session` is the session's name, or a function that returns the name at each call. `tool` names the tool
+        whose rule applies; the default is the function's name. Results are copied, so a caller may change them. Raises
+        TypeError for a coroutine function, whose result could not be kept.
         """
         if inspect.iscoroutinefunction(function):
             raise TypeError(f"{function.__name__} is a coroutine function: wrap what it calls")
@@ -223,7 +223,7 @@ class ToolCallTracker:
         return self._rules.get(tool, _GENERIC)
 
     def _snapshot(self, tool: str, arguments: Arguments) -> tuple[Arguments | None, object]:
-        """A copy of the arguments, or None if the result cannot be cached; and the state that must be unchanged."""
+        """A copy of the arguments, or None if the result cannot be cached; and what the rule's `unchanged` returns."""
         # If the arguments cannot be copied, do not cache: they may change before the next call.
         arguments_copy = _copied(dict(arguments))
         try:

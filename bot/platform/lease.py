@@ -32,8 +32,8 @@ _lease: ContextVar[_Lease | None] = ContextVar("lease", default=None)
 def working_under_lease(is_held: Callable[[], bool]) -> Iterator[None]:
     """Inside the block, `check_lease` asks `is_held`. Outside of a job, `check_lease` lets every write pass.
 
-    Why: a machine can be suspended in the middle of a job until another worker takes the job over. The first worker's
-    knowledge is then outdated, and its writes could undo the second worker's.
+    Checks are needed because the machine can be suspended in the middle of a job, until another worker takes the job
+    over. What this worker knows is then outdated, and its writes could undo the other worker's.
     """
     token = _lease.set(_Lease(is_held, time.monotonic()))
     try:
@@ -43,7 +43,7 @@ def working_under_lease(is_held: Callable[[], bool]) -> Iterator[None]:
 
 
 def check_lease(trusted: float = 0.0) -> None:
-    """Raise Overtaken if another worker has taken over this thread's job. Trust a check for `trusted` seconds."""
+    """Raise Overtaken if another worker has this thread's job now. A check in the last `trusted` seconds suffices."""
     lease = _lease.get()
     if lease is None or time.monotonic() - lease.checked_at < trusted:
         return

@@ -43,7 +43,7 @@ def is_well(url: str) -> bool:
 
 
 def free_port() -> int:
-    """A free port. The system does not choose it, because it might give the same port to another process soon."""
+    """A free port. The system does not choose it, because the system might soon give it to another process, too."""
     while True:
         port = secrets.choice(_PORTS)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):

@@ -161,6 +161,7 @@ def frames(error: BaseException) -> list[str]:
 def describe(error: BaseException) -> str:
     """The error's type and message, if the message has only our own words; otherwise type, origin and cause."""
     if isinstance(error, GitHubError):
+        # The message can quote GitHub's answer; the operation and the status are safe.
         return f"{type(error).__name__}: {error.operation} ({error.status})"
     if isinstance(error, Retryable | DidNotEnd):
         return f"{type(error).__name__}: {error}"

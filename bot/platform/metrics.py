@@ -106,5 +106,5 @@ JUDGE_SECONDS = Histogram(
 )
 JUDGE_TOKENS = _counter("doppel_judge_tokens", "Tokens sent to the judge and written by it.", "way", "in", "out")
 JUDGE_COST = Counter(
-    "doppel_judge_cost", "What that cost, by DOPPEL_JUDGE_PRICE_IN and _OUT and in their money.", registry=REGISTRY
+    "doppel_judge_cost", "Cost of the tokens by DOPPEL_JUDGE_PRICE_IN and _OUT, in their money.", registry=REGISTRY
 )

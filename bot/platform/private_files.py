@@ -26,7 +26,7 @@ def make_file(path: Path) -> None:
     make_folder(path.parent)
     if not path.exists():
         path.touch(mode=0o600)
-    close_to_others(path)
+    make_private(path)
 
 
 def is_pipe_or_device(path: Path) -> bool:
@@ -73,7 +73,7 @@ def open_existing(path: Path) -> TextIO:
 
 
 def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
-    """Write a file with this mode, completely or not at all, or into a pipe. Raises OSError, also for links."""
+    """Write a file with this mode, completely or not at all; or write to a pipe. Raises OSError, also for links."""
     refuse_links(path)
     if is_pipe_or_device(path):
         with path.open("w", encoding="utf-8") as stream:
@@ -94,7 +94,7 @@ def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
         partial.unlink(missing_ok=True)
 
 
-def close_to_others(path: Path) -> None:
+def make_private(path: Path) -> None:
     """Give an existing file mode 0600, unless it is another user's or a folder."""
     with suppress(FileNotFoundError, PermissionError):
         if path.is_file():
@@ -112,5 +112,5 @@ def for_a_database() -> Iterator[None]:
 
 
 def is_of_a_database(problem: OSError) -> bool:
-    """Whether the error is about a database's file: the settings name a file that this process may not use."""
+    """Whether the error comes from a block of `for_a_database`. Then the settings name a file that cannot be used."""
     return _OF_A_DATABASE in getattr(problem, "__notes__", ())

@@ -36,13 +36,13 @@ GUNICORN = (sys.executable, "-m", "gunicorn", "--config", "python:bot.gunicorn_c
 WORKER = (sys.executable, "-m", "bot", "worker")
 PROXY = (sys.executable, "-m", "bot", "proxy")
 
-# The Dockerfile and the Procfile's worker have these. Linear algebra gets one thread: several only wait for each other.
-# glibc gets one arena, without large arrays: otherwise fragmentation would keep the memory of finished searches.
+# The Dockerfile and the Procfile's worker set these too. Linear algebra gets one thread: several only wait for each
+# other. glibc gets one arena, with large arrays outside it: otherwise it would not free the memory of old searches.
 ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "16777216"}
 
 RESTART_AFTER_SECONDS = 1.0
-# A child that exits EXITS times by itself within WITHIN_SECONDS, or that signals kill KILLS times within
-# KILLS_WITHIN_SECONDS, keeps dying. Poison jobs kill workers less often.
+# A child keeps dying if it exits EXITS times by itself within WITHIN_SECONDS, or if signals kill it KILLS times within
+# KILLS_WITHIN_SECONDS. Poison jobs kill workers less often.
 EXITS, WITHIN_SECONDS = 8, 60.0
 KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
 
@@ -174,7 +174,7 @@ def running_in_processes(
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin, (begin, given))
     own: set[BaseProcess] = set()
     try:
-        # The pool starts its processes when it gets work. The lock keeps out the processes of other threads' pools.
+        # The pool starts its processes when it gets work. The lock keeps other threads' processes out of `own`.
         with _starting, _signals_blocked():
             others = set(multiprocessing.active_children())
             futures = [pool.submit(work, *call) for call in calls]
@@ -190,7 +190,7 @@ def running_in_processes(
 
 def _begin(begin: Callable[..., None], given: tuple[Any, ...]) -> None:
     parent = multiprocessing.parent_process()
-    assert parent is not None, "somebody has started it"
+    assert parent is not None, "a pool has started this process"
 
     def exit_after_parent() -> None:
         # A pool's process would otherwise wait for work for ever.
@@ -206,11 +206,11 @@ def _begin(begin: Callable[..., None], given: tuple[Any, ...]) -> None:
 def _signals_blocked() -> Iterator[None]:
     """Block SIGINT and SIGHUP. Processes that start in the block inherit this, and never receive these signals.
 
-    A terminal sends both to all processes. So only this process ends its children, without tracebacks.
+    A terminal sends both to all its processes. The children would print tracebacks; this process ends them anyway.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
-        # Start multiprocessing's helper process here, so that SIGHUP cannot end it. Starting it unblocks SIGINT.
+        # SIGHUP must not end multiprocessing's helper process. Starting it unblocks SIGINT, so block SIGINT afterwards.
         resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         yield

@@ -69,8 +69,8 @@ T = TypeVar("T")
 class Work:
     """A delivery on its way in, or a job of the queue. Unknown fields are empty.
 
-    `delivery` is `X-GitHub-Delivery`, `job` its event (`issues.opened`). `attempt` counts from 1. `arrived` is when the
-    bot accepted the delivery, in seconds since 1970.
+    `delivery` is `X-GitHub-Delivery`, or our own id of a job that the bot made. `job` is the name of the event, such as
+    `issues.opened`. `attempt` counts from 1. `arrived` is when the queue accepted the job, in seconds since 1970.
     """
 
     delivery: str = ""

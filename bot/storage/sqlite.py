@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool, StaticPool
 
-from bot.platform.private_files import close_to_others, for_a_database, make_file
+from bot.platform.private_files import for_a_database, make_file, make_private
 from bot.storage.failures import is_locked
 from bot.storage.replaced import DatabaseFile
 
@@ -66,7 +66,7 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
                 make_file(path)
             # SQLite makes new logs with the database's mode; existing logs may have another mode.
             for end in ("-wal", "-shm"):
-                close_to_others(path.with_name(f"{path.name}{end}"))
+                make_private(path.with_name(f"{path.name}{end}"))
 
     @sa.event.listens_for(engine, "checkout")
     def check_file(connection: sqlite3.Connection, record: Any, proxy: Any) -> None:

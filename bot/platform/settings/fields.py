@@ -1,6 +1,6 @@
 """The host's settings as one frozen object: each field with its variable, its checks, and its text in docs/config.md.
 
-Error messages show only what should be a path or a repository: any other value may hold a password.
+Error messages show a value only if it should be a path or a repository: any other value may hold a password.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _postgres_url(url: str, name: str) -> str:
 
 GITHUB_COM_API = "https://api.github.com"
 
-# Containers, and hosts such as Heroku, reach the receiver through a network of their own.
+# In a container, or on a host such as Heroku, requests come through an internal network, not through 127.0.0.1.
 EVERY_ADDRESS = "0.0.0.0"  # noqa: S104
 
 _Secret = Annotated[str, Field(repr=False)]

@@ -127,8 +127,8 @@ def _documented() -> Iterator[Variable]:
     for field in Settings.model_fields.values():
         usual = ("off", "on")[field.default] if isinstance(field.default, bool) else field.default
         for env in _envs(field):
-            # A variable with a meaning of its own is a second one of its field, such as PRIVATE_KEY_PATH. The field's
-            # default is not that variable's.
+            # Only a field's second variable has a meaning of its own, for example PRIVATE_KEY_PATH. The field's default
+            # does not apply to it.
             default = env.default or ("" if env.meaning or not usual else str(usual))
             yield Variable(env.name, env.meaning or " ".join((field.description or "").split()), default)
     yield Variable(
@@ -172,7 +172,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
         name: text for name, variable in variable_of.items() if (text := values.get(variable, "").strip())
     }
     # Webhook secrets are not stripped: white space can be part of them. White space alone is no secret, and the
-    # previous secret counts only beside a present one.
+    # previous secret counts only if the current one is set.
     secrets = [values.get(name, "") for name in ("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS")]
     given |= {"home": home, "webhook_secrets": tuple(filter(str.strip, secrets)) if secrets[0].strip() else ()}
     problems = []
