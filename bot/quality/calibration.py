@@ -1,4 +1,4 @@
-"""Calculates a repository's threshold from people's feedback. The decision is pure; `recalibrate` reads the store.
+"""Calculates a repository's threshold, `min_confidence`, from feedback. `calibrate` is pure; `recalibrate` stores.
 
 Only verdicts on the bot's candidates count. Marks do not count: people mark duplicates that they found without the bot,
 and duplicates that nobody found have no mark. A threshold that followed the marks would rise until the bot named only
@@ -11,10 +11,11 @@ new threshold:
 * it falls if surely more than half of these comments, which the bot held back, would have been right: right comments
   support this move. People can judge such a comment wherever they see its candidates, for example on the dashboard.
 
-"Surely" means that Wilson's 95 % interval (1927) lies wholly below or above one half. Also, the comments that support
-the move must weigh at least 6 together. Those of them within .05 of the new threshold must weigh at least 2, and more
-than the other comments there, so the threshold moves no further than the feedback reaches. One more wrong comment never
-lowers the threshold, and one more right comment never raises it; tests/calibration checks this.
+"Surely" means that Wilson's 95 % interval (1927) lies wholly below or above one half. A comment weighs 1 if somebody
+with triage access judged it, and one half if only the author did. The comments that support the move must weigh at
+least 6 together. Those of them within .05 of the new threshold must weigh at least 2, and more than the other comments
+there, so the threshold moves no further than the feedback reaches. One more wrong comment never lowers the threshold,
+and one more right comment never raises it; tests/calibration checks this.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from bot.quality.feedback import Example, by_issue, examples
 from bot.storage import Store
 
 MARKS = frozenset({FeedbackKind.CLOSED, FeedbackKind.OF})
-"""Feedback of these kinds is a verdict if a comment names the pair, and otherwise a mark."""
+"""Feedback of these kinds is a verdict if the bot named the pair in a comment, and otherwise a mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +75,14 @@ def _named(decision: Decision) -> tuple[Evidence, ...]:
 
 
 def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
-    """Points for confirmations. Above any threshold, the points together weigh as much as the heaviest confirmation."""
+    """Points for confirmations, with weights such that several confirmations count no more than the heaviest."""
     confirmed = []
     for example in made:
         candidate = next((evidence for comment in comments if (evidence := comment.about(example.other))), None)
         if candidate and example.same and (candidate.shown or example.kind not in MARKS):
             confirmed.append((candidate.probability, example.weight))
     highest = 0.0
-    # From the most likely down, a point has only the weight by which its confirmation exceeds all before it.
+    # Begin with the most likely candidate. A heavier confirmation of a less likely one adds only the difference.
     for probability, weight in sorted(confirmed, reverse=True):
         if weight > highest:
             yield Point(probability, right=True, weight=weight - highest)
@@ -106,7 +107,7 @@ ENOUGH = 6.0
 """A move needs this weight: six comments judged by people with triage access, or twelve judged by authors."""
 
 AT_LEAST = 2.0
-"""A move needs this weight in its last STEP."""
+"""A move needs this weight within STEP of the new threshold."""
 
 RIGHT = 0.5
 """At least half of the comments that people judge should be right."""
@@ -205,7 +206,6 @@ def recalibrate(store: Store, repo_id: int, now: float) -> bool:
     known = store.calibrations.get(repo_id)
     found = current_calibration(store, repo_id, now)
     if known is None and found.move is Move.STAYS and not found.right and not found.wrong:
-        # Without feedback there is nothing to store.
         return False
     threshold = None if found.move is Move.STAYS else found.threshold
     return store.calibrations.move(repo_id, known, threshold, found.right, found.wrong, now)

@@ -54,7 +54,7 @@ WEEK = 7 * 86_400.0
 
 
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
-    """The digest from `since` to `now`. Counts at least a year's feedback, even before a reset of the threshold."""
+    """The digest from `since` to `now`. Counts a year's feedback or more, also from before a reset of the threshold."""
     decisions = store.decisions.between(repo_id, since, now)
     feedback = feedback_since(store, repo_id, min(since, now - WINDOW), {decision.number for decision in decisions})
     spent = store.judgements.spent(repo_id, since, now)
@@ -81,6 +81,7 @@ def store_checkboxes(store: Store, index: Index, repo_id: int, body: str, login:
     # A box can outlive its issues. Store nothing about an issue that was deleted or transferred.
     checked = {one.number for one in store.decisions.of_issues(repo_id, {one.number for one in new})}
     others = {one.other for one in new}
+    # Only a complete index shows that an issue is gone.
     if store.backfills.complete(repo_id):
         with index.view(repo_id) as view:
             others = set(view.issues(others))
@@ -125,9 +126,9 @@ class Digest:
 
     `looked` counts the checked issues, and `new` the checked issues that were opened in this period. The bot
     `commented` on some, `would` have commented on others (`mode: shadow`), and stayed silent on the rest. `left_alone`
-    counts the skipped issues, and `missed` the silent ones that people called duplicates all the same. `lines` starts
-    with the latest line. A comment that names only issues of other repositories has no line. `asked` counts the judge's
-    questions, and `cost` is their price. `watching` says whether the latest decision was made in shadow mode.
+    counts the skipped issues, and `missed` those that people called duplicates while the bot stayed silent. `lines`
+    starts with the latest line. A comment that names only issues of other repositories has no line. `asked` counts the
+    questions to the judge, and `cost` is their price. `watching`: the latest decision was made in shadow mode.
     """
 
     since: float

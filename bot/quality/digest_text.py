@@ -65,9 +65,9 @@ def standing_words(line: DigestLine, say: Messages, *, brief: bool = False) -> s
 
 @dataclass(frozen=True, slots=True)
 class DigestView:
-    """A digest and everything shown with it: its issues' titles, the threshold in force, and the bot's illness, if any.
+    """A digest and everything shown with it, such as the titles of its issues and the threshold in force.
 
-    `checked` is the time of writing; days are shown in its time zone.
+    `checked` is the time of writing; days are shown in its time zone. `ill` says what is wrong, if anything is.
     """
 
     found: Digest
@@ -107,7 +107,7 @@ def _body(view: DigestView, lines: tuple[DigestLine, ...], ticked: Mapping[Pair,
     if omitted := len(view.found.lines) - len(lines):
         blocks.append(say.digest_more(count=omitted))
     inside = "\n\n".join(blocks)
-    # The fingerprint leaves out the time, so that an otherwise unchanged issue is not edited.
+    # The fingerprint in the marker leaves out the time, so that an otherwise unchanged issue is not edited.
     text = break_phrase(f"{inside}\n\n{say.checked(time=view.checked)}")
     return f"{DIGEST.line(inside)}\n{text}\n"
 

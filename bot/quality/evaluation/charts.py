@@ -1,8 +1,8 @@
 """Draws the two diagrams of an evaluation, as SVG elements and as one file. Pure.
 
-The first diagram shows the share of comments that name a marked issue against the share of duplicates caught. The
-second diagram shows the share of marked candidates against their confidence. Shapes have classes but no colours, so
-that a page's style can set the colours. The diagrams contain no text of any issue.
+The first diagram shows the share of comments that name a marked original against the share of duplicates caught. The
+second diagram shows how often marks confirm the first candidate, against its confidence. Shapes have classes but no
+colours, so that a page's style can set the colours. The diagrams contain no text of any issue.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def inline(found: Evaluation) -> tuple[str, str]:
 
 
 def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
-    """The share of comments that name a marked issue against the duplicates caught: a curve, with labelled points."""
+    """The share of comments that name a marked original against the duplicates caught: a curve with labelled points."""
     most = max((row.caught for row in found.curve), default=0.0)
     panel = replace(panel, reach=next(reach for reach in _REACHES if reach >= most))
     parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are marked")

@@ -39,13 +39,13 @@ FEW = 20
 
 BEARABLE = 0.08
 """At a recommended threshold we are 95 % sure that at most this share of the unmarked issues gets a comment. Many of
-these comments are right: for each pair that people mark, readers find two to five that are the same."""
+these comments are right: readers find two to five times as many duplicates as people mark."""
 
 OTHERS_NEEDED = next(number for number in count(1) if wilson(0, number)[1] <= BEARABLE)
 """The least number of unmarked issues that makes us sure of a BEARABLE share if none of them gets a comment."""
 
 LEAST = 0.15
-"""The lowest threshold to recommend. At this threshold, readers find at least three of four comments useful (P5)."""
+"""The lowest threshold to recommend. From there on, readers find about three of four comments useful."""
 
 MONTH = timedelta(days=365.25 / 12)
 RECENT = timedelta(days=365)
@@ -56,7 +56,7 @@ RECENT = timedelta(days=365)
 class Monthly:
     """One month at one threshold: the numbers of arriving issues and of comments.
 
-    `right` and `said` count as in `ThresholdOutcome`: by mark, and as the confidence predicts.
+    `right` counts the comments that name a marked original. `said` estimates how many name the same report first.
     """
 
     issues: float
@@ -177,7 +177,7 @@ def evaluate(
 def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Advice:
     """The advice without the unmarked issues of the last month: nobody has triaged these, and some are duplicates.
 
-    They count all the same if too few or less than half of the unmarked issues would be left.
+    But they count if too few unmarked issues, or less than half of them, would be left.
     """
     marked, silent = split(judged)
     old = [one for one in silent if max(arrived) - one.arrived >= MONTH]

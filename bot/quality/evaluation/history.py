@@ -1,4 +1,4 @@
-"""Reads a repository's issues and their marks from GitHub, keeps both in a file, and turns them into rows.
+"""Reads a repository's issues and their marks from GitHub, keeps both in a file, and turns them into rows for a replay.
 
 A row leaves out the issue's labels: GitHub gives only today's labels, and a replay must not see later changes.
 """
@@ -59,7 +59,7 @@ class PastRecord:
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> PastRecord:
-        """The record from its `asdict` as JSON. Raises KeyError, TypeError or ValueError for any other row."""
+        """The record from its `asdict` as JSON. Raises KeyError, TypeError or ValueError for a malformed row."""
         statements = (Statement(**fields | {"kind": StatementKind(fields["kind"])}) for fields in row["statements"])
         return cls(**{**row, "statements": tuple(statements)})
 
@@ -125,7 +125,7 @@ def _mark(event: Mapping[str, Any]) -> Statement:
 def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[IssueRow]:
     """The rows in order of arrival, with `duplicate_of` only for certain duplicates.
 
-    GitHub lists only today's members. A person who has closed another person's issue was also a member at some time.
+    GitHub says only who is a member today. A person who has closed another person's issue was a member at some time.
     """
     ordered = sorted(records, key=lambda one: (one.created_at, one.number))
     known = {one.number for one in ordered}
@@ -169,7 +169,7 @@ def conclusion(
     certain, original = False, None
     hint = None
     for statement in statements:
-        # Only a plain statement by somebody who is no member today has `by`.
+        # `by` is set only for a plain statement by somebody who is no member today.
         if statement.kind in (StatementKind.SAYS, StatementKind.MARKS) or statement.by in maintainers:
             certain, original = True, statement.of
         elif statement.kind is StatementKind.UNMARKS and statement.of == original:
