@@ -29,7 +29,7 @@ from bot.search.judge.prompt import (
 Found = tuple[tuple[Id, float], ...]
 """An arrival's candidates with their probabilities, best first."""
 Answers = Mapping[str, Mapping[int, JudgedPair]]
-"""The judge's or the critic's answer about each candidate, by the key of the question."""
+"""The answer about each candidate, by the key of the question and then by the candidate's number in the replay."""
 
 TOKENS_OUT = 40
 """The estimated number of tokens in an answer's entry about one issue."""
@@ -37,9 +37,9 @@ TOKENS_OUT = 40
 
 @dataclass(frozen=True, slots=True)
 class RecordedQuestion:
-    """A question about the arrival `id`, to the judge, or to the critic, who rereads a pair that the judge calls same.
+    """A question about the arrival `id`: to the judge, or to the critic, who rereads a pair that the judge called same.
 
-    `question` has the issues by their numbers in the replay; `ids` maps the candidates' numbers to ids in the file.
+    In `question`, issues have their numbers in the replay; `ids` maps the candidates' numbers to ids in the file.
     """
 
     id: Id
@@ -51,7 +51,7 @@ class RecordedQuestion:
     @property
     def tokens(self) -> tuple[int, int]:
         """The estimated numbers of input and output tokens."""
-        # An answer also has entries for the controls that check it, `copy` and `other` (0: without controls).
+        # An answer also has an entry for each control in the prompt, `copy` and `other`. Both are 0 without controls.
         entries = len(self.prompt.numbers) + bool(self.prompt.copy) + bool(self.prompt.other)
         return estimated_tokens(self.prompt.system) + estimated_tokens(self.prompt.user), TOKENS_OUT * entries
 
@@ -64,7 +64,7 @@ class RecordedQuestion:
             "prompt": sent.prompt,
             "messages": [{"role": "system", "content": sent.system}, {"role": "user", "content": sent.user}],
             "schema": SCHEMA,
-            "candidates": {str(number): self.ids[real] for number, real in sent.numbers.items()},
+            "candidates": {str(in_prompt): self.ids[in_replay] for in_prompt, in_replay in sent.numbers.items()},
         }
 
 
@@ -83,7 +83,7 @@ def questions(answered: Iterable[ReplayAnswer]) -> list[RecordedQuestion]:
 
 
 def critic_question(recorded: RecordedQuestion, candidate: JudgeIssue) -> RecordedQuestion:
-    """The question to the critic about one of a question's candidates."""
+    """The question to the critic about one candidate of a question to the judge."""
     alone = replace(recorded.question, candidates=(candidate,))
     prompt = build_critic_prompt(alone.target, candidate)
     return RecordedQuestion(recorded.id, question_key(alone, CRITIC), prompt, alone, recorded.ids)
@@ -99,7 +99,7 @@ def verdicts(recorded: RecordedQuestion, said: Answers, *, critic: bool) -> dict
     judged = dict(said.get(recorded.key, {}))
     for candidate in _called_same(recorded, said) if critic else ():
         del judged[candidate.number]
-        # Candidates with equal texts share a question, so its answer may have the number of another candidate.
+        # Two questions about equal texts have the same key, so the answer may give the number of the other candidate.
         for pair in said.get(critic_question(recorded, candidate).key, {}).values():
             judged[candidate.number] = pair
     return judged
@@ -121,11 +121,12 @@ class RecordedAnswers:
 
     @property
     def unanswered(self) -> list[RecordedQuestion]:
+        """The questions without a usable answer."""
         return [one for one in self.asked if one.key not in self.said]
 
     @property
     def unasked(self) -> list[RecordedQuestion]:
-        """The questions without any answer. An unusable answer was paid for, too."""
+        """The questions without any answer, not even an unusable one."""
         return [one for one in self.unanswered if one.key not in self.unusable]
 
 
@@ -169,8 +170,8 @@ def after_verdicts(
 ) -> Found:
     """The candidates and their probabilities after the verdicts, best first. A comment names those from `threshold` on.
 
-    Leaves out candidates that the judge calls related, unless `related` is set. Once the judge has answered, the bot
-    names no unread candidate: of these, only those below the threshold stay, which are not named anyway.
+    Leaves out candidates that the judge calls related, unless `related` is set. Also leaves out candidates from the
+    threshold on that have no verdict: once the judge has answered, the bot does not name them.
     """
     by_id = {recorded.ids[number]: pair.verdict for number, pair in judged.items()}
     kept = []
@@ -207,14 +208,14 @@ def candidates_after(
 def compared_outcomes(
     with_judge: Sequence[JudgedArrival], without_judge: Sequence[JudgedArrival], threshold: float
 ) -> dict[str, ThresholdOutcome]:
-    """The outcomes with the judge, without the judge, and without it at the threshold with as many comments."""
+    """The outcomes with the judge, without it, and without it at the threshold that leads to as many comments."""
     after, before = outcome_at(with_judge, threshold), outcome_at(without_judge, threshold)
     as_many = outcome_with_as_many_comments(without_judge, after.comments)
     return {"with": after, "without": before, "without_at_as_many": as_many}
 
 
 def estimated_cost(asked: Sequence[RecordedQuestion], arrivals: int, price: Price, *, critic: bool) -> dict[str, Any]:
-    """The tokens and the cost of the questions about so many arrivals, and both in a sentence (`says`)."""
+    """The estimated tokens and cost of the questions about `arrivals` arrivals, and both in sentences (`says`)."""
     total = _tokens_and_cost(asked, price)
     median = statistics.median([one.tokens[0] for one in asked] or [0])
     says = (
@@ -226,7 +227,7 @@ def estimated_cost(asked: Sequence[RecordedQuestion], arrivals: int, price: Pric
     estimate = {"questions": len(asked), "arrivals": arrivals, "tokens_in_median": median, **total}
     if not critic:
         return estimate | {"says": says}
-    # At most: the critic reads only the pairs that the judge will call the same.
+    # This is an upper limit: the critic will reread only the pairs that the judge calls the same.
     most = [critic_question(one, candidate) for one in asked for candidate in one.question.candidates]
     more = _tokens_and_cost(most, price)
     says += f" The critic: at most {len(most):,} questions, about {more['tokens_in']:,} tokens in and "

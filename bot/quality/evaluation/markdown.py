@@ -12,9 +12,9 @@ from bot.quality.evaluation.measures import Id
 
 
 def evaluation_markdown(result: Evaluation, titles: Mapping[Id, str], *, of_file: bool) -> str:
-    """The whole evaluation; `titles` are by the issues' ids. `of_file`: a file was evaluated, not a repository."""
+    """The whole evaluation. `titles` has the issues' titles by id; `of_file` says whether a file was evaluated."""
     blocks = [words.basis(result), f"{words.finding(result)} {words.confidence(result)}"]
-    # If no threshold is recommended, the sentences below already discuss the current one: do not repeat them.
+    # The sentences below are about the discussed threshold. The configured one gets its own block if it is another.
     if words.discussed_threshold(result) != result.at.cut:
         blocks.append(words.at_threshold(result, result.at))
     blocks.append(f"**{words.advice(result)}** {words.last_month(result)} {words.history(result)}")
@@ -27,7 +27,7 @@ def evaluation_markdown(result: Evaluation, titles: Mapping[Id, str], *, of_file
 
 
 def judge_markdown(judgement: Mapping[str, Any]) -> str:
-    """The judge's verdicts, and the comments with and without them. `--json` has the `judgement` under `judge`."""
+    """The judge's verdicts, and the comments with and without them. `--json` prints the `judgement` as `judge`."""
     same, related, different = judgement["verdicts"].values()
     rows = []
     for key in ("with", "without", "without_at_as_many"):
@@ -51,7 +51,7 @@ def _tables(result: Evaluation) -> Iterator[str]:
             for k, share in result.retrieval.rr.items()
         )
         yield _table("Finding", ("an original among the first", "duplicates", "at 95%"), found)
-    # `silent` counts the unmarked issues. Without any, no threshold causes a false alarm, so this table says nothing.
+    # `silent` counts the unmarked issues. If it is 0, no threshold causes a false alarm, so this table says nothing.
     if marked and result.silent:
         limits = []
         for share, row in result.limits.items():
@@ -71,6 +71,6 @@ def _tables(result: Evaluation) -> Iterator[str]:
 
 
 def _table(title: str, columns: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table below its title; figures stand to the right, under their column's name."""
+    """A table below its title. All columns but the first are aligned to the right."""
     lines = (columns, (":-", *["-:"] * (len(columns) - 1)), *rows)
     return f"**{title}**\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,7 +1,7 @@
 """Measures the answers for arriving issues: retrieval, calibration, and the effect of a threshold. Pure.
 
-Candidates are sorted best first. A comment is taken to name those of the first five that are at or above the threshold.
-A sampled arrival stands for several arrivals (`weight`).
+Candidates are sorted best first. The measures assume that a comment names those of the first five that are at or above
+the threshold. A sampled arrival stands for several arrivals (`weight`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from bot.domain.likelihood import POSSIBLY
 Id = int | str
 
 MOST_SHOWN = 5
-"""People who ask get this many candidates (P6). By default, a comment names three unasked (P4)."""
+"""People who ask get this many candidates (P6). By default, the bot names at most three on its own (P4)."""
 
 DEPTHS = (1, 5, 10, 20)
 """The values of k in RR@k, the share of duplicates with an original among the first k candidates."""
@@ -26,7 +26,7 @@ SHARES = (0.01, 0.02, 0.05, 0.10)
 
 BINS = 10
 HIGH = 0.3
-"""Candidates from this confidence on have a separate error (`ece_high`): the many candidates near 0 would hide it."""
+"""The error from this confidence on has its own figure, `ece_high`. In `ece` it hides behind many candidates near 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,13 @@ class JudgedArrival:
         return max((confidence for id, confidence in self.found[:MOST_SHOWN] if id in originals), default=-1.0)
 
     def is_wrong(self, cut: float) -> bool:
-        """Whether the comment at this threshold (there must be one) names only issues that people called different."""
+        """Whether the comment, which must exist at this threshold, names only issues that people called different."""
         return all(id in self.different for id, confidence in self.found[:MOST_SHOWN] if confidence >= cut)
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """The share `rr[k]` of the duplicates (`queries`) with an original among the first k; `mrr`: mean 1/rank."""
+    """`queries` counts the duplicates, `rr[k]` is the share with an original in the first k, `mrr` the mean 1/rank."""
 
     queries: int
     rr: dict[int, float]
@@ -77,7 +77,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The first candidates in a tenth of the confidence from `low` on: the mean `confidence` and the marked share."""
+    """First candidates with a confidence in the tenth from `low` on; `right` is the marked originals' share of them."""
 
     low: float
     count: int
@@ -92,9 +92,9 @@ class ConfidenceCalibration:
 
     The confidence is the probability that a careful reader calls two issues the same. Marks are incomplete, so the
     confidence may exceed the marked share, but a confidence below the marked share is an error. `ece` is the expected
-    calibration error over ten equal bins (Naeini et al., AAAI 2015), and `ece_high` the error of the candidates from
-    HIGH on; `answers` and `answers_high` count these candidates. `brier_skill` is 1 - (Brier score / Brier score of the
-    base rate); a value above 0 beats a constant. A figure is None if there is no data for it.
+    calibration error over ten equal bins (Naeini et al., AAAI 2015), and `ece_high` the error from HIGH on. `answers`
+    and `answers_high` count the arrivals behind the two errors. `brier_skill` is 1 - (Brier score / Brier score of the
+    base rate); above 0, the confidence is better than a constant. A figure is None if there is no data for it.
     """
 
     answers: int
@@ -110,10 +110,10 @@ class ThresholdOutcome:
     """The effect of the threshold `cut`. Numbers of issues are weighted.
 
     `right` counts the comments that name a marked original, and `precision` is the share of such comments (None without
-    comments). `said` is the expected number of comments that name the same report first: the sum of their confidences.
-    `wrong` counts the comments that name only issues that people called different, `bothered` those on unmarked issues.
-    `caught` is the share of marked duplicates whose comment names an original, and `false_alarms` the share of unmarked
-    issues with a comment, right or wrong.
+    comments). `said` is the expected number of comments whose first candidate is the same report: the sum of the first
+    candidates' confidences. `wrong` counts the comments that name only issues that people called different, `bothered`
+    those on unmarked issues. `caught` is the share of marked duplicates whose comment names an original, and
+    `false_alarms` the share of unmarked issues with a comment, right or wrong.
     """
 
     cut: float
@@ -205,7 +205,7 @@ def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
     )
 
 
-# Thresholds are multiples of 1/1,000. A rounding error must not turn a product into the next lower threshold.
+# Thresholds are multiples of 1/1,000. A confidence times 1,000 may come out slightly too low: _ROUNDING prevents that.
 _STEPS, _ROUNDING = 1_000, 1e-9
 
 

@@ -21,7 +21,7 @@ _evaluation: TypeAdapter[Evaluation] = TypeAdapter(Evaluation)
 
 
 class Stage(StrEnum):
-    """The state of a run. `NONE` means that nobody started a run on the dashboard, but perhaps on the command line."""
+    """The state of a run. `NONE`: nobody started a run on the dashboard. Runs on the command line have no state."""
 
     NONE = "none"
     WAITING = "waiting"
@@ -69,13 +69,14 @@ class EvaluationRuns(TableGateway):
     """The `evaluations` table. Safe to share between threads and processes."""
 
     def get(self, repo_id: int) -> StoredEvaluation:
-        """The stored run and result. Leaves out a result that another version wrote and this version cannot read."""
+        """The stored run and result. Leaves out a result that this version cannot read."""
         row = self._first(sa.select(table).where(table.c.repo_id == repo_id))
         if row is None:
             return StoredEvaluation(EvaluationRun())
         try:
             return StoredEvaluation(_run(row), _evaluation.validate_json(row.result or ""), row.made_at)
         except ValidationError:
+            # Another version wrote the result, or there is none: the empty text is invalid, too.
             return StoredEvaluation(_run(row))
 
     def begin(self, repo_id: int, chain: str, now: float) -> bool:

@@ -17,8 +17,8 @@ from bot.domain.entities import RepoRef, name_key
 
 # A "not" or "maybe" counts if it stands within this many characters before a claim.
 _CONTEXT = 120
-#: The version of the history files. A file of another version is read from GitHub again. Raise the version whenever
-#: this module starts to understand more statements.
+#: The version of the history files. If a file has another version, the history is read from GitHub again. Raise the
+#: version whenever this module starts to understand more statements.
 HISTORY_VERSION = 7
 
 
@@ -35,8 +35,8 @@ class StatementKind(StrEnum):
 class Statement:
     """`of` is the original's number; None if the original is not visible or belongs to another repository.
 
-    `by` is the login of a person whose statement is plain but who is not a member today: if that person turns out to
-    have been a member, the statement counts like `SAYS`.
+    A plain statement by a person who is not a member today is a hint, and `by` is the person's login. If that person
+    turns out to have been a member, the statement counts like `SAYS`.
     """
 
     kind: StatementKind
@@ -102,14 +102,14 @@ def read_comment(
 
     Guesses are hints, and so are plain statements by people who are not members, which keep `by`, the login. The first
     of several claims counts. If the commenter closes the issue with the comment (`closing`), guesses are certain too,
-    and "a duplicate" beside a single reference names that issue. A bare reference in a closing comment is a hint.
+    and "a duplicate" means the one issue that the comment refers to. A bare reference in a closing comment is a hint.
     """
     visible = _INVISIBLE_OR_QUOTED.sub(" ", text)
-    denied_claim = False
+    dismissed_claim = False
     for claim in _CLAIM.finditer(visible):
         before = _sentence_before(visible, claim.start())
         if denied(before) or _OF_ANOTHER.search(before):
-            denied_claim = True
+            dismissed_claim = True
             continue
         if claim["favor"] and not (closing or _CLOSED.search(before)):
             continue
@@ -120,7 +120,7 @@ def read_comment(
         if closing or (by_member and not unsure):
             return _statement(StatementKind.SAYS, claim, repo, at)
         return _statement(StatementKind.HINTS, claim, repo, at, "" if unsure else by)
-    return _closing_statement(visible, repo, at) if closing and not denied_claim else None
+    return _closing_statement(visible, repo, at) if closing and not dismissed_claim else None
 
 
 def _closing_statement(visible: str, repo: RepoRef, at: str) -> Statement | None:

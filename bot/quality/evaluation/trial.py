@@ -1,4 +1,4 @@
-"""Evaluates the finder on past issues: reads the marks, chooses arrivals, asks about them, and judges the answers."""
+"""Evaluates the finder on past issues: reads the marks, chooses the arrivals to ask about, and judges the answers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ WARM = 0.2
 class Labels:
     """The marks of a file.
 
-    `group` maps each issue to its group, whose issues report the same thing. `marked` issues are called duplicates;
-    `doubtful` issues may be duplicates of an unknown issue; `named` issues name their original in their text. `astray`
-    holds, by issue, each `duplicate_of` that is not the id of another issue in the file.
+    `group` maps each issue to one issue of its group, whose issues report the same thing. `marked` issues are called
+    duplicates; `doubtful` issues may be duplicates of an unknown issue; `named` issues name their original in their
+    text. `astray` holds, by issue, each `duplicate_of` that is not the id of another issue in the file.
     """
 
     group: Mapping[Id, Id]
@@ -111,7 +111,7 @@ def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed
 
 
 Truth = Mapping[int, frozenset[Id] | None]
-"""The arrivals that `truth` yields."""
+"""What `truth` yields: the originals of each arrival, or None, by the arrival's position."""
 
 Found = tuple[tuple[Id, float], ...]
 """Candidates with their confidence, best first."""
@@ -120,7 +120,8 @@ Found = tuple[tuple[Id, float], ...]
 def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
     """The positions to ask about, with the number of arrivals each represents: all, or a seeded sample of `size`.
 
-    Duplicates are rare, but most figures depend on them: a third of a sample are duplicates, if the file has enough.
+    Duplicates are rare, but most figures depend on them. So a third of a sample are duplicates, if the file has enough
+    duplicates and enough other issues.
     """
     duplicates = [position for position, originals in known.items() if originals is not None]
     unmarked = [position for position, originals in known.items() if originals is None]
@@ -137,8 +138,8 @@ def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
 def read_answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -> dict[Id, Found]:
     """A replay's answers by the arrival's id, from rows with their locations in the file.
 
-    Raises UserError naming the location of a row that is malformed, answers again, or has an unknown or later issue, a
-    confidence outside [0, 1], or candidates that are not best first.
+    Raises UserError naming the location of a row that is malformed, answers for an issue a second time, or names an
+    unknown issue or a candidate that arrived later. Confidences must be in [0, 1], and candidates best first.
     """
     position_of = {issue.id: at for at, issue in enumerate(issues)}
     found: dict[Id, Found] = {}
@@ -183,7 +184,7 @@ class Trial:
     """An evaluation's data: which arrivals to ask about, and which answers are right.
 
     `known` maps each position that can be judged to its originals, and `chosen` maps the positions to ask about to
-    their weights. `marks` holds the file's labels, and `decided` people's decisions about pairs that the bot showed.
+    their weights. `marks` holds the file's labels, and `decided` people's decisions about pairs.
     """
 
     issues: Sequence[PastIssue]

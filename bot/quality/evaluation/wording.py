@@ -88,7 +88,7 @@ def last_month(found: Evaluation) -> str:
     return (
         f"At {threshold(cut)} it would have commented on {_about(found)}{round(month.comments):,} of "
         f"{counted(round(month.issues), 'issue')} in the last month{_same_reports(found, month)}: the 30 days up to "
-        # The newest issue of a file may be years old.
+        # The sentence names the day, because the newest issue of a file may be years old.
         f"the newest issue, of {_day(found.period[1])}. Nobody has triaged these yet, so what is unmarked among "
         "them may still be a duplicate."
     )
@@ -123,7 +123,7 @@ def caught(found: Evaluation, row: ThresholdOutcome) -> str:
 
 
 def same(row: ThresholdOutcome) -> str:
-    """The share of comments that name the same report first, as predicted by the confidence; `–` without comments."""
+    """The expected share of comments whose first candidate is the same, by the confidence; `–` without comments."""
     return percent(row.said / row.comments if row.comments else None)
 
 
