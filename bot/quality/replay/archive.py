@@ -65,10 +65,7 @@ def read_archive(path: Path) -> list[PastIssue]:
 
 
 def archive_of(rows: Iterable[tuple[Any, str]]) -> list[PastIssue]:
-    """All issues, from rows and their locations in the file. Raises UserError naming the location of an invalid row.
-
-    Two issues must not share an id.
-    """
+    """All issues, from rows and their locations in the file. Raises UserError for an invalid row or a repeated id."""
     issues, locations = [], dict[int | str, str]()
     for row, location in rows:
         issue = _issue(row, location)

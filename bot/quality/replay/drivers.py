@@ -58,7 +58,7 @@ def replay_index(
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
-    # The issues before the first question exist from the start, so `replay` yields nothing for them.
+    # `replay` yields nothing for the issues before `first`, which exist from its start: yield None for them here.
     for _ in range(first):
         advance()
         yield None
@@ -72,7 +72,7 @@ def replay_index(
 
 # In a child process, the number of issues that have arrived in all child processes together.
 _arrived: Synchronized[int]
-# How often the parent process reads that number, in seconds.
+# The parent process reads that number at intervals of this many seconds.
 _EVERY = 0.2
 
 

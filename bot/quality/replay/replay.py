@@ -60,7 +60,7 @@ class ReplayGitHub:
         self._closed: list[Issue] = []
 
     def arrive(self, past: PastIssue) -> Issue:
-        """Open the next issue, which searches find from now on, after closing those that were closed by its time."""
+        """Close the issues that were closed by the time of `past`, and open `past`. From now on, searches find it."""
         while self._closing and self._closing[0][0] <= past.created_at:
             moment, number = heapq.heappop(self._closing)
             self._close(number, moment)
@@ -149,8 +149,8 @@ def _search_index() -> SearchIndex:
     return index
 
 
-#: The size of the first batch. Each later batch doubles the number of issues, so batches end where the index centres
-#: its vectors again. A history loaded in batches then gives the same index as a history that arrives issue by issue.
+#: The size of the first batch. Each later batch doubles the number of issues, so batches end where the index computes
+#: the centre of its vectors anew. So a history in batches gives the same index as one that arrives issue by issue.
 _FIRST_BATCH = 512
 # A word that may be an id, such as `TIMOB-1`.
 _WORD = re.compile(r"\w[\w.-]{0,98}\w")
@@ -165,7 +165,7 @@ SEARCH = (GitHubLexical.name, GitHubHybrid.name)
 class ReplayOptions:
     """How a replay asks about each arrival: the sources, from `INDEX` or from `SEARCH`, and the finder's options.
 
-    `top` is the most candidates. `weights` is the text of a weights file, or empty for the shipped weights. `budget`
+    `top` limits the candidates. `weights` is the text of a weights file, or empty for the shipped weights. `budget`
     limits the searches by words. With a `floor`, the replay records the question to a judge about candidates of at
     least this probability, but asks no judge.
     """
@@ -201,7 +201,7 @@ class FutureLeak(DoppelError):
 class ReplayAnswer:
     """One arrival, by its id in the file. `candidates` are ids with relevance (by default the confidence), best first.
 
-    `judge_question` has the replay's issue numbers; `ids` are the ids in the file of the question's candidates.
+    In `judge_question`, issues have their numbers in the replay; `ids` has the candidates' ids in the file.
     """
 
     id: int | str
@@ -252,8 +252,8 @@ class IndexMirror:
 class FileIds:
     """Maps ids in the file to the replay's numbers, to find the issues that a text names.
 
-    The bot never suggests an issue that a text names. A file does not name its repository, so `#12` and the address of
-    any issue 12 name the issue with the id 12. The word `TIMOB-1` names the issue with the id `TIMOB-1`.
+    The bot never suggests an issue that the new text names. A file does not name its repository, so `#12` and the
+    address of any issue 12 name the issue with the id 12. The word `TIMOB-1` names the issue with the id `TIMOB-1`.
     """
 
     def __init__(self) -> None:
@@ -291,8 +291,8 @@ def replay(
 ) -> Iterator[ReplayAnswer | None]:
     """Let `issues` arrive one after the other; yield an answer for each position in `asked`, and None for the others.
 
-    The finder gets `options` and the issues that the text names. The `mirror`, if any, maintains the finder's index.
-    Issues before `start` exist from the beginning, and yield nothing. The finder learns of an issue only after
+    The finder gets `options` and the issues that the arrival's text names. The `mirror`, if any, maintains the finder's
+    index. Issues before `start` exist from the beginning, and yield nothing. The finder learns of an issue only after
     answering for that issue. `judge` is the recorder that the finder asks, if any. Raises FutureLeak if a candidate
     arrived later than the issue, or is shown as closed too early.
     """

@@ -34,7 +34,7 @@ from bot.search.matching import Matcher, features, probability
 from bot.search.matching.probability import LEADERS, TextSimilarity
 from bot.search.matching.retrieval import known_author
 
-#: The strength of the L2 penalty on the last step (`probability.py`), which fits few weights to thousands of pairs.
+#: The L2 penalty for the last of the steps in `probability.py`, which fits few weights to thousands of pairs.
 L2_READINGS = 1.0
 
 _VERDICTS = ("same", "related", "different")
@@ -54,7 +54,7 @@ class ReadCandidates:
 
     In a large tracker, readers said what is the same; in a `small` repository, made for training, marks say it.
     `weight` is the number of arrivals that this arrival represents, or in a small repository its share of all arrivals.
-    `signed` says whether its author is known.
+    `signed` says whether the arrival's author is known.
     """
 
     same: Floats
@@ -83,7 +83,7 @@ def read_verdicts(path: Path) -> dict[str, ReaderVerdicts]:
 
 
 def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tuple[Fitted, Fitted]:
-    """Fit the last step (`probability.py`) to each arrival's log-odds, once with the text model and once without.
+    """Fit the last step, with the text model and without it. `odds` has each arrival's log-odds before that step.
 
     The fit without the text model leaves out small repositories, in which word counts reveal too little.
     """
@@ -103,7 +103,7 @@ def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tup
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One issue with its candidates: their feature `values`, (candidates, features), and whether each is the `same`.
+    """One issue with its candidates: a row of feature `values` for each candidate, and whether each is the `same`.
 
     `earlier` is the number of issues before this issue. `back` is the number of issues between each candidate and this
     issue. `stands_for` is the number of issues that this sampled issue represents. `young` marks one of a repository's
@@ -138,7 +138,7 @@ class TrainingRepository:
         return self._github.arrive(past)
 
     def compared(self, issue: Issue) -> tuple[Integers, Floats]:
-        """The candidates' numbers for `issue`, the last to arrive, and their features, (candidates, features)."""
+        """The numbers of the candidates for `issue`, the last to arrive, and a row of features for each candidate."""
         self._mirror.put(self._waiting)
         self._mirror.put(self._github.take_closed())
         self._waiting = []
@@ -160,7 +160,7 @@ class TrainingRepository:
             found = session.likeness(numbers, total, order, len(wanted))
         if found is None or not np.isin(found.rows, positions).any():
             return None
-        # In a small repository, the session may add candidates to the requested ones.
+        # The session also compares the leaders, and in a small repository perhaps further candidates: leave these out.
         return found.of(np.isin(found.rows, positions))
 
     def add(self, issue: Issue) -> None:
@@ -169,7 +169,7 @@ class TrainingRepository:
 
 
 def best_first(values: Floats, order: Fitted) -> Integers:
-    """The positions of candidates with these features, best first; equal ones in their own order."""
+    """The positions of candidates with these features, best first; equally good ones keep their order."""
     return np.argsort(-order.scores(features.with_pool_ranks(values)), kind="stable")
 
 
@@ -223,7 +223,7 @@ def collect(material: TrainingFile, progress: Progress, *, others: int, seed: in
 
 
 def collect_read(material: TrainingFile, order: Fitted, progress: Progress, seed: int) -> list[ReadArrival]:
-    """The arrivals of one file with readers' verdicts, and arrivals in small repositories; empty without verdicts.
+    """The arrivals of one file that readers judged, and those in small repositories; empty without readers' verdicts.
 
     `order` sorts the candidates, and should come from other files.
     """
@@ -298,7 +298,7 @@ SIZES = ((60, 40), (200, 30), (1_000, 6))
 REPEATING, OTHERS = 10, 30
 #: The share of duplicates among arrivals, according to readers of the first three candidates.
 SHARE = 0.09
-#: A file needs this many pairs to make small repositories.
+#: A file needs this many pairs of duplicates to make small repositories.
 LEAST_PAIRS = 100
 
 # Apart from the chosen pairs, all small repositories draw their issues from one sample of this size.
@@ -352,7 +352,7 @@ def _arrivals_after(
     present_groups = [labels.group[issues[position].id] for position in present]
     last = issues[present[-1]].created_at
     for past in (issues[position] for position in arriving):
-        # The repository does not keep this issue, so the issue must not be closed later.
+        # This issue must not enter the index, where a later closing would put it: leave the issue open.
         issue = repository.arrive(replace(past, created_at=max(past.created_at, last), closed_at=None))
         numbers, values = repository.compared(issue)
         if not len(numbers):
