@@ -15,7 +15,7 @@ def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
     """People's decisions on the pairs of a repository's issues, from all kinds of feedback."""
     signals = store.signals.deciding(repo_id)
     verdicts = store.verdicts.since(repo_id, 0.0)
-    # A reaction judges the pairs that its comment named, and only the bot's decision knows these pairs.
+    # A reaction (without `other`) judges the pairs that the comment names. Only the bot's decision knows these pairs.
     decisions = store.decisions.of_issues(repo_id, {one.number for one in signals if not one.other})
     return decide_pairs(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
 
@@ -47,10 +47,7 @@ def pair_of(one: int, other: int) -> Pair:
 
 
 def decide_pairs(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
-    """The decisions that follow from all examples.
-
-    `closed_for` maps issues that were closed by commands to their originals.
-    """
+    """The decisions that follow from all examples. `closed_for` maps issues closed by commands to their originals."""
     decisive: dict[Pair, Example] = {}
     # A pair's weightiest example decides; of equal weights the latest; of simultaneous ones "different".
     for example in sorted(made, key=lambda example: (example.weight, example.at, not example.same)):
@@ -85,7 +82,7 @@ class Example:
     shown: bool
 
 
-# The times of signals are GitHub's, in whole seconds; the times of decisions and verdicts are exact.
+# GitHub gives a signal's time in whole seconds, so a decision in the same second may have come before the signal.
 _SECOND = 1.0
 
 
@@ -97,9 +94,9 @@ def examples(
 ) -> list[Example]:
     """All feedback from `since` on as labelled pairs, earliest first. Leaves out feedback without weight.
 
-    A reaction judges the comment as it was then: by the last earlier decision to comment. An example's `number` is
-    the issue for which the bot found the other issue, even if people gave the feedback on that other issue. Of several
-    `of` commands on an issue, the last counts. The caller leaves out retracted feedback.
+    A reaction judges the issues that the comment named at that time: those of the last earlier decision to comment. An
+    example's `number` is the issue for which the bot found the other issue, even if people gave the feedback on that
+    other issue. Of several `of` commands on an issue, the last counts. The caller leaves out retracted feedback.
     """
     by_number: dict[int, list[Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -164,7 +161,7 @@ def _examples_of_reaction(signal: FeedbackSignal, before: Sequence[Decision]) ->
     """The examples from a reaction: 👎 rejects every issue that the comment names, and 👍 confirms the first one."""
     commented = next((decision for decision in reversed(before) if decision.outcome.speaks and decision.shown), None)
     named = [one for one in commented.evidence if one.shown] if commented else []
-    # The first issue can belong to another repository.
+    # If the first issue belongs to another repository, a 👍 gives no example.
     for one in named[:1] if signal.same else named:
         if one.own:
             yield _example(signal, one.number, before)

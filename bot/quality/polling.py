@@ -1,8 +1,9 @@
-"""Reads the reactions to the bot's comments in one repository, folds rejected comments, and reads decided suggestions.
+"""Reads reactions to the bot's comments in one repository, folds rejected comments, and reads answers to suggestions.
 
-A 👎 by the issue's author or by somebody with triage access folds the comment once, unless somebody with triage access
-gives a 👍. If people take the 👎 back or overrule it, the bot unfolds the comment and never folds it again. It leaves a
-comment alone while a person has folded it, and for ever once a person has changed what the bot had folded.
+On GitHub, a folded comment is hidden until somebody opens it. A 👎 by the issue's author or by somebody with triage
+access folds the comment once, unless somebody with triage access gives a 👍. If people take the 👎 back or overrule it,
+the bot unfolds the comment and never folds it again. The bot leaves a comment alone while a person has folded it, and
+for ever once a person has changed what the bot had folded.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ class RequestBudget:
 class ReactionPoll:
     """Reads the reactions in a repository once.
 
-    `rights` caches whether each person has triage access; `suggests` says whether the bot makes suggestions.
+    `rights` caches whether each person has triage access. `suggests` says whether the bot suggests to maintainers that
+    they close or label an issue as a duplicate.
     """
 
     github: RepoClient
@@ -98,7 +100,7 @@ class ReactionPoll:
                 self.store.forget_issue(self.repo_id, comment.number)
 
     def _with_node_id(self, comment: WatchedComment) -> WatchedComment | None:
-        """The comment with its GraphQL node id, at one request if unknown; None if it is gone or the budget spent."""
+        """The comment with its GraphQL node id, which may cost a request; None if it is gone or the budget is spent."""
         if comment.node_id:
             return comment
         if not self.budget.take():
@@ -130,9 +132,9 @@ class ReactionPoll:
         return replace(comment, fold=self._apply(comment, step, fold))
 
     def _store_decided_suggestion(self, number: int) -> None:
-        """Store a maintainer's decision on a suggestion for this issue, as feedback on the suggested candidate.
+        """Store a maintainer's answer to a suggestion for this issue, as feedback on the suggested candidate.
 
-        Costs at least one request for each issue until a suggestion is decided.
+        Costs at least one request for each issue until a suggestion is approved or dismissed.
         """
         if not self.suggests or self.store.signals.of_issue(self.repo_id, number, FeedbackKind.SUGGESTION):
             return
@@ -144,8 +146,9 @@ class ReactionPoll:
             duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
             if not duplicate or one.state not in ("approved", "dismissed"):
                 continue
-            # A label names no candidate: take the first candidate at the time of the decision, which GitHub gives
-            # in whole seconds. A closing names a candidate by its database id, perhaps one from an earlier comment.
+            # A suggested label names no candidate: take the first candidate at the time of the maintainer's answer,
+            # which GitHub gives in whole seconds. A suggested closing names a candidate by its database id, perhaps
+            # the first candidate of an earlier comment.
             named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
             other = next((first for first in named if one.action != CLOSE or self._has_id(first, one.target)), None)
             if other is not None:
@@ -192,7 +195,7 @@ class ReactionPoll:
 
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """Stored votes before `votes.since`, too old for GitHub's answer: a crowd must not push out votes that count."""
+    """The stored votes that count and are older than the votes read. A crowd of later votes must not push them out."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal

@@ -5,8 +5,8 @@ as likely the same as their least likely pair, and the likeliest two are merged 
 So a chain of weak links joins nothing, and an umbrella issue joins at most one group, whose other members must resemble
 each other.
 
-`bot/domain/merging.py` determines the original, the sums and the order (D8): the oldest issue is the proposed original,
-and the counters are 👍 and 👎.
+`bot/domain/merging.py` (D8) then takes the oldest issue of each group as the proposed original, and adds up the 👍
+(`helpful`) and the 👎 (`harmful`) of the group.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def grouped(
         if answer.number in known:
             for one in answer.found:
                 pair = pair_of(answer.number, one.number)
-                # Each pair has one answer, so a pair that is found already was decided by people, and stays certain.
+                # Only the later issue's answer can have the pair. So people decided a pair that is already in `found`.
                 if pair in found:
                     found[pair] = replace(found[pair], reasons=one.reasons)
                 elif one.confidence >= threshold and one.number in known and pair not in decided.different:
@@ -192,7 +192,7 @@ def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ..
     least `threshold`. Among equally likely merges, the merge with the smallest numbers comes first, so that the order
     of the mapping does not matter. The time is O(n log n) in the number of pairs if groups are small.
     """
-    # For each group and each neighbour, the probability of their least likely pair. A group's smallest number names it.
+    # By group and neighbouring group, the probability of the least likely pair. A group's smallest number names it.
     near: dict[int, dict[int, float]] = {}
     for (one, other), chance in likely.items():
         if chance >= threshold:

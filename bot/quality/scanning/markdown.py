@@ -1,6 +1,6 @@
 """Renders the backlog scan as Markdown, for the scan's issue and `doppel scan --markdown`, and as an HTML page (D8).
 
-On GitHub, links go through the redirecting host, so that no issue gets a back-link. Titles and reasons are strangers'
+On GitHub, links go through redirect.github.com, so that no issue gets a back-link. Titles and reasons are strangers'
 text.
 """
 
@@ -67,7 +67,7 @@ def render_scan(result: ScanResult, links: RepoLinks, checked: datetime, say: Me
     time = break_phrase(say.checked(time=checked))
     # The 200 characters are for the marker and the blank lines.
     inside = scan_markdown(result, links, say, BODY_MAX - 200 - len(time))
-    # The fingerprint leaves out the time, so that an otherwise unchanged issue is not edited.
+    # The marker has a fingerprint of `inside`, without the time, so that an otherwise unchanged issue is not edited.
     text = break_phrase(f"{inside}\n\n{time}")
     return f"{SCAN.line(inside)}\n{text}\n"
 
@@ -100,7 +100,7 @@ def scan_markdown(
         closable = sum(group.closable for group in omitted)
         blocks.append(say.scan_left_out(groups=say.groups(count=len(omitted)), issues=say.issues(count=closable)))
     text = break_phrase("\n\n".join(blocks))
-    # Only a repository's own texts can be too long.
+    # Only a repository's own texts can be too long, so use the bot's texts instead.
     return text if len(text) <= limit else scan_markdown(result, links, say.plain, limit, most)
 
 
@@ -129,7 +129,7 @@ def state_and_day(entry: BacklogIssue, say: Messages) -> str:
 
 
 def _group(rank: int, group: DuplicateGroup, links: IssueNames, most_members: int, say: Messages) -> str:
-    """An item of a numbered list, with the other lines below it."""
+    """The group as an item of a numbered list: the original, with indented lines below it."""
     original, prefix = group.original, f"{rank}. "
     lines = [
         f"- {sentence(state_and_day(original, say))} · {facts(group, say)}",

@@ -83,7 +83,8 @@ class BacklogMatcher:
 
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
         with self._matcher.session(repo_id, target, below=target.number, stored=True) as session:
-            # Equal candidates are sorted latest first, so that copies beyond MOST form further groups.
+            # Equal candidates are sorted latest first. So if there are more than MOST copies of an issue, each copy
+            # matches those just before it, and together they form several groups.
             matches = sorted(session.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
             return tuple(
                 ScanMatch(one.number, one.confidence, one.explain()) for one in matches if one.confidence >= LEAST
@@ -148,7 +149,10 @@ class Scan(TableGateway):
         self._closed = closed
 
     def begin(self, *, fresh: bool = False) -> None:
-        """Delete answers that name issues changed later; with `fresh`, all. `missing` finds other outdated ones."""
+        """Delete the answers that name an issue that has changed since; with `fresh`, delete all answers.
+
+        `missing` finds the other outdated answers.
+        """
         in_repo = table.c.repo_id == self._repo_id
         # Find these answers before the transaction, which keeps other writers of SQLite waiting.
         numbers = [] if fresh else self._naming_changed_issues()
