@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from bot.search.index.arrays import Floats
 
-_MOST_STEPS = 50
+# The most steps of Newton's method, and the smallest fraction of a step that is worth trying.
+_MOST_STEPS, _LEAST_FRACTION = 50, 1e-6
 # `fit_probability` clips standardised values at this value, so that no single example dominates.
 _FAR = 8.0
-_LEAST_FRACTION = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,13 @@ def fit_order(
 ) -> Fitted:
     """Fit an order: a softmax over the candidates of each question makes the true candidates most probable.
 
-    `rows` are (all candidates, names), question after question. `sizes` holds each question's number of candidates.
-    `same` is 1 for a true candidate, and each question has at least one. The model is a conditional logit (McFadden,
-    1974) and has no intercept.
+    A question is an issue whose candidates are to be ordered. `rows` are (all candidates, names), question after
+    question, and `sizes` holds each question's number of candidates. `same` is 1 for a true candidate, and each
+    question has at least one. The model is a conditional logit (McFadden, 1974) and has no intercept.
     """
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     inputs = (rows - mean) / scale
-    start = np.array([prior.get(name, 0.0) for name in names]) * scale
+    priors = np.array([prior.get(name, 0.0) for name in names]) * scale
     # The first row of each question, and the question of each row.
     firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     question = np.repeat(np.arange(len(sizes)), sizes)
@@ -54,17 +54,17 @@ def fit_order(
         # Subtract each question's highest score, so that no `exp` overflows.
         powers = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
         totals, true_totals = np.add.reduceat(powers, firsts), np.add.reduceat(powers * same, firsts)
-        loss = np.log(totals / true_totals).sum() + l2 / 2 * ((beta - start) ** 2).sum()
+        loss = np.log(totals / true_totals).sum() + l2 / 2 * ((beta - priors) ** 2).sum()
         return float(loss), powers / totals[question], powers * same / true_totals[question]
 
     def step(beta: Floats) -> Floats:
         _, chance, true_chance = loss_and_shares(beta)
         mean_inputs = np.add.reduceat(inputs * chance[:, None], firsts, axis=0)
-        # Leaves out the part of the true candidates, which could make the curvature negative.
+        # Leave out a term for the true candidates that could make the curvature negative.
         curvature = (inputs * chance[:, None]).T @ inputs - mean_inputs.T @ mean_inputs + l2 * np.eye(len(beta))
-        return np.asarray(np.linalg.solve(curvature, inputs.T @ (chance - true_chance) + l2 * (beta - start)))
+        return np.asarray(np.linalg.solve(curvature, inputs.T @ (chance - true_chance) + l2 * (beta - priors)))
 
-    beta = _descend(start, step, lambda beta: loss_and_shares(beta)[0])
+    beta = _descend(priors, step, lambda beta: loss_and_shares(beta)[0])
     return _fitted(names, beta / scale, 0.0)
 
 
@@ -73,8 +73,8 @@ def fit_probability(
 ) -> Fitted:
     """Fit a logistic regression to `rows`, (rows, names), each with a `weight` and with `same`, 1 or 0.
 
-    The intercept expresses how rare duplicates are, and is not penalised. Raises ValueError if all rows have the same
-    value of `same`.
+    The intercept expresses how rare duplicates are, and is hardly penalised. Raises ValueError if all rows have the
+    same value of `same`.
     """
     if same.min() == same.max():
         raise ValueError(f"{'all' if same.all() else 'none'} of the candidates that are looked at are the same issue")
@@ -125,7 +125,7 @@ def _descend(start: Floats, step: Callable[[Floats], Floats], loss: Callable[[Fl
     beta, best = start, loss(start)
     for _ in range(_MOST_STEPS):
         direction, fraction = step(beta), 1.0
-        # Also true for a loss that is not a number.
+        # `not … <=` is also true for a loss that is not a number.
         while not (current := loss(beta - fraction * direction)) <= best and fraction > _LEAST_FRACTION:
             fraction /= 2
         if not current <= best:

@@ -1,17 +1,16 @@
 """Learns `bot/search/matching/weights.json`, which judges the index's candidates, from files with known duplicates.
 
-Training replays each file: when an issue arrives, the index holds all earlier issues. For each duplicate, and for a
-seeded sample of the other issues, training looks up the candidates and compares them with the marks. Training fits two
-models to the marks.
+Training replays each file: when an issue arrives, the index holds all earlier issues. For each of the first issues,
+each duplicate, and a seeded sample of unmarked issues (`others`), training looks up the candidates and compares them
+with the marks. A sampled issue has the weight of all issues that it represents. Training fits two models to the marks.
 
-The first model is the order, learned only from duplicates (`fitting.fit_order`). The second model is the probability,
-learned from the first five candidates of each list (`fitting.fit_probability`) in repositories of any size: training
-makes smaller repositories out of large ones. The correction for small repositories is fitted afterwards, by itself, so
-that it does not affect large ones. A last step, learned from readers' verdicts, turns the odds of a mark into the
-confidence (P1).
+The first model is the order of the candidates, learned only from duplicates (`fitting.fit_order`). The second model is
+the probability that a candidate is marked, learned from each issue's first five candidates (`fitting.fit_probability`)
+in repositories of any size: training makes smaller repositories out of large ones. A correction for small repositories
+(`SMALLNESS`) is fitted afterwards, by itself, so that it does not affect large ones. A last step, learned from readers'
+verdicts, turns the odds of a mark into the confidence (P1).
 
 For the probability, each issue's candidates are sorted by an order learned from other issues, as for a new issue.
-A sampled issue has the weight of all issues that it represents, because duplicates are rare among new issues.
 
 Some files and some repositories lack authors. If authors are unknown, a day's issues may be one person's series, so a
 second probability is learned from the same arrivals without authors. The weights in `PRIOR_…` were set by hand, and
@@ -56,18 +55,18 @@ SMALL_SHARES = (0.03, 0.01)
 #: The arrivals form at least this many parts. An order learned from the other parts sorts each part's candidates.
 PARTS = 3
 
-#: `thinned` first leaves out a repository's oldest issues, and then others at random. The first step keeps the part
-#: share**LATER of all issues; docs/research/tried.md compares other values.
+#: `thinned` reduces a repository to a `share` of its issues: it leaves out first the oldest, then others at random.
+#: The first step keeps the part share**LATER of all issues; docs/research/tried.md compares other values.
 LATER = 0.25
-#: The whole reduction comes from leaving out the first issues, and none from random omissions.
+#: With this value instead of LATER, `thinned` leaves out only the oldest issues.
 LATER_ONLY = 1.0
 
-#: The shares of a repository's issues that smaller repositories keep.
+#: The probability is learned from repositories reduced to these shares.
 SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> Iterator[tuple[int, Arrival]]:
-    """Each arrival as in a repository of each size, unless no candidate remains, with its position in `arrivals`."""
+    """The position and the `thinned` form of each arrival, for each of SHARES, unless no candidate remains."""
     repeating = sum(bool(one.same.any()) for one in arrivals)
     for number, share in enumerate(SHARES):
         rng = np.random.default_rng((seed, number))
@@ -84,8 +83,8 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
     """The arrival in a repository reduced to this share of the issues; None if the reduction removes its original.
 
     `later` in [0, 1] is the part of the reduction that comes from leaving out the first issues: at 0 all omissions are
-    random, at 1 none. Random omissions never remove the arrival's original, because a smaller repository also covers
-    fewer topics.
+    random, at 1 none. Random omissions never remove the arrival's original: a smaller repository also covers fewer
+    topics, so its issues repeat each other as often.
     """
     # Keep the last issues, a share `period` of all. Of these keep a random part, so that `share` of all is left.
     period = share**later
@@ -96,6 +95,7 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
     return replace(
         arrival,
         earlier=int(arrival.earlier * share),
+        # The remaining issues arrived in a `period` of the time. Stretch it to the whole time.
         values=stretched(arrival.values[kept], 1 / period),
         back=arrival.back[kept],
         same=arrival.same[kept],
@@ -178,7 +178,7 @@ def _readings(
             judged = [
                 _judged(models.odds(arrival, read.signed), read) for arrival, read in collected if read.small is small
             ]
-            # Every project has the same total weight, regardless of its number of arrivals.
+            # The weights of each file's arrivals add up to one; so do those of its small repositories.
             total = sum(read.weight * len(read.same) for _, read in judged)
             odds += [log_odds for log_odds, _ in judged]
             reads += [replace(read, weight=read.weight / total) for _, read in judged]
@@ -190,7 +190,7 @@ def _readings(
 
 
 def _judged(odds: Floats, read: ReadCandidates) -> tuple[Floats, ReadCandidates]:
-    """The log-odds of the candidates that people read; in small repositories, only of those that would be judged."""
+    """`read`, and its candidates' log-odds; in a small repository, only the candidates that the bot would judge."""
     log_odds = odds[read.likeness.rows]
     if not read.small:
         return log_odds, read
@@ -209,9 +209,10 @@ def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class FirstCandidates:
-    """The first candidate of each list: its `rows`, (lists, CALIBRATION + SMALLNESS), and whether it is the `same`.
+    """The best candidate of each list of candidates: its features (a row of `rows`), and whether it is the `same`.
 
-    CALIBRATION combines its log-odds and the repository's size. SMALLNESS is above 0 only in small repositories.
+    The features of CALIBRATION combine the candidate's log-odds with the repository's size. The last feature,
+    SMALLNESS, is above 0 only in small repositories.
     """
 
     rows: Floats
@@ -220,13 +221,13 @@ class FirstCandidates:
 
     @classmethod
     def of(cls, odds: Floats, earlier: Sequence[int], same: Floats, weight: Floats) -> FirstCandidates:
-        """Build the rows from the candidates' log-odds and the number of issues before each question (`earlier`)."""
+        """Build the rows from the candidates' log-odds and the number of issues before each arrival (`earlier`)."""
         rows = [calibration(log_odds, total) for log_odds, total in zip(odds.tolist(), earlier, strict=True)]
         return cls(np.array(rows).reshape(len(rows), len(CALIBRATION) + 1), same, weight)
 
 
 def fit_calibration(firsts: FirstCandidates, small: FirstCandidates) -> Fitted:
-    """Learn how log-odds depend on the repository's size. The lists in `small` count only for SMALLNESS."""
+    """Learn how log-odds depend on the repository's size. SMALLNESS is learned only from `small`."""
     by_size = fit_probability(
         CALIBRATION, firsts.rows[:, :-1], firsts.same, firsts.weight, L2_CALIBRATION, {"odds": 1.0}
     )
@@ -256,7 +257,7 @@ class TopCandidates:
 
 @dataclass(frozen=True, slots=True)
 class ProbabilityModel:
-    """The probability that a first candidate is marked, and its calibration by the repository's size."""
+    """The probability that one of the first candidates is marked, and its calibration by the repository's size."""
 
     confidence: Fitted
     calibration: Fitted
@@ -275,7 +276,7 @@ def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> ProbabilityMode
     """Learn the probability that each of the first few candidates, in this order, is marked as the same."""
     grown = [one for one in arrivals if not one.young]
     lists = ordered(grown, order.parts, seed)
-    # No order was learned from young arrivals, so the order of all other arrivals may sort these.
+    # No order was learned from young arrivals, so even `whole` may sort their candidates.
     small = [_top_candidates(one, order.whole) for one in arrivals if one.young]
     small += ordered(grown, order.parts, seed, LATER_ONLY)
     rows, same = np.vstack([one.rows for one in lists]), np.concatenate([one.same for one in lists])
@@ -318,7 +319,7 @@ def ordered(
 
 
 def _ranked(arrival: Arrival, order: Fitted) -> tuple[Integers, Floats]:
-    """The positions of an arrival's candidates, best first, and the `confidence_rows` of the first (LEADERS)."""
+    """The positions of an arrival's candidates, best first, and the `confidence_rows` of the first LEADERS."""
     scores = order.scores(features.with_pool_ranks(arrival.values))
     best = np.argsort(-scores, kind="stable")
     return best, probability.confidence_rows(arrival.values[best], scores[best], arrival.earlier)
@@ -355,7 +356,7 @@ def anonymous(arrival: Arrival) -> Arrival:
 
 
 def _near(values: Floats) -> dict[str, Floats]:
-    """For each `_WITHIN` feature, which candidates arrived that close to the question."""
+    """For each `_WITHIN` feature, which candidates arrived that close to the new issue."""
     # A distance of exactly a day or a week does not count, as in `features`. Adding a little protects against rounding.
     days = np.expm1(values[:, _AT["days"]]) + 1e-9
     return {name: (days < longest).astype(np.float64) for name, longest in _WITHIN.items()}

@@ -26,9 +26,9 @@ from bot.search.embedding.local_models import MOST_CHARACTERS, MOST_TOKENS
 from bot.search.index import TextAnalyser
 from bot.search.index.analysis import SUPPLIED_ISSUES, SUPPLIED_SHARE
 
-#: The model to tune, by its name on the hub.
+#: The model to tune, by its name on the Hugging Face Hub.
 BASE = "sentence-transformers/all-MiniLM-L6-v2"
-#: Passes over all groups, pairs in a batch, the highest learning rate, and the factor of the cosines.
+#: Passes over all groups of duplicates, pairs in a batch, the highest learning rate, and the factor of the cosines.
 EPOCHS, BATCH, RATE, SCALE = 2, 48, 3e-5, 20.0
 # The number of layers that tuning does not change, besides the embeddings.
 _FROZEN = 2
@@ -56,7 +56,7 @@ def tune(files: Sequence[Path], folder: Path, progress: Callable[[int, int], Non
             parameters["lr"] = RATE * min((step + 1) / warm, 1.0) * (steps - step) / steps
         texts, partners = zip(*batch, strict=True)
         vectors = _embed(model, tokenizer, [*texts, *partners])
-        # (pairs, pairs): each text by each partner, its own on the diagonal.
+        # (pairs, pairs): how alike each text and each partner are. The diagonal has each text's own partner.
         likeness = SCALE * vectors[: len(batch)] @ vectors[len(batch) :].T
         own = torch.arange(len(batch))
         loss = (functional.cross_entropy(likeness, own) + functional.cross_entropy(likeness.T, own)) / 2
