@@ -12,7 +12,7 @@ from bot.domain.errors import Retryable
 
 
 class EmbeddingError(Retryable):
-    """The model is missing or does not answer. The message names the cause and the remedy.
+    """The model is missing, fails, or gives a useless answer.
 
     The message is for the host's operator, and may name addresses and folders. `public_message` is for everybody else.
     """

@@ -40,7 +40,7 @@ class WordLlama:
         return unit(self.vectors(texts))
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Like `embed`, but unscaled: sums, which point the same way as the means. NaN shows a broken file."""
+        """Like `embed`, but unscaled: sums, which point the same way as the means. NaN in them shows a broken file."""
         # Several threads must not read the files at once, each for itself.
         with _lock:
             tokenizer, token_vectors = _read_wordllama()
@@ -223,7 +223,7 @@ NONE, DEFAULT = "none", "wordllama"
 
 
 def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embedder | None:
-    """The host's model, not loaded yet: None for `none`; else any model at `url`; else WordLlama or a SentenceModel."""
+    """The host's model, not loaded yet: None for `none`; else the model at `url`, if any; else a local one."""
     if model == NONE:
         return None
     if url:

@@ -1,6 +1,6 @@
 """A model behind an HTTP endpoint with OpenAI's `POST /embeddings`, which Voyage, Ollama and vLLM offer too.
 
-Many endpoints refuse a request if a single text is too long for the model (vLLM: 400), or if it has too many texts
+Many endpoints refuse a request that has a text too long for the model (vLLM: 400), or too many texts
 (Text Embeddings Inference: 413 or 422). Their messages differ, so the client does not read them: it sends a refused
 request again in parts, and cuts a refused single text in half.
 """
@@ -80,7 +80,7 @@ class RemoteModel:
         # Endpoints refuse empty texts: send a space instead, and set the vector to zero below.
         question = {"model": self._model, "input": [text or " " for text in texts], "encoding_format": "float"}
         try:
-            # A redirect would send the texts to an address that nobody has configured.
+            # Do not follow a redirect: it could send the texts to an address that nobody has configured.
             answer = requests.post(
                 self._url, json=question, headers=self._headers, timeout=_TIMEOUT, allow_redirects=False
             )
