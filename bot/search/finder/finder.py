@@ -38,7 +38,7 @@ from bot.search.sources.federated import (
 )
 from bot.text.github_urls import named_by
 
-# Without an index, at most this many issues are read one by one to follow duplicates.
+# Without an index, at most this many issues are read one by one to follow chains of duplicates.
 _MOST_READ = 5
 # None without an index.
 _Session = SearchSession | None
@@ -141,7 +141,7 @@ class Finder:
 
     def find(self, target: Issue, options: FindOptions, gathered: Gathered | None = None) -> Report:
         """Like `find_duplicates`, for an issue that the caller has read. With `gathered`, no source is asked again."""
-        # Search GitHub before a session holds a connection: GitHub takes a hundred times as long as the index.
+        # Search GitHub before a session holds a database connection: GitHub takes a hundred times as long as the index.
         gathered = gathered or self.gather(target, state=options.state, words=options.words)
         with self._session(target, options, gathered.hits) as (session, unindexed):
             draft = self._draft(target, options, gathered, session, unindexed)
@@ -224,7 +224,7 @@ class Finder:
         failed = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
         if opinion.problem is not None:
             failed += (SourceProblem(JUDGE, opinion.problem),)
-        # The sources searched for a person's words instead of the issue's own.
+        # If a person gave words, the sources searched for these instead of the issue's own.
         usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
         first = [result for result, _ in found[: results.MOST_CONSIDERED]]
         report = Report(
@@ -304,6 +304,7 @@ class Finder:
             # This relevance is the confidence, by which the candidates are sorted already.
             return list(zip(similar, confidences, strict=True))
         own = {one.issue.number for one in similar if results.is_own(one.issue, target)}
+        # Candidates from the index come without bodies.
         texts = session.texts(own) if session else {}
         issues = [
             replace(one.issue, body=texts[one.issue.number][1])
@@ -331,7 +332,7 @@ class Finder:
                     self._matcher.session(self._repo_id, target, words=options.words, below=below)
                 )
                 background = partial(issues_before, session, target)
-            # At most this many issues came before the target; fewer if some numbers are those of pull requests.
+            # At most this many issues came before the target; fewer if some numbers belong to pull requests.
             earlier = target.number - 1
             total = earlier if self._issue_count is None else min(earlier, self._issue_count)
             unindexed = partial(

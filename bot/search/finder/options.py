@@ -83,7 +83,7 @@ class FindOptions:
 
     def may_mention(self, issue: Issue, target: Issue) -> bool:
         """Whether an issue may be mentioned: it is not the target, not rejected, and early enough."""
-        # Compare dates as well as numbers: an old issue that was transferred to this repository has a new number.
+        # Compare dates as well as numbers: a transferred target can be older than issues with lower numbers.
         if self.earlier_only and issue.created_at > target.created_at:
             return False
         if issue.repo.key != target.repo.key:

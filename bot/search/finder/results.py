@@ -1,4 +1,4 @@
-"""Builds the parts of a report: the outcome (F9), the counts (H4), the candidates, the evidence, and their texts."""
+"""Builds the parts of a report: the outcome (F9), the counts (H4), the candidates, their texts, and the evidence."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def is_own(issue: Issue, target: Issue) -> bool:
 
 
 def kind_of(issue: Issue) -> ItemKind:
-    """Pull requests and discussions are stored as an `Issue`, too."""
+    """An `Issue` can also hold a pull request or a discussion."""
     if issue.is_discussion:
         return "discussion"
     return "pull request" if issue.is_pull_request else "issue"
@@ -88,7 +88,7 @@ def outcome(runs: Sequence[QueryRun], problems: Sequence[SourceProblem], *, foun
     """F9: an outage, or a search without usable words, is never presented as "no duplicates".
 
     If the repository's own index has answered, an incomplete search of GitHub does not make the answer doubtful.
-    `usable` says whether the issue has any words to search for.
+    `usable` says whether there were any words to search for.
     """
     if any(not problem.skipped for problem in problems):
         return SearchOutcome.DEGRADED

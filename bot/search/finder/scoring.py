@@ -24,7 +24,7 @@ from bot.search.sources.federated import FULL_TEXT, MOST_COMPARED, VECTORS, Gath
 
 @dataclass(frozen=True, slots=True)
 class ScoredIssue:
-    """A candidate with its probability. Only a call of `reasons` compares both texts (C3).
+    """A candidate with its probability. Only a call of `reasons` compares the two texts (C3).
 
     If the index knows that the issue was closed as a duplicate, `duplicate_of` is the number of its original.
     """
@@ -36,12 +36,16 @@ class ScoredIssue:
     duplicate_of: int | None = None
 
 
+ScoredResults = list[tuple[RankedResult, ScoredIssue]]
+"""Results, each with the candidate whose reasons explain it."""
+
+
 @dataclass(frozen=True, slots=True)
 class IndexResults:
     """The index's answer: candidates, most likely first, and in `found` the numbers that each source found.
 
     `indexed` has the numbers of the candidates and of other hits in the index. Hits that rank too low to be compared
-    are no candidates, and must not be scored elsewhere: in another list, they could outscore hits of better rank.
+    are no candidates, and must not be scored in a temporary index, where they could outscore hits of better rank.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
@@ -97,7 +101,7 @@ def as_issue(row: IndexedIssue, target: Issue) -> Issue:
 def _found_in_index(
     session: SearchSession, target: Issue, use: Mapping[str, SourceConfig], known: Sequence[int]
 ) -> tuple[dict[str, tuple[int, ...]], tuple[QueryRun, ...]]:
-    """The numbers found in the index, by source, and the queries. The `known` issues in the index form a source."""
+    """The numbers found in the index, by source, and the queries. The `known` issues in the index count as a source."""
     found = {
         name: tuple(session.found[name][: use[name].limit])
         for name in (FULL_TEXT, VECTORS)
@@ -148,15 +152,15 @@ def reasons_of(
     best: Sequence[tuple[RankedResult, ScoredIssue]],
     gathered: Gathered,
 ) -> dict[int, tuple[Reason, ...]]:
-    """The reasons of the `shown` results, and of `best` results that are likely enough, by `id(result)`.
+    """The reasons, by `id(result)`, of the `shown` results, and of the `best` that are likely enough to be mentioned.
 
     GitHub's own suggestion (F8a) comes last.
     """
     near = [(result, one) for result, one in best if result.confidence >= MENTION_FROM]
     explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
-    likely = gathered.likely
+    suggested = gathered.likely
     return {
-        result_id: (*one.reasons(), *([] if likely.isdisjoint(issue_keys) else [Reason(ReasonCode.GITHUB)]))
+        result_id: (*one.reasons(), *([] if suggested.isdisjoint(issue_keys) else [Reason(ReasonCode.GITHUB)]))
         for result_id, (one, issue_keys) in explained.items()
     }
 
@@ -184,7 +188,7 @@ def group_results(
     known, originals = _with_relatives(issues, ties, options.duplicates, look_up)
     mentionable = {number: issue for number, issue in known.items() if options.may_mention(issue, target)}
     leaders = {number for number, issue in mentionable.items() if options.may_lead(issue)}
-    # By the best candidate, whose place in the list the group takes.
+    # The groups by their best candidate's number: a group takes this candidate's place in the list.
     groups = {group.found[0]: group for group in resolve(list(own), originals, mentionable, leaders)}
     shown: ScoredResults = []
     for one, relevance in ranked:
@@ -194,8 +198,8 @@ def group_results(
         elif group := groups.get(one.issue.number):
             members = [own[number] for number in group.found]
             shown.append((_of_group(mentionable[group.lead], members, group.others), one))
-    marked = [(replace(result, named=result.issue.key in options.named), one) for result, one in shown]
-    return [(result, one) for result, one in marked if options.show_named or not result.named]
+    results = [(replace(result, named=result.issue.key in options.named), one) for result, one in shown]
+    return [(result, one) for result, one in results if options.show_named or not result.named]
 
 
 def _of_group(lead: Issue, members: Sequence[tuple[ScoredIssue, float]], others: tuple[int, ...]) -> RankedResult:
@@ -214,7 +218,7 @@ def _with_relatives(
 ) -> tuple[dict[int, Issue], dict[int, int]]:
     """Add the candidates' duplicates and originals. Returns all issues, and the map from duplicates to originals.
 
-    `ties` has the links from the index, `by_people` those that people made.
+    `ties` maps duplicates to originals as the index knows them, `by_people` as people decided.
     """
     known = dict(candidates)
     asked = set(candidates)
@@ -241,10 +245,6 @@ def _tied(candidates: Collection[int], ties: Mapping[int, int]) -> set[int]:
     group_of = components(candidates, ties.items())
     groups = {group_of[number] for number in candidates}
     return {number for number, group in group_of.items() if group in groups}
-
-
-ScoredResults = list[tuple[RankedResult, ScoredIssue]]
-"""Results, each with the candidate whose reasons explain it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 MOST_UNINDEXED = 100
 # If an incomplete index has fewer issues than this, GitHub's list of the latest issues is the better background.
 _ENOUGH_BACKGROUND = 100
-# The background comes from this many numbers before the target; most of them may be pull requests.
+# `issues_before` looks for issues among this many numbers before the target; most may be pull requests.
 _NUMBERS_SEARCHED = 1_000
 
 
@@ -84,7 +84,7 @@ def issues_before(session: SearchSession, target: Issue) -> list[IndexedIssue]:
 
 
 UnindexedScorer = Callable[[Sequence[Hit]], list[ScoredIssue]]
-"""`score_unindexed` for one find."""
+"""`score_unindexed`, given all arguments but the hits."""
 
 
 def score_unindexed(
@@ -100,8 +100,8 @@ def score_unindexed(
 ) -> list[ScoredIssue]:
     """The best hits, most likely first. Ask for their reasons before the stack is closed.
 
-    Of the `options`, `words` and `earlier_only` count. The repository has `total` issues. Without hits, this reads
-    nothing and makes no index.
+    Of the `options`, `words` and `earlier_only` count. At most `total` issues came before the target. Without hits,
+    this reads nothing and makes no index.
     """
     if not hits:
         return []
