@@ -1,8 +1,8 @@
 """Postings and terms as arrays: their binary format in the database, and how postings are scored.
 
 A posting is a single unsigned 64-bit number: the issue's number (32 high bits), the length of the issue's field (16),
-and the term's count in that field (16 low bits). So scoring a list needs no further look-up. Views as smaller integers,
-lowest part first (little-endian), take the parts out again.
+and the term's count in that field (16 low bits). So scoring postings needs no further look-up. To take the parts out
+again, numpy views an array of postings as smaller integers, lowest part first (little-endian).
 """
 
 from __future__ import annotations

@@ -51,7 +51,8 @@ class RepositoryAnalyser:
         form_lines = set(itertools.chain.from_iterable(comparable))
         with self._engine.connect() as connection:
             count = load_state(connection, repo_id).issues
-            # `again` needs all lines: boilerplate does not count towards MOST_LINES, so later lines may be stored, too.
+            # An issue's first MOST_LINES lines that were not boilerplate are stored. Any line can be one of these, so
+            # `again` needs all lines.
             wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *copies.values()}
             by_hash = dict(zip(hashes(self._analyser.lines, wanted), wanted, strict=True))
             # Of the wanted lines, those that any stored issue has, by term number.

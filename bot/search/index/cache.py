@@ -2,7 +2,7 @@
 
 The cache first reads both in full. Afterwards, sequence numbers show which issues any process has changed, and the
 cache reads only those. It reads the term frequencies in full again after many changes, and the vectors after a change
-of the model or the centre.
+of the model or of `IndexState.centre`.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ MOST_BYTES = 128 << 20
 FEW_CHANGED = 50
 
 _ROWS = 10_000
-# An estimate of an empty RepositoryCache.
+# About the size of an empty RepositoryCache.
 _OWN_BYTES = 20_000
 
 
 class RepositoryCache:
     """One repository's cache. Safe to share between threads.
 
-    A large read needs several times the memory of its result, so all large reads hold `large_read_lock`.
+    A large read needs several times the memory of its result, so only the holder of `large_read_lock` may make one.
     """
 
     def __init__(self, large_read_lock: threading.Lock) -> None:
@@ -85,7 +85,7 @@ class RepositoryCache:
                 with self._large_read_lock:
                     counts = _count_all(connection, repo_id, field, state.next_term)
                 if self._counted_until > state.sequence:
-                    # Do not store this older count with newer counts: the change in between would never be added.
+                    # Another search has counted up to a later change. If stored, these counts would always lack it.
                     return counts
                 self._frequencies[field] = counts
             return self._frequencies[field]
@@ -143,11 +143,11 @@ def _count_all(connection: sa.Connection, repo_id: int, field: int, next_term: i
     return counts
 
 
-_MINE, _LATER = with_key(indexed_terms, "repo_id"), indexed_terms.c.changed > sa.bindparam("after")
-_NEWER_TERMS = sa.select(indexed_terms.c.terms).where(_MINE, _LATER)
+_IN_REPO, _LATER = with_key(indexed_terms, "repo_id"), indexed_terms.c.changed > sa.bindparam("after")
+_NEWER_TERMS = sa.select(indexed_terms.c.terms).where(_IN_REPO, _LATER)
 # Whether any issue is unchanged since the change `after`, and how many issues have changed.
 _UNCHANGED_AND_NEWER = sa.select(
-    sa.exists().where(_MINE, ~_LATER), sa.select(sa.func.count()).where(_MINE, _LATER).scalar_subquery()
+    sa.exists().where(_IN_REPO, ~_LATER), sa.select(sa.func.count()).where(_IN_REPO, _LATER).scalar_subquery()
 )
 
 

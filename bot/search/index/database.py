@@ -19,7 +19,7 @@ from sqlalchemy.dialects import postgresql
 from bot.storage.engine import database_time
 from bot.storage.schema import index_states, lock_index
 
-_TYPES: dict[type[Any], str] = {
+_POSTGRESQL_TYPES: dict[type[Any], str] = {
     sa.BigInteger: "bigint",
     sa.Integer: "integer",
     sa.LargeBinary: "bytea",
@@ -100,7 +100,7 @@ def _upsert_sql(table: sa.Table, dialect: str) -> str:
         source = f"VALUES ({', '.join('?' for _ in names)})"
     else:
         # Each column as one array: one round trip, and the values in binary.
-        arrays = ", ".join(f"%b::{_TYPES[type(column.type)]}[]" for column in table.columns)
+        arrays = ", ".join(f"%b::{_POSTGRESQL_TYPES[type(column.type)]}[]" for column in table.columns)
         source = f"SELECT * FROM unnest({arrays})"  # noqa: S608 (only names of our own tables)
     changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in keys)
     return (
@@ -119,8 +119,8 @@ class IndexState:
 
     `sequence` is the number of the last change. `next_term` is the lowest number that no term has had. `lengths` has
     the total length of each field, by position. `vectors` counts the issues with vectors of the model `model`, and
-    `vector_sum` is the sum of these vectors. Searches subtract `centre` from each vector. Each of the two has a row for
-    titles and one for texts, (2, dimensions). `reading` is the version of the analyser that read the issues.
+    `vector_sum` is the sum of these vectors. Searches subtract `centre` from vectors. `vector_sum` and `centre` have
+    a row for titles and one for texts, (2, dimensions). `reading` is the version of the analyser that read the issues.
     """
 
     sequence: int = 0

@@ -124,7 +124,7 @@ def _row(repo_id: int, issue: IndexedIssue) -> tuple[Any, ...]:
 def _issue(
     number: int, title: str, state: State, reason: str | None, author: str, bot: int, labels: str, *rest: Any
 ) -> IndexedIssue:
-    """An issue from its row, in the order of IndexedIssue's fields but without a body."""
-    # A search reads two hundred issues, and most have no labels.
+    """An issue from its row, which has IndexedIssue's fields in order, except the body."""
+    # Parse no JSON for an issue without labels: a search reads two hundred issues, and most have none.
     names = () if labels == "[]" else tuple(json.loads(labels))
     return IndexedIssue(number, title, "", state, reason, author, bool(bot), names, *rest)

@@ -36,7 +36,7 @@ from bot.search.index.arrays import (
 from bot.search.index.database import among, delete, fetch, upsert
 from bot.storage.schema import index_chunks as chunks
 from bot.storage.schema import index_lists as lists
-from bot.storage.schema import index_vocabulary as table
+from bot.storage.schema import index_vocabulary as vocabulary
 
 #: While all numbers are below this, none is used again: a field's statistics take just a quarter of a megabyte.
 SPARED = 1 << 16
@@ -44,7 +44,7 @@ SPARED = 1 << 16
 
 def term_numbers(connection: sa.Connection, repo_id: int, term_hashes: Collection[int]) -> dict[int, int]:
     """The numbers of the terms that the repository knows, by hash."""
-    return dict(fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, term_hashes))
+    return dict(fetch(connection, repo_id, (vocabulary.c.hash, vocabulary.c.term), vocabulary.c.hash, term_hashes))
 
 
 def number_terms(connection: sa.Connection, repo_id: int, term_hashes: Integers, next_term: int) -> Integers:
@@ -53,20 +53,20 @@ def number_terms(connection: sa.Connection, repo_id: int, term_hashes: Integers,
     New terms get numbers from `next_term` on, or free numbers, in the order of their first occurrence.
     """
     values, first, inverse = np.unique(term_hashes, return_index=True, return_inverse=True)
-    known = fetch(connection, repo_id, (table.c.hash, table.c.term), table.c.hash, values.tolist())
+    known = fetch(connection, repo_id, (vocabulary.c.hash, vocabulary.c.term), vocabulary.c.hash, values.tolist())
     numbers = np.zeros(len(values), dtype=np.int64)
     pairs = np.fromiter(itertools.chain.from_iterable(known), np.int64, 2 * len(known)).reshape(-1, 2)
     numbers[np.searchsorted(values, pairs[:, 0])] = pairs[:, 1]
     fresh = np.flatnonzero(numbers == 0)
     numbers[fresh[np.argsort(first[fresh])]] = _free_numbers(connection, repo_id, len(fresh), next_term)
     rows = zip(itertools.repeat(repo_id), values[fresh].tolist(), numbers[fresh].tolist(), strict=False)
-    upsert(connection, table, list(rows))
+    upsert(connection, vocabulary, list(rows))
     return numbers[inverse]
 
 
 def forget_terms(connection: sa.Connection, repo_id: int, terms: Collection[int]) -> None:
     """Free the numbers of terms that no issue has any more."""
-    delete(connection, table, repo_id, "term", list(terms))
+    delete(connection, vocabulary, repo_id, "term", list(terms))
 
 
 def _free_numbers(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
@@ -90,7 +90,7 @@ def _reusable_numbers(connection: sa.Connection, repo_id: int, count: int, next_
     for first, last in ((start, next_term), (1, start)):
         for begin in range(first, last, piece):
             end = min(begin + piece, last)
-            query = _select_terms(repo_id, table.c.term).where(table.c.term >= begin, table.c.term < end)
+            query = _select_terms(repo_id, vocabulary.c.term).where(vocabulary.c.term >= begin, vocabulary.c.term < end)
             used = np.fromiter(connection.execute(query).scalars(), np.int64)
             free = np.append(free, np.setdiff1d(np.arange(begin, end), used))
             if len(free) >= count:
@@ -99,12 +99,12 @@ def _reusable_numbers(connection: sa.Connection, repo_id: int, count: int, next_
 
 
 def _select_terms(repo_id: int, column: sa.ColumnElement[int]) -> sa.Select[Any]:
-    return sa.select(column).select_from(table).where(table.c.repo_id == repo_id)
+    return sa.select(column).select_from(vocabulary).where(vocabulary.c.repo_id == repo_id)
 
 
 #: The longest tail in bytes: 96 postings, so that five such rows fit on a page of SQLite.
 TAIL = 96 * 8
-#: A chunk grows up to this many bytes, so that a long list is read in few pieces.
+#: A chunk grows until it has this many bytes, so that a long list is read in few pieces.
 CHUNK = 2_048 * 8
 
 #: A list's row: its key, the number of issues that have the term, and the tail.
@@ -114,9 +114,9 @@ PostingsList = tuple[int, int, bytes]
 class PostingsChange(NamedTuple):
     """The postings that one change of the index adds to lists and removes from lists.
 
-    The list `added[i]` gets the posting `postings[i]`. The issue `numbers[i]` leaves the list `dropped[i]`; `since`
-    maps the issue to the change that had added it. `posted` has the positions of searchable fields; lists of other
-    fields only count their issues, with an empty tail.
+    The list with the key `added[i]` gets the posting `postings[i]`. The issue `numbers[i]` leaves the list with the key
+    `dropped[i]`; `since` maps the issue to the change that added it. `posted` has the positions of searchable fields;
+    lists of other fields only count their issues, with an empty tail.
     """
 
     added: Integers
@@ -261,9 +261,9 @@ def _remove_from_chunks(
 ) -> None:
     """Remove issues that the change `since` added.
 
-    Their postings waited in the tail until `since` or a later change moved the tail into a chunk, and a chunk that
-    grows takes the later change's number. Postings move in order, so the first chunk whose number is `since` or
-    higher has them.
+    Their postings waited in the tail until that change or a later one moved the tail into a chunk. A chunk that grows
+    takes the number of the later change. Postings move in order, so the first chunk whose number is `since` or higher
+    has them.
     """
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
@@ -315,7 +315,7 @@ class Batch:
 
 
 def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, Integers, list[int]]:
-    """Unpack terms, given by issue: the list key and issue number of each entry, and each field's total length."""
+    """Unpack terms, packed by issue. Returns each entry's list key and issue number, and each field's total length."""
     numbers = np.array(list(blobs), dtype=np.int64)
     bags = unpack_terms(list(blobs.values()), range(fields))
     keys = [list_keys(position, bag.terms) for position, bag in enumerate(bags)]
