@@ -1,4 +1,4 @@
-"""The text model's vectors of stored issues. A search makes a few that it needs, and the indexer can make the rest."""
+"""Vectors of issues by the text model, a slow second model. A search makes a few, the indexer can make the rest."""
 
 from __future__ import annotations
 
@@ -113,6 +113,7 @@ class TextVectors:
     def _make(self, connection: sa.Connection, repo_id: int, changes: Mapping[int, int]) -> NewVectors:
         if not changes:
             return {}
+        # With `again`, lines that were boilerplate when the issue was stored are left out again.
         analyses = self._analyser.read(repo_id, issues.texts(connection, repo_id, list(changes)), again=True)
         vectors = self._model.embed([analysis.text for analysis in analyses.values()])
         # Round vectors as in the database, so that a search finds the same before and after they are stored.

@@ -126,15 +126,15 @@ class Neighbours:
         """
         count, (rounded_query, query_scales) = self._count, rounded(query)
         scales = self._scales[:count].T
-        # By stored kind, the products with the query's vector of that kind, and with the query's BOTH. Products of
-        # bytes are exact, so that equal texts are equally close.
+        # For each stored kind, the issues' products with two vectors of the query: the one of that kind, and BOTH.
+        # Products of bytes are exact, so equal texts are equally close.
         products = np.empty((2, 2, count), dtype=np.float32)
         for kind in (VectorKind.TITLE, VectorKind.TEXT):
             queries = rounded_query[[kind, VectorKind.BOTH]]
             products[kind] = cdist(queries, self._values[:count, kind], "dot", out_dtype="float32")
             products[kind] *= scales[kind]
-        # An issue's BOTH is the sum of its title's and text's vectors, over that sum's length. So its cosine is the sum
-        # of their products with the query's BOTH, over that length.
+        # An issue's BOTH is the sum of its two vectors, divided by that sum's length. So the cosine with the query's
+        # BOTH is the sum of both vectors' products with the query's BOTH, divided by that length.
         cosines = np.stack([products[0, 0], products[1, 0], products[:, 1].sum(axis=0) / self._lengths[:count]])
         cosines *= query_scales[:, None]
         cosines[:, self._numbers[:count] >= (_GONE if below is None else below)] = -np.inf
@@ -216,7 +216,7 @@ class ModelVectors:
         return np.stack([vectors[: len(analyses)], vectors[len(analyses) :]], axis=1)
 
     def check(self, state: IndexState, pair: Vectors) -> None:
-        """Raise EmbeddingError if another model made the stored vectors, even a model with the same name."""
+        """Raise EmbeddingError if a model of another name, or of another width than `pair`, made the stored vectors."""
         if state.vectors and (state.model != self.model or _width(state) != pair.shape[-1]):
             raise EmbeddingError("the model was changed, and the issues are being embedded anew")
 

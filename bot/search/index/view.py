@@ -153,7 +153,7 @@ class View:
         }
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
-        """By term number, how many issues have a term in a field, at least 1. Cached, and a little behind `look_up`."""
+        """By term number, how many issues have a term in a field, at least 1. Cached, so perhaps slightly outdated."""
         return self._cache.frequencies(self._connection, self._repo_id, self._position[field], self.state)
 
     def issues_with(self, field: str, terms: Integers) -> Floats:
@@ -171,7 +171,7 @@ class View:
         by_query = [(query, self._keys(query.field, query.terms)) for query in queries]
         self._load({key for _, keys in by_query for key in keys})
         chosen = [(query, self._choose(keys, query.weights, budget)) for query, keys in by_query]
-        # A list has chunks if it has more postings, of 8 bytes each, than its tail.
+        # A posting has 8 bytes. A list keeps the latest postings in its tail, and earlier ones, if any, in chunks.
         chunked = {key for _, lists in chosen for (key, count, tail), _ in lists if 8 * count > len(tail)}
         self._chunks |= chunks_of(self._connection, self._repo_id, chunked - self._chunks.keys())
         return [self._add_up(lists, query.scoring, below) for query, lists in chosen]
