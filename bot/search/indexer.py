@@ -62,7 +62,7 @@ def index_statuses(
         )
 
 
-# In a ready index, at most this many issues, and at most one in fifty, may lack vectors. The next round makes the
+# In a ready index, at most this many issues, and at most one in fifty, may lack vectors. The next `resync` makes the
 # missing vectors, or a search makes those that it needs.
 _FEW_MISSING = 20
 
@@ -158,12 +158,13 @@ class Indexer:
         if self._index.is_outdated(repository.id):
             logger.info("%s: its issues are read anew, since this version reads texts differently", repository.ref)
             self._index.forget(repository.id)
+            # `forget` erases the progress, too.
             known = self._backfills.get(repository.id)
         started = known or self._record_start(repository.id)
         if started is None:
             return
         try:
-            # `wait` is None at the end of the chain; only then is the surplus known.
+            # `wait` is None at the end of the chain. Until then, the index lacks issues, which would hide a surplus.
             progress, wait = self._advance(known, repository, github)
             surplus = self._surplus(repository, github) if wait is None else 0
         except Retryable as failure:
@@ -252,7 +253,7 @@ class Indexer:
         return progress, None
 
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
-        """How many issues the repository has. Raises Retryable only without `known`: GraphQL may fail for good."""
+        """How many issues there are. Only the first try (no `known`) raises Retryable: GraphQL may fail for good."""
         try:
             return github.count_issues(repository.ref, repository.id)
         except Retryable:
@@ -327,7 +328,7 @@ class Indexer:
         try:
             found = github.originals(repository.ref, numbers)
         except Unavailable as failure:
-            logger.warning("%s: of what its issues are duplicates is not known: %s", repository.ref, failure)
+            logger.warning("%s: the originals of its duplicates are not known: %s", repository.ref, failure)
             with self._index.view(repository.id) as view:
                 found = {number: row.duplicate_of for number, row in view.issues(numbers).items() if row.duplicate_of}
         originals = {n: found.get(n) or self._store.verdicts.original(repository.id, n) for n in numbers}
@@ -335,7 +336,7 @@ class Indexer:
 
 
 class StoredRepositoryInfo:
-    """The index's `RepositoryInfo`, from the store. `private_too`: a `remote` model may get private texts (C6a)."""
+    """The index's `RepositoryInfo`. With `private_too`, the host lets a `remote` model get private texts (C6a)."""
 
     def __init__(
         self, store: Store, settings: RepositorySettings, forms: IssueForms, *, remote: bool, private_too: bool

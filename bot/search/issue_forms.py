@@ -57,7 +57,7 @@ def boilerplate_of(name: str, text: str) -> Boilerplate:
 
 
 def boilerplate_of_all(files: dict[str, str]) -> list[Boilerplate]:
-    """The boilerplate of all files, given by name. Skips a file that no longer fits into FILES_SIZE_MAX."""
+    """The boilerplate of all `files` (texts by name). Skips a file that no longer fits into FILES_SIZE_MAX."""
     read, room = [], FILES_SIZE_MAX
     for name, text in files.items():
         if len(text) <= room:
@@ -116,7 +116,7 @@ def _read(github: RepoClient, repo: RepoRef) -> dict[str, str]:
     try:
         root = github.directory(repo, "")
         for folder in TEMPLATE_FOLDERS:
-            # A 404 counts against the rate limit, but an unchanged listing does not.
+            # Look for it in the root's listing: a 404 counts against the rate limit, but an unchanged listing does not.
             if folder and f"{folder}/" not in root:
                 continue
             names = github.directory(repo, folder) if folder else root
@@ -140,14 +140,14 @@ def _files_in(github: RepoClient, repo: RepoRef, folder: str, names: list[str]) 
 
 def _forms(github: RepoClient, repo: RepoRef) -> dict[str, str]:
     names = github.directory(repo, TEMPLATES)
-    # Read no other files, because a picture may be too large. But return their names: if the folder has any file, the
-    # owner's forms do not apply.
+    # Read only forms and templates, because a picture may be too large. But return the names of all files: if the
+    # folder has any file, the owner's forms do not apply.
     wanted = [name for name in names if name.endswith((*_FORM_ENDINGS, *_TEMPLATE_ENDINGS))][:_FILES_MAX]
     return dict.fromkeys(names, "") | {name: github.file(repo, f"{TEMPLATES}/{name}") or "" for name in wanted}
 
 
 def _form(text: str) -> Boilerplate:
-    """The boilerplate of a form, whose labels become headings ("Syntax for GitHub's form schema")."""
+    """The boilerplate of a form. Labels become headings (GitHub's manual, "Syntax for GitHub's form schema")."""
     # Ignore YAML's aliases: an alias only repeats the text of its anchor.
     scalars = list(_scalars(read_tree(text, strict=False)[0]))
     labels = [label for label in (" ".join(scalar.split()) for key, scalar in scalars if key == "label") if label]
