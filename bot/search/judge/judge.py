@@ -61,7 +61,7 @@ class Breaker:
         self._lock = threading.Lock()
 
     def reset(self) -> None:
-        """Return to the shortest pause, because an issue's own question was answered in time."""
+        """Return to the shortest pause, because a question about an issue was answered in time."""
         self._pause = self._shortest
 
     def trip(self, after: float | None) -> None:
@@ -122,7 +122,7 @@ class HostJudge:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryJudge:
-    """The host's judge for one repository: a `bot.search.finder.scoring.Judge`."""
+    """The host's judge for one repository. The protocol `bot.search.finder.scoring.Judge` explains its methods."""
 
     judge: HostJudge
     repo_id: int
@@ -212,7 +212,7 @@ class RepositoryJudge:
                 judge.breaker.reset()
         except UnusableAnswer as useless:
             result, problem = "unusable", RemarkCode.JUDGE_UNUSABLE.of()
-            log.warning("the judge's answer is none: %s", useless)
+            log.warning("the judge's answer cannot be used: %s", useless)
         except EndpointError as failure:
             result, problem = "unreached", RemarkCode.JUDGE_UNREACHED.of()
             if judge.breaker:
@@ -237,7 +237,8 @@ def _used_tokens(completion: Completion, estimate: int) -> tuple[int, int]:
 
 
 Table = Mapping[str, Sequence[float]]
-"""`from` has ascending lower bounds of the prior probability, the first 0. Each verdict has a result for each bound."""
+"""The key `from` has ascending lower bounds of the probability without the verdict, the first 0. Each verdict's key has
+the probability with that verdict, for each bound."""
 
 
 def probability(before: float, verdict: JudgeVerdict, table: Table | None = None) -> float:

@@ -170,7 +170,7 @@ class _RefusedError(Exception):
 
 
 class OpenAIClient(_Client):
-    """Chat completions. `url` is the address before `/chat/completions`."""
+    """The API "Chat Completions". `url` is the address before `/chat/completions`."""
 
     package, client_class, resource = "openai", "OpenAI", "chat.completions"
 
@@ -208,7 +208,7 @@ class OpenAIClient(_Client):
 
 
 class AnthropicClient(_Client):
-    """Messages. `url` is the address before `/v1/messages`."""
+    """The API "Messages". `url` is the address before `/v1/messages`."""
 
     package, client_class, suffix, resource = "anthropic", "Anthropic", "/v1", "messages"
 
