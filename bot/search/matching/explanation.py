@@ -25,7 +25,7 @@ MOST_NAMED = 5
 LEAST_RARITY = 0.33
 _LONGEST_QUOTE = 120
 
-# Words that say nothing by themselves, however rare they are in a repository. (`bot.text.terms` removes fillers.)
+# Words that say nothing by themselves, however rare they are in a repository.
 _COMMON = """
 able actually add added already always another anything around back become behavior behaviour better broken bug case
 change come could currently different everything expected fact feature find fine first get getting give go goes going
@@ -48,7 +48,7 @@ _HEX = re.compile(r"0x[0-9a-f]*", re.IGNORECASE)
 _COMMENT_MARKS = ("//", "/*", "*/", "<!--")
 
 Spellings = Mapping[str, Mapping[str, str]]
-"""Maps each term to its spellings, case-folded, and each of these to the first such word as written."""
+"""Maps each term to its spellings: case-folded words, each mapped to the word as first written."""
 
 
 class ComparedText:
@@ -134,7 +134,7 @@ def is_identifier(word: str) -> bool:
 
 
 def spellings(text: str) -> Spellings:
-    """The words of a text by their terms. A name from code counts as a whole, unspaced text by pairs of characters."""
+    """A text's words by term. A name from code counts as a whole; Chinese, without spaces, is split into pairs."""
     found: dict[str, dict[str, str]] = {}
     for raw in raw_words(text):
         own = terms_of(raw)
@@ -189,8 +189,8 @@ class Explainer:
     def reasons(self, pool: Pool, row: int, title: str, body: str) -> tuple[Reason, ...]:
         """The reasons for the candidate in a row of the pool, rarest words first.
 
-        `title` and `body` are the candidate's. Words are spelled as in the question, so they are a stranger's text. A
-        copy needs no words. Labels of different surfaces (app, platform, …) come last.
+        `title` and `body` are the candidate's. Words are spelled as in the question, so treat them as hostile. No words
+        are given for a copy. Labels of different surfaces (app, platform, …) come last.
         """
         apart = surfaces_apart(self._labels, pool.issues[row].labels)
         differs = (Reason(ReasonCode.SURFACE, apart),) if apart else ()

@@ -30,7 +30,7 @@ log of its rank, 0 for the first.
 | `feedback` | mean cosine with the best ten of the pool (pseudo relevance feedback) |
 | `twin` | the highest cosine with another candidate: somebody reported the same before, or forms are alike |
 | `same_author` | whether one person wrote both; 0 for a copy |
-| `reported` | log of how many issues the author wrote before, minus the usual 2.5; 0 if the author is unknown |
+| `reported` | log of how many issues the question's author wrote before, minus the usual 2.5; 0 if unknown |
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ _K1, _B, _K3 = 1.2, 0.6, 1.5
 
 
 class _Entries:
-    """The terms of all candidates, entry by entry, one field of `FIELDS` after the other.
+    """The terms of all candidates, field by field. An entry is one term in one field of one candidate.
 
     An entry's cell encodes its field and its candidate: field's position × number of candidates + candidate's position.
     """
@@ -225,7 +225,7 @@ class _Entries:
         """Sum `values`, one for each entry of these fields, by cell: (fields, candidates)."""
         sizes = self._sizes.reshape(len(FIELDS), -1)[fields]
         sums = np.zeros(sizes.size)
-        # A cell's entries lie together. An empty cell would get the next cell's first value.
+        # A cell's entries lie together. For an empty cell, `reduceat` would give the next cell's first value.
         filled = np.flatnonzero(sizes)
         if len(filled):
             starts = np.cumsum(sizes) - sizes.ravel()

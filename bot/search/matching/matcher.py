@@ -43,9 +43,9 @@ from bot.text.titles import says_nothing, subject
 
 _log = logging.getLogger(__name__)
 
-#: One search makes at most this many missing vectors: each takes some 20 ms, and somebody waits for the answer.
+#: A search makes at most this many of the text model's vectors of candidates: each takes 20 ms, and somebody waits.
 MADE_AT_ONCE = 12
-#: An issue with this many closed duplicates is treated like the known issues of the settings.
+#: An issue with this many closed duplicates is treated like those in the setting `known_issues`.
 LEAST_DUPLICATES = 3
 _MOST_ORIGINALS = 20
 # A title is no evidence if this many other issues share it. Of the most similar titles, this many are compared.
@@ -79,7 +79,7 @@ class AnalysedText(NamedTuple):
 class Matcher:
     """Opens sessions over an index. Cheap to build and stateless.
 
-    Without a `model`, the first judgement reads the shipped one. Training never judges, because the shipped weights may
+    Without a `model`, the first judgement reads the shipped one. Training never judges, so the shipped weights may then
     be for other features. A session makes at most `most` of the text model's vectors that candidates lack. With None,
     it makes all of them, so that its answers do not depend on earlier sessions.
     """
@@ -103,8 +103,8 @@ class Matcher:
     ) -> Iterator[SearchSession]:
         """Search for a target. Inside the `with` block, the session can judge any number of times.
 
-        `words` replace the target's text in the search; both judge the results. The search finds only numbers below
-        `below` and in `only`, and never the target itself. With `stored`, the target's vectors come from the index
+        `words` replace the target's text in the search, but both texts judge the results. The search finds only numbers
+        below `below` and in `only`, and never the target. With `stored`, the target's vectors come from the index
         instead of the model. If the model fails, `problems` says so, and only words are compared. `total` is how many
         issues the repository has, if the index holds only some of them.
         """
@@ -328,7 +328,7 @@ def _title_is_no_evidence(view: View, analysis: Analysis, target: Issue, below: 
     """Whether the target's title is no evidence: it says nothing (P3), or many other issues have the same title."""
     known, vague = view.look_up(analysis)["title"], says_nothing(target.title)
     if not vague and len(known.issues) and known.issues.min() < _COMMON_TITLE:
-        # One of the title's words is in too few titles.
+        # One of the title's words is in fewer titles than that, so fewer titles can be the same.
         return False
     (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), binary(3))], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())

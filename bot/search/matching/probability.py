@@ -1,6 +1,6 @@
 """Turns a ranking into probabilities, in three learned steps; `weights.py` has the models.
 
-The ranking's scores order one pool of candidates, its list, but scores of different lists cannot be compared. So the
+The ranking's scores order the candidates of one pool, a list, but scores of different lists cannot be compared. So the
 first step predicts the log-odds that somebody *marks* a pair as duplicates, from the score relative to its list, and
 from features that mean the same in every list (`CONFIDENCE_NAMES`):
 
@@ -23,19 +23,20 @@ small repository, where a series, or a change and its follow-up, stands out as m
 
 People who mark duplicates miss most of them. So the third step predicts the probability that a careful reader calls a
 pair the same report (P1). Readers judged a few thousand pairs, enough for few weights only (docs/research/accuracy.md).
-With the text model, this step stacks two models (Wolpert, 1992):
+With the text model, this step stacks two models (Wolpert, 1992). Smallness is here 0 for a large repository and 1 for
+a very small one (the function `smallness`, not `SMALLNESS`):
 
 | feature | what it says |
 |---|---|
 | `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a small repository |
 | `odds in a small repository` | the log-odds times smallness; there, two reports may share no rare word |
-| `text` | the cosine of both texts by the text model (`embedding/local_models.py`), less half the leaders' median |
+| `text` | the cosine of both texts by the text model (`embedding/local_models.py`), less half the usual cosine |
 | `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
 | `small repository` | the smallness: the share of duplicates differs there |
 
-`text` is relative to the median cosine of the leaders (`LEADERS`), because the model finds any two texts of some
-projects alike: the median is .49 on golang-go, .35 on monero. The half was set by hand; log loss on four trackers
-that were not learned from falls by 4 % (docs/research/accuracy.md). The half, too, is multiplied by 1 - smallness.
+The usual cosine is the median of the leaders' cosines (`LEADERS`). The model finds any two texts of some projects
+alike: this median is .49 on golang-go, .35 on monero. The half was set by hand; with it, log loss on four trackers that
+were not learned from falls by 4 % (docs/research/accuracy.md). This half, too, is multiplied by 1 - smallness.
 `stands out` is smallness times a difference: twice the cosine, minus each text's third best cosine with any other issue
 (cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
 """
@@ -168,10 +169,10 @@ _LOWEST = 1e-4
 _LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
 # Log-odds are cut at ± this bound without a text model; few of the readers' pairs lie beyond it.
 _ODDS_BOUND = 6.0
-# The third neighbour shows how close other issues come; the two nearer ones may report the same thing. A missing or
-# farther neighbour counts with the cosine that unrelated texts of one project usually have.
+# The third neighbour shows how close other issues come; the two nearer ones may report the same thing. If the third is
+# missing, or farther away than unrelated texts of one project usually are, the usual cosine of such texts counts.
 _NEIGHBOUR, _USUAL_COSINE = 3, 0.3
-# The part of the leaders' usual cosine that does not count.
+# This part of the leaders' usual cosine is subtracted from a candidate's cosine.
 _USUAL_PART = 0.5
 
 
@@ -234,10 +235,10 @@ def _neighbour_cosine(cosines: Vector, without: int) -> float:
 
 
 def non_increasing(values: Floats) -> Floats:
-    """The closest non-increasing sequence by squares, with the same mean: pools adjacent violators.
+    """The non-increasing sequence that is closest to `values` by least squares; it has the same mean.
 
-    Isotonic regression, from Barlow, Bartholomew, Bremner and Brunk, "Statistical inference under order restrictions",
-    1972.
+    The method is isotonic regression by pooling adjacent violators (Barlow, Bartholomew, Bremner and Brunk,
+    "Statistical inference under order restrictions", 1972).
     """
     # Each block's mean and size.
     blocks: list[tuple[float, int]] = []

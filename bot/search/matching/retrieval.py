@@ -32,7 +32,7 @@ _MACHINE_ENDINGS = ("bot", "[bot]")
 
 @dataclass(frozen=True, slots=True)
 class IssueQuery:
-    """An issue for which candidates are sought.
+    """The question: an issue for which candidates are sought.
 
     `known` holds the issue's terms by field. `vectors` holds its vectors by `VectorKind`, (3, dimensions), or is None.
     `created_at` is in seconds since 1970. `author` is empty unless a known person wrote the issue; `reported` counts

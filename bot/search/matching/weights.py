@@ -2,7 +2,7 @@
 
 The first model, a softmax over the candidates of one question, orders candidates. The second, a logistic regression,
 computes how likely people are to mark each of the best few as a duplicate. It has other weights if the question's
-author is unknown, because issues of one day may be one person's series. From its result and the text model, the third
+author is unknown: then issues of one day may be one person's series. From its result and the text model, the third
 computes how likely a careful reader is to call both issues the same. The bounds are set by hand; readings confirm them.
 """
 
@@ -45,8 +45,8 @@ Booleans = NDArray[np.bool_]
 BOUNDS_VERSION = 6
 """Raise this number with every change of a bound or formula here or in `probability.py`: older answers are outdated."""
 
-# More copies of one text than this come from an empty form, unless most were sent within a week: people leave a form
-# empty now and then, but many copies at once report one event.
+# More copies of the question than this come from an empty form, unless most were sent within a week of the question:
+# people leave a form empty now and then, but many copies at once report one event.
 _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
 # At a similarity of the first number or more, title and text are the same word for word (P2). The second number is then
 # the lower bound. If both issues may be by one person, the text must be longer than a line. Of 35 word-for-word pairs,
@@ -98,9 +98,9 @@ def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
 
     - an empty form by another author: people send it again and again;
     - a candidate whose title marks it as another issue (of 101 such pairs, readers call 7 the same);
-    - a pair in which one issue says next to nothing (of 19 pairs, 0);
+    - a pair in which one issue says next to nothing (of 19 such pairs, none);
     - every candidate of a vague question;
-    - in a small repository, a pair that shares only a common word, unless the text model has read it.
+    - in a repository of fewer than `SMALL` issues, a pair that shares only a common word and is not in `read`.
     """
     column = {name: pool.values[:, at] for at, name in enumerate(features.NAMES)}
     days = column["days"][column["words_shared"] >= features.COPY]
@@ -311,7 +311,7 @@ class Model:
             on_another = _log_odds(likely_same[pool.apart]) + ANOTHER_SURFACE
             likely_same[pool.apart] = probability.bounded_probability(on_another)
         likely = np.minimum(np.round(likely_same[judged], _DIGITS), most)
-        # A candidate that was not judged gets the lowest probability that the third model gave.
+        # A candidate that was not judged gets the lowest probability of the judged ones, before lower bounds apply.
         confidences = np.full(len(scores), likely.min(initial=1.0))
         confidences[judged] = np.maximum(likely, least)
         copied = word_for_word(values) & ~pool.apart
