@@ -42,7 +42,7 @@ class LoadedSettings:
 
 
 HostMode = Literal["comment", "shadow"]
-"""The mode that the host sets for repositories whose own settings name none."""
+"""The mode that the host sets for repositories whose settings name none."""
 
 
 class RepositorySettings:
@@ -58,7 +58,7 @@ class RepositorySettings:
         owners_ref = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
         owners = self._store.repositories.by_name(owners_ref)
         private = owners is not None and owners.private
-        # The App may not be installed on the owner's repository. Then `own_client` can read it if it is public.
+        # If the App is not installed on the owner's repository, this repository's client can read it if it is public.
         own_client, owners_client = client(repository.id), client(owners.id if owners else repository.id)
         # Whoever sees a repository's problems may also read its own file, so that file never counts as private.
         return _first_found(
@@ -77,7 +77,7 @@ class RepositorySettings:
         return _in_mode(last, self._mode) if last else self.read(client, repository).config
 
     def forget(self, repository: Repository) -> None:
-        """Clear the cache after a push to a settings file. An owner's file applies to all their repositories."""
+        """Clear the cache, as after a push. An owner's file applies to all repositories of that owner."""
         self._store.cached_files.drop(repository.id)
         if repository.ref.name == OWNERS_REPOSITORY:
             for other in self._store.repositories.list():
@@ -96,7 +96,7 @@ class RepositorySettings:
 
 
 def last_read(store: Store, repo_id: int) -> RepoConfig:
-    """The settings in the files when last read, however long ago, or the defaults. The host's mode is left out."""
+    """The settings in the files when last read, however long ago, or the defaults. The host's mode does not count."""
     return _last(store, repo_id) or RepoConfig()
 
 
@@ -112,7 +112,7 @@ def _last(store: Store, repo_id: int) -> RepoConfig | None:
 
 
 def settings_at_present(github: RepoClient, repo: RepoRef, mode: HostMode = "comment") -> LoadedSettings:
-    """The settings on GitHub now, for the command line and agents, which keep nothing."""
+    """The settings on GitHub now, for the command line and agents, which have no cache."""
     shared = RepoRef(repo.owner, OWNERS_REPOSITORY)
     # Treat the owner's repository as private instead of asking GitHub.
     return _first_found(

@@ -23,8 +23,9 @@ ALIKE = 0.95
 TITLE_MAX = 1_000
 """How many characters of a title are compared. GitHub allows 256."""
 
-# Normalising sorts a letter's marks in quadratic time, and a stranger can write any number of marks. A joiner after
-# every 30 marks splits the run, as in the "Stream-Safe Text Format" of Unicode's annex 15.
+# Normalising sorts a letter's combining marks in quadratic time, and a stranger can write any number of them. A joiner
+# after every 30 splits the run, as in the "Stream-Safe Text Format" of Unicode's annex 15. The pattern matches symbols,
+# too; a joiner among them does no harm.
 _MANY_MARKS = re.compile(r"(?:[^\w\s\0-\x7f]|[\uff9e\uff9f]){30}")
 _JOINER = "\u034f"
 
@@ -89,6 +90,7 @@ def _keys(document: Document) -> Iterator[str]:
         yield f"number {document.identity.lower()}"
         return
     if thing := thing_at(document.url):
+        # A "thread" is an issue, pull request or discussion. They share their numbers.
         yield f"number {thing.repo}#{thing.what}" if thing.kind == "thread" else f"thing {thing}"
     elif document.url:
         yield f"url {normalize_url(document.url)}"
@@ -144,7 +146,7 @@ def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Issues that report one thing: its `lead`, and the `others`, oldest first.
+    """The numbers of issues that report one thing: the group's `lead`, and the `others`, oldest first.
 
     `found` are the group's candidates, best first.
     """

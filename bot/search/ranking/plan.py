@@ -8,8 +8,8 @@ rare words with the best hundred matches, ranked. Its limit of five operators al
 3. the title's words, in bodies;
 4. a quoted error message and the rarest words of the whole text, in bodies.
 
-Titles and bodies get separate queries, because in a common query the titles win (docs/research/accuracy.md). A server
-that refuses OR gets pairs of rare words instead.
+Titles and bodies get separate queries, because in one query for both, the titles win. A server that refuses OR gets
+pairs of rare words instead. docs/research/accuracy.md tells what each query finds.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ from bot.text.terms import TITLE_READ, is_unspaced, raw_words, terms_of, without
 
 DEFAULT_BUDGET = 4
 ALTERNATIVES = MAX_OPERATORS + 1
-# Below GitHub's limit of 256, even if operators and parentheses count.
+# Characters in a query's text, with operators and parentheses. GitHub's limit is 256.
 _LONGEST_TEXT = 240
 _LONGEST_WORD = 50
-# Word statistics of this many issues contain nearly every word of the repository. Then, a word is common if at least
-# this share of the issues has it.
+# Word statistics of this many issues contain nearly every word of the repository, so they show which words are common:
+# those that at least `_COMMON_SHARE` of the issues have.
 _RELIABLE_TOTAL = 1_000
 _COMMON_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`queries` in order, `fallback` for servers that refuse OR, and neutralised `words`: rarest first, or as typed."""
+    """`queries`, `fallback` for servers that refuse OR, and neutralised `words`: rarest first, a person's as typed."""
 
     queries: tuple[str, ...]
     fallback: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ def plan_queries(
         return build_query(repo, any_that_fit(texts), scope, state) if texts else ""
 
     in_bodies = [*quoted, *by_all]
-    # A larger budget asks for the next words, too.
+    # The last three queries ask for the next words. They are for budgets larger than the default.
     queries = [
         literal_query(repo, keywords, state) if neutralise(keywords) else "",
         ask(by_title[:ALTERNATIVES], "title"),
@@ -120,7 +120,7 @@ def plan_own_words(repo: RepoRef, words: str, *, budget: int = DEFAULT_BUDGET, s
 
 
 def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
-    """The title as a query for GitHub's semantic search, which allows ten requests a minute.
+    """A title or a person's words as a query for GitHub's semantic search, which allows ten requests a minute.
 
     The query has no quotes and no OR. It is "" if the title has only stop words.
     """
@@ -132,8 +132,8 @@ def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
 def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], list[str]]:
     """The title's words by rarity, and all words by rarity and count, best first.
 
-    If the statistics have enough issues, a title word that no issue has, and a body word that at most one has, come
-    last, and common body words are left out.
+    If the statistics have enough issues, words that are too rare come last: title words that no issue has, and body
+    words that at most one issue has. Common body words are then left out.
     """
     in_title, title_forms = _count(_searchable(title[:TITLE_READ], 2))
     in_body, body_forms = _count(_searchable(without_noise(body), 3))

@@ -118,7 +118,7 @@ def build_query(
     """A query in one repository or several. `text` must come from this module: neutral words, phrases, `any_of`.
 
     `flat` writes several `repo:` in a row, without OR. Servers that do not know OR read these as alternatives. Servers
-    that know OR look for issues that lie in every one of them, and find nothing (https://github.com/cli/cli/pull/11638).
+    that know OR look for issues that lie in all of them, and find nothing: https://github.com/cli/cli/pull/11638
     """
     return f"{qualifiers(repo, state, kind, flat=flat)} in:{scope} {text}".rstrip()
 
@@ -149,6 +149,6 @@ def _as_letters(word: str) -> str:
     """`word` in plain letters. A server may drop accents and full-width forms before it looks for operators."""
     if word.isascii():
         return word
-    # Normalise one character at a time: a whole word would take time quadratic in the marks on one letter.
+    # Normalise one character at a time: a whole word would take time quadratic in the accents on one letter.
     parts = (part for char in word for part in unicodedata.normalize("NFKD", char))
     return "".join(part for part in parts if not unicodedata.combining(part))

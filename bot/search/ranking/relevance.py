@@ -1,7 +1,7 @@
 """How rare words are in a repository, and the relevance functions by which candidates are sorted (H5).
 
-The word statistics are a sample: 200 issues rank words nearly as well as all issues (docs/research/accuracy.md). All
-relevance functions sort the same results. Each BM25 function scales its scores to [0, 1] by the highest possible score:
+The word statistics are a sample: 200 issues rank words nearly as well as all issues. All relevance functions sort the
+same results. Each BM25 function scales its scores to [0, 1] by the highest possible score:
 
 - `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
 - `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word in the text counts at least
@@ -41,7 +41,7 @@ class WordRarity:
         return self.counts.get(word, 0)
 
     def __call__(self, word: str) -> float:
-        """The rarity of a word: 1 for a new word, 0.1 for a word that all of 500 issues have.
+        """The rarity of a word: 1 for a word that no issue has, 0.1 for a word that all of 500 issues have.
 
         This is an inverse document frequency divided by its largest value, so that repositories of any size compare.
         """
@@ -72,6 +72,7 @@ class CountedWords:
                 self._counts.update(set(words))
 
 
+# BM25's constants: `K1` limits how much repetitions of a word count, `B` says how much the length of a text matters.
 K1, B, DELTA = 1.2, 0.75, 1.0
 #: The weights of a word in a title, and in a body, for `bm25f`.
 TITLE_WEIGHT, BODY_WEIGHT = 3.0, 1.0
@@ -107,7 +108,6 @@ def bm25(weights: Mapping[str, float], texts: Sequence[FieldCounts], least: floa
 
 
 bm25plus = partial(bm25, least=DELTA)
-"""`bm25` with a lower bound, so that a long text with a word beats any text without the word."""
 
 
 def bm25f(weights: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:
@@ -123,7 +123,7 @@ def bm25f(weights: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[fl
 
 
 def inverse_document_frequency(total: int, containing: int) -> float:
-    """ln(1 + (N - n + ½) / (n + ½)), never negative: the weight of a term that `containing` of `total` issues have."""
+    """The weight of a term that `containing` of `total` issues have; never negative."""
     containing = min(containing, total)
     return math.log(1 + (total - containing + 0.5) / (containing + 0.5))
 
@@ -142,7 +142,7 @@ def _scored(
 
 
 def _spreads(lengths: Sequence[int]) -> list[float]:
-    """1 - b + b·length/mean: how much each text's length dampens its counts."""
+    """How much each text's length dampens its counts: 1 for a text of average length, more for a longer one."""
     mean = sum(lengths) / len(lengths) if lengths and sum(lengths) else 1.0
     return [1 - B + B * length / mean for length in lengths]
 

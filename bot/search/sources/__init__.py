@@ -96,7 +96,7 @@ def ask_all(sources: Sequence[Source], question: SearchRequest, within: float | 
     """Ask all sources in parallel; the answers come in the order of the sources. A source's failure is never raised.
 
     A source that takes longer than `within` seconds (None: no limit) counts as late. Its thread goes on until its
-    requests end; `bot.github.transport.time_limit` limits them.
+    requests end. The caller limits their time by `bot.github.transport.time_limit`.
     """
     if not sources or (len(sources) == 1 and within is None):
         return [_ask(source, question) for source in sources]
@@ -170,7 +170,7 @@ def merge_results(
 def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
     """Merge discussions with the same address or text, or with like titles (H3): GitHub may list one twice.
 
-    The first takes over the texts of the others. So remove those that must not be shown before you show or score hits.
+    The first takes over the texts of the others. If you show or score the result, first remove what must not be shown.
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits

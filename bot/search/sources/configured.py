@@ -50,7 +50,7 @@ class KnownIssues:
 
 
 def known_run(asked: Sequence[int], found: int, left: int = 0) -> QueryRun:
-    """The source's line in the report, with a note on issues that were not found or were `left` unread."""
+    """The known issues' line in the report, with a note on issues that were not found or were `left` unread."""
     missing = len(asked) - found
     note: Remark | None = None
     if missing and left:

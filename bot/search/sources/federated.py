@@ -51,7 +51,7 @@ RECENT_ISSUES = 200
 
 
 class RecentIssuesCache:
-    """Caches the latest issues of repositories for word statistics, and reads again only if there are too few."""
+    """Caches the latest issues of repositories for word statistics. Reads again only if the cache has too few."""
 
     def __init__(self, github: GitHubReads) -> None:
         self._github = github
@@ -92,7 +92,7 @@ class FinderSettings:
     """How to search a repository.
 
     `words_max` is the number of title words (F3), and `budget` the number of searches by words for each issue (F8).
-    `hybrid` tells whether to search by meaning if `sources` has no setting. `template_headings` are the headings of the
+    `hybrid` tells whether to search by meaning if `sources` does not say. `template_headings` are the headings of the
     repository's issue forms. `workflow_field` is the project field that F7 shows (None: fields with the default names).
     `sources` has settings by name. `known_issues` are always considered.
     """
@@ -151,7 +151,7 @@ class FederatedSearch:
     """The searches for a repository's issues over the network: GitHub's own searches and the `further` sources.
 
     Plans rely on `stats`, which count the words of the repository's issues, at first only of the `recent` ones. With
-    `indexed`, the index is asked as well. The network sources have `within` seconds (None: no limit; F8b).
+    `indexed`, the finder also asks the index. The network sources have `within` seconds (None: no limit; F8b).
     """
 
     github: GitHubReads
@@ -163,7 +163,7 @@ class FederatedSearch:
     within: float | None = None
 
     def gather(self, target: Issue, state: StateFilter, words: str) -> Gathered:
-        """Ask all enabled sources. `words` replace the target's words. Without sources, nothing is planned or read."""
+        """Ask enabled sources; if there are none, plan and read nothing. A person's `words` replace the target's."""
         use = self.settings.use(indexed=self.indexed)
         github, known = self.github, self.settings.known_issues
         available: list[Source] = [
@@ -173,13 +173,14 @@ class FederatedSearch:
             PullRequests(github),
             *self.further,
         ]
+        # With an index, the finder takes the known issues from there.
         if known and not self.indexed:
             available.append(KnownIssues(github, known))
         by_name = {source.name: source for source in available}
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered((), ())
-        # With an index, read statistics only for GitHub's search by words. Other sources' plans may do without them.
+        # With an index, only GitHub's search by words is worth reading issues for statistics. Other sources do without.
         if not words and (not self.indexed or GitHubLexical.name in use):
             ensure_word_stats(self.recent, self.stats, target.repo)
         # Leave the plan one search, even over the budget: a source that is on but never asked would surprise more.
@@ -223,7 +224,7 @@ def _valid_results(answer: SourceResult, target: Issue) -> SourceResult:
         if from_sibling != (answer.source == Siblings.name) or (not from_sibling and issue.number == target.number):
             return False
         if is_own_issue(issue):
-            # The bot's own issue resembles every issue.
+            # The bot's own issues (the digest, the scan) resemble every issue.
             return False
         # Each kind comes from its own source, and that source finds nothing else.
         return (issue.is_pull_request, issue.is_discussion) == (

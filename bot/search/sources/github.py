@@ -63,7 +63,7 @@ class GitHubLexical(_GitHubSource):
 
 
 class GitHubHybrid(_GitHubSource):
-    """Sends the title or a person's words without quotes and OR, which would make GitHub fall back to a lexical search.
+    """Sends the title or a person's words without quotes and OR: with them, GitHub would fall back to a lexical search.
 
     A fallback is not a failure: its hits count, and the query's line in the report gives the reason.
     """
@@ -113,7 +113,7 @@ class GitHubSimilar(_GitHubSource):
 
 
 class PullRequests(_GitHubSource):
-    """Searches titles of pull requests for any of the plan's words; on a server that refuses OR, for the first two."""
+    """Searches titles of pull requests for any of the plan's words, or for the first two if a server refuses OR."""
 
     name = "pull-requests"
 
