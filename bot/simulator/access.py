@@ -26,10 +26,10 @@ def can_see(world: World, caller: Caller, repository: Repository) -> bool:
 def app_may(
     world: World, caller: Caller, repository: Repository, needs: Sequence[tuple[str, str]], *, writes: bool
 ) -> bool:
-    """Whether the calling App, or the App through which a person calls, has one of the permissions in `needs`.
+    """Whether the calling installation, or the App through which a person calls, has a permission in `needs`.
 
-    `needs` has pairs of permission and level; without pairs, an App needs none. Where the App is not installed, it may
-    only read public data. For all other callers, the answer is yes.
+    `needs` has pairs of permission and level; one is enough. If `needs` is empty, an App needs no permission. Where the
+    App is not installed, it may only read public data. For all other callers, the answer is yes.
     """
     if isinstance(caller, InstallationCaller):
         if not caller.reaches(world, repository):
@@ -59,7 +59,7 @@ def role_of(world: World, caller: Caller, repository: Repository) -> Role:
 def may_read(world: World, caller: Caller, repository: Repository, *permissions: str) -> bool:
     """Whether a caller who sees the repository may read data in it.
 
-    An installation needs one of `permissions` in a repository that it covers; any other that it sees is public.
+    An installation needs one of `permissions`, except in public repositories that it does not cover.
     """
     if not isinstance(caller, InstallationCaller) or not caller.reaches(world, repository):
         return True

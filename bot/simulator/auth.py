@@ -38,7 +38,7 @@ def authenticate(world: World, authorization: str) -> Caller:
     user = world.user_tokens.get(token)
     if user is not None:
         return UserCaller(user, fine_grained=token.startswith("github_pat_"))
-    # Unlike the tokens above, a "user access token" is of a person who has signed in to an App.
+    # A person who has signed in to an App calls through it with a "user access token".
     if token in world.user_access_tokens:
         person, app = world.user_access_tokens[token]
         return UserCaller(person, app=app)
@@ -56,7 +56,7 @@ def _basic(encoded: str) -> str:
         user, _, password = base64.b64decode(encoded, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
         raise unauthorized() from None
-    # Some clients put the token where the user belongs, with this fixed word or nothing as the password.
+    # Some clients put the token where the user belongs, with `x-oauth-basic` or nothing as the password.
     return user if password in ("", "x-oauth-basic") else password
 
 

@@ -1,6 +1,6 @@
 """Who calls: an App by its JWT, an installation or a user by a token, or nobody.
 
-Rate limits count a caller's requests under its `key`. `account` is the author of what it writes, if it can write.
+Rate limits count a caller's requests under its `key`. `account` is the author of what the caller writes, if any.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class InstallationCaller:
 
 @dataclass(frozen=True, slots=True)
 class UserCaller:
-    """A person with a personal access token, classic or fine-grained (`github_pat_…`), or through an App (`ghu_…`)."""
+    """A person who calls with a personal access token, classic or fine-grained (`github_pat_…`), or through `app`."""
 
     user: Account
     fine_grained: bool = False

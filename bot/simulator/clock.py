@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 
-# Later times, such as a token's end, must still fit into the calendar.
+# Times before and after the clock's, such as a token's end, must still fit into the calendar.
 _MARGIN = timedelta(days=366)
 
 
@@ -32,7 +32,7 @@ class Clock:
     def advance(self, seconds: float) -> None:
         """Move the clock forward by `seconds` (back, if negative).
 
-        For a moment beyond the calendar, raises ValueError or OverflowError and leaves the clock unchanged.
+        For a moment within a year of the calendar's ends, raises ValueError or OverflowError and changes nothing.
         """
         with self._lock:
             offset = self._offset + timedelta(seconds=seconds)
@@ -45,7 +45,7 @@ class Clock:
 
 
 def iso(moment: datetime) -> str:
-    """A time as GitHub writes it: UTC, whole seconds, `Z` at the end."""
+    """A time in UTC as GitHub writes it: whole seconds, `Z` at the end."""
     # `strftime` would write years before 1000 with fewer than four digits.
     return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 

@@ -23,14 +23,14 @@ from bot.simulator.state.accounts import App
 
 TIMEOUT = 10.0
 
-# Status, headers and body.
+# The status, headers and body of an answer. A `Post` sends a body and headers to an address.
 Answer = tuple[int, Mapping[str, str], str]
 Post = Callable[[str, bytes, Mapping[str, str]], Answer]
 
 
 @dataclass(slots=True, eq=False)
 class Delivery:
-    """One attempt to deliver an event, in `duration` seconds. `status_code` is 0 as long as there is no answer."""
+    """One attempt to deliver an event. It took `duration` seconds. `status_code` is 0 as long as there is no answer."""
 
     id: int
     guid: str

@@ -33,7 +33,7 @@ def connection(name: str, items: Sequence[Any], args: Mapping[str, Any]) -> dict
 
 
 def page_info(edges: Sequence[Mapping[str, Any]], before: bool, after: bool) -> dict[str, Any]:
-    """The page's first and last cursor, and whether there are more pages."""
+    """The page's first and last cursor, and whether there are more pages `before` and `after` this one."""
     return {
         "startCursor": edges[0]["cursor"] if edges else None,
         "endCursor": edges[-1]["cursor"] if edges else None,

@@ -21,7 +21,7 @@ _QUALIFIERS = ("repo:", "in:")
 
 
 def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
-    """The first discussions with all words of the query. Supports only `repo:` and `in:`, and no operators."""
+    """The first discussions with all words of the query. Supports only `repo:` and `in:`, no `is:` and no operators."""
     if args.get("after") or args.get("before") or args.get("last"):
         raise Refusal("UNPROCESSABLE", "Further pages of a search for discussions are not simulated here.")
     for part in query.split():
@@ -36,10 +36,10 @@ def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
 
     first, _ = check("search", args)
     try:
-        # If no repository is visible, GitHub refuses a search for issues, but a search for discussions finds nothing.
         results = _index(ctx).search(query, per_page=first or 1, visible=visible, require_kind=False)
         keys, total = results.ids, results.total_count
     except QueryError:
+        # If no repository is visible, GitHub refuses a search for issues, but a search for discussions finds nothing.
         keys, total = [], 0
     edges = [{"cursor": cursor(at + 1), "node": ctx.sim.discussions[key]} for at, key in enumerate(keys)]
     return {

@@ -47,7 +47,7 @@ def state_reason(source: Issue, info: Info, **args: Any) -> str | None:
 @RESOLVERS.add("Issue.duplicateOf")
 def duplicate_of(source: Issue, info: Info) -> Issue | None:
     ctx, original = info.context, source.duplicate_of
-    # A comment can mark an issue as a duplicate without closing it; the field leaves that out.
+    # A comment can mark an issue as a duplicate without closing it. The field is null for such an issue.
     if source.state_reason != "duplicate" or original is None:
         return None
     return visible_issue(ctx.sim, ctx.caller, original)

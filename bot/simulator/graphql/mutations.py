@@ -1,4 +1,4 @@
-"""Writing through GraphQL: REST's operations and events, and hiding comments. An App must have `issues: write`."""
+"""Writing by REST's operations, with the same events. Comments can also be hidden. An App must have `issues: write`."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _REASONS: dict[str, StateReason] = {"COMPLETED": "completed", "NOT_PLANNED": "no
 def add_comment(_: Any, info: Info, input: Input) -> Payload:
     ctx, subject = _writable_issue(info, input["subjectId"], "read")
     try:
+        # Count this towards the limit for creating content.
         ctx.sim.limits.create(ctx.caller.key)
         created = ctx.sim.comment(subject.repository, subject.number, ctx.actor, input["body"])
     except ApiError as error:
@@ -90,7 +91,7 @@ def _visible_issue(ctx: Context, key: str) -> Issue:
 
 
 def _require_write(ctx: Context, issue: Issue, role: Role, key: str) -> None:
-    """Refuse Apps without permission, and people without `role` who did not open the issue."""
+    """Refuse Apps without permission, people without `role` (except the issue's author), and archived repositories."""
     repo, caller = issue.repository, ctx.caller
     if not can_see(ctx.sim, caller, repo):
         raise unresolved("a node", "global id of", f"'{key}'")

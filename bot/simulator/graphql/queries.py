@@ -24,7 +24,7 @@ from bot.simulator.state.repositories import Label, Project, ProjectItem, Reposi
 RESOLVERS = Resolvers()
 
 _NO_COUNTS = {"discussionCount": 0, "issueCount": 0, "repositoryCount": 0, "userCount": 0}
-_REST_TYPES = {"ISSUE": None, "ISSUE_ADVANCED": None, "ISSUE_HYBRID": "hybrid", "ISSUE_SEMANTIC": "semantic"}
+_REST_SEARCH_TYPES = {"ISSUE": None, "ISSUE_ADVANCED": None, "ISSUE_HYBRID": "hybrid", "ISSUE_SEMANTIC": "semantic"}
 
 
 @RESOLVERS.add("Query.repository")
@@ -65,7 +65,7 @@ def _or_error(resolver: Resolver, info: Info, key: str) -> Any:
     try:
         return resolver(None, info, key)
     except Refusal as refusal:
-        # graphql-core turns a returned error into one of this item alone.
+        # graphql-core turns a returned error into an error of this item alone.
         return refusal
 
 
@@ -97,7 +97,7 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     ctx = info.context
     if type == "DISCUSSION":
         return discussions.search(ctx, query, args)
-    if type not in _REST_TYPES:
+    if type not in _REST_SEARCH_TYPES:
         return {"edges": [], "nodes": [], **_NO_COUNTS, "pageInfo": page_info([], before=False, after=False)}
     if args.get("last") is not None or args.get("before"):
         raise unknown(ctx, "a search from its end")
@@ -109,7 +109,7 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     page, skip = start // size + 1, start % size
     try:
         results = [
-            find(ctx, query, page=at, per_page=size, search_type=_REST_TYPES[type], require_kind=False)
+            find(ctx, query, page=at, per_page=size, search_type=_REST_SEARCH_TYPES[type], require_kind=False)
             for at in ((page, page + 1) if skip else (page,))
         ]
     except ApiError as error:
