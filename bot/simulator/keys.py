@@ -28,5 +28,5 @@ def new_pair() -> KeyPair:
 
 @lru_cache(maxsize=1)
 def shared_pair() -> KeyPair:
-    """One pair for the whole process: making one takes longer than starting a simulator."""
+    """One pair for the whole process: making a pair takes longer than starting a simulator."""
     return new_pair()

@@ -29,7 +29,7 @@ class Bucket:
 
 
 class Limits:
-    """Counts requests by caller. Tests can change every limit; `enabled = False` switches all limits off.
+    """Counts requests by the caller's `key`. Tests can change every limit; `enabled = False` switches all limits off.
 
     `exempt_users` exempts callers with a user token.
     """
@@ -51,7 +51,7 @@ class Limits:
             "semantic_search": (10, MINUTE),
             "integration_manifest": (5_000, HOUR),
         }
-        # Caller → its own number of requests an hour, instead of those in `primary`.
+        # Caller → its number of requests an hour, which replaces the one in `primary`.
         self.others: dict[str, int] = {}
         # Callers without a token: requests an hour, and searches a minute.
         self.anonymous = 60
@@ -157,7 +157,7 @@ def secondary_limit(retry_after: int | None, *, status: int = 403, creation: boo
     """The refusal of a secondary limit; without `retry_after` the header is left out, as GitHub sometimes does.
 
     With `status` 200 this is GraphQL's answer, with 422 REST's answer to a client that creates too much at once: REST
-    creates comments by GraphQL's mutation, and passes its error on (https://github.com/cli/cli/issues/4801).
+    creates comments by a GraphQL mutation, and passes on the mutation's error (https://github.com/cli/cli/issues/4801).
     """
     if status == 422:
         error = {"resource": "IssueComment", "code": "unprocessable", "field": "data", "message": TOO_QUICK}

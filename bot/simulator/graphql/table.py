@@ -24,7 +24,7 @@ class Resolvers(dict[tuple[str, str], Resolver]):
     """The resolvers of one file, by type and field."""
 
     def add(self, *names: str) -> Callable[[Resolver], Resolver]:
-        """Register the decorated function as the resolver of `Type.field` (several names if types share it)."""
+        """Register the decorated function as the resolver of each of these fields, named `Type.field`."""
 
         def enter(resolver: Resolver) -> Resolver:
             for name in names:
@@ -36,7 +36,7 @@ class Resolvers(dict[tuple[str, str], Resolver]):
 
 
 def default(source: Any, info: Info, **args: Any) -> Any:
-    """A mapping's value under the field's name, or a record's attribute of that name in snake case (a time as text)."""
+    """Resolve a field without a resolver of its own, from a mapping by name, or from a record by name in snake case."""
     if isinstance(source, Mapping):
         return source.get(info.field_name)
     value = getattr(source, re.sub(r"([A-Z])", r"_\1", info.field_name).lower())
@@ -60,5 +60,5 @@ def kind_of(value: Any) -> str:
             return "ProjectV2"
         case Repository() | Label() | Discussion():
             return type(value).__name__
-    # All that is left are mappings without a type: the values of projects' fields.
+    # The values of projects' fields are the only mappings without `__typename`.
     return "ProjectV2ItemFieldSingleSelectValue"

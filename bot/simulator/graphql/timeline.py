@@ -49,14 +49,14 @@ def timeline_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
 
 
 def _closer(ctx: Context, subject: Issue, closer: Issue | str | None) -> Issue | dict[str, Any] | None:
-    """The visible pull request that closed the issue, or the fields of the commit that did; None without either."""
+    """The pull request that closed the issue, if the caller may see it, or the fields of the commit that did."""
     if isinstance(closer, str):
         return {"__typename": "Commit", "oid": closer, "repository": subject.repository}
     return visible_issue(ctx.sim, ctx.caller, closer) if closer else None
 
 
 def _item(ctx: Context, subject: Issue, entry: TimelineEvent) -> Comment | dict[str, Any]:
-    """A comment unchanged, or the fields of an event."""
+    """The comment, if the entry records one, else the fields of the event."""
     if entry.event == "commented":
         comment: Comment = entry.data["comment"]
         return comment

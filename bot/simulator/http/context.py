@@ -26,7 +26,7 @@ PER_PAGE, MOST_PER_PAGE = 30, 100
 
 @dataclass(slots=True)
 class Context:
-    """One request. `params` are the parts of the path, `query` the query string, `body` the parsed JSON (or None)."""
+    """One request. `params` are the parts of the path, `url` has no query string, `body` is the parsed JSON or None."""
 
     sim: Simulator
     operation: Operation
@@ -36,7 +36,7 @@ class Context:
     headers: Headers
     body: Any
     url: str
-    # The fault that strikes. The handler of searches carries out `hybrid_unavailable`.
+    # The fault that strikes the request, if any. Only the handler of searches reads it, for `hybrid_unavailable`.
     fault: Fault | None = None
 
     @property
@@ -66,7 +66,7 @@ class Context:
         """The repository of the path, after checking visibility, permission, name and archiving, in this order.
 
         404 if the caller must not see the repository, 401 or 403 if the caller may not do this, 301 or 307 for a former
-        name, 403 for a write if it is archived.
+        name, 403 for a write to an archived repository.
         """
         name = f"{self.params['owner']}/{self.params['repo']}"
         repo = self.sim.named(name)
@@ -106,7 +106,7 @@ class Context:
             raise self.lacks_role()
 
     def lacks_role(self) -> ApiError:
-        """The refusal for a person who may read the repository but lacks the role, whichever it is."""
+        """The refusal for a person who may read the repository but lacks a role. It always speaks of admin rights."""
         return forbidden("Must have admin rights to Repository.")
 
     def _inaccessible(self) -> ApiError:
@@ -148,7 +148,7 @@ class Context:
         return record
 
     def unsupported(self, used: Iterable[str], *names: str) -> None:
-        """Refuse parameters that GitHub supports and the simulator does not, rather than ignore them."""
+        """Refuse a request if `used` has one of `names`: parameters that GitHub knows and the simulator does not."""
         unknown = sorted(set(used) & set(names))
         if unknown:
             self.sim.unknown_requests.append(f"{self.operation.method} {self.operation.path}: {', '.join(unknown)}")
@@ -180,7 +180,7 @@ class Context:
         return max(self.number("page", 1), 1), min(max(self.number("per_page", PER_PAGE), 1), MOST_PER_PAGE)
 
     def links(self, page: int, last: int) -> dict[str, str]:
-        """The `Link` header for page `page` of `last`; none if there is only one page."""
+        """The `Link` header for page `page` of `last`; none for the only page."""
         steps: dict[str, int] = {}
         if page > 1:
             steps |= {"prev": min(page - 1, last), "first": 1}

@@ -91,7 +91,7 @@ def _check_headers(sim: Simulator, request: Request, headers: dict[str, str]) ->
 
 
 def _within_limits(call: _Call, caller: Caller, headers: dict[str, str]) -> Reply:
-    """Answer if the caller's limits allow it. A match with the client's ETag is not counted by the primary limit."""
+    """Answer if the caller's limits allow it. A 304 answer does not count towards the primary limit."""
     limits, route, request = call.sim.limits, call.route, call.request
     resource = route.resource
     if resource == "search" and request.args.get("search_type") in ("semantic", "hybrid"):
@@ -173,7 +173,7 @@ def _json_body(request: Request) -> Any:
 
 
 def _fail_before(fault: Fault, request: Request) -> None:
-    """Apply a fault that strikes before the request is carried out. At the end only `timeout` and `reset` are left."""
+    """Apply a fault that strikes before the request is carried out: only `slow` lets the request go on afterwards."""
     if fault.kind == "slow":
         fault.over.wait(fault.seconds)
         return
@@ -185,6 +185,7 @@ def _fail_before(fault: Fault, request: Request) -> None:
     if fault.kind == "status":
         headers = {} if fault.retry_after is None else {"Retry-After": str(fault.retry_after)}
         raise ApiError(fault.status, "Server Error", headers=headers)
+    # Only `timeout` and `reset` are left.
     misbehaviour.hang_up(request, fault)
 
 
@@ -193,8 +194,8 @@ def _conditional(reply: Reply, request: Request) -> Reply:
 
     As on GitHub, the tag depends on the token, too (https://github.com/github/docs/issues/34689).
     """
-    named = request.headers.get("Authorization", "") + json.dumps(reply.body)
-    tag = f'W/"{hashlib.sha256(named.encode()).hexdigest()}"'
+    content = request.headers.get("Authorization", "") + json.dumps(reply.body)
+    tag = f'W/"{hashlib.sha256(content.encode()).hexdigest()}"'
     headers = {**reply.headers, "ETag": tag}
     known = {part.strip().removeprefix("W/") for part in request.headers.get("If-None-Match", "").split(",")}
     if tag.removeprefix("W/") in known:
@@ -218,7 +219,7 @@ def _response(reply: Reply, headers: Mapping[str, str], method: str) -> Response
 
 
 def unknown(sim: Simulator, request: Request) -> Response:
-    """Refuse a request without a route with 501, so that no test mistakes the refusal for GitHub's 404."""
+    """Refuse a request that matches no route: with 501, so that no test mistakes the refusal for GitHub's 404."""
     what = f"{request.method} {request.path}"
     sim.unknown_requests.append(what)
     log.warning("The simulator has no route for %s", what)

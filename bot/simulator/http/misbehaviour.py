@@ -23,6 +23,7 @@ class Dropped(ConnectionResetError):
 
 def hang_up(request: Request, fault: Fault) -> NoReturn:
     """Give no answer: hang up with a TCP reset, after a wait (`timeout…`) or at once (`reset…`)."""
+    # `wire.py` puts the connection there; other servers do not.
     connection: socket.socket | None = request.environ.get("simulator.connection")
     if connection is not None:
         if fault.kind.startswith("timeout"):
@@ -58,11 +59,11 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
         return replace(reply, raw=whole[: max(1, len(whole) // 2)])
     if fault.kind == "graphql_error" and isinstance(reply.body, dict) and "data" in reply.body:
         # GitHub answers a failed query with HTTP 200: with the remaining data if only some fields failed, with null
-        # data if all did. Here all fields fail if the fault was added with `code` 200 (kept in `status`), else some.
+        # data if all did. Here a fault with `status` 200 (the `code` of `Faults.add`) sets the data to null.
         problem = {"message": "Something went wrong while executing your query."}
         data = None if fault.status == 200 else reply.body["data"]
         return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})
     if fault.kind == "incomplete_results" and isinstance(reply.body, dict) and "incomplete_results" in reply.body:
         return replace(reply, body=reply.body | {"incomplete_results": True})
-    # `hybrid_unavailable` has struck already: the handler of searches carries it out.
+    # The handler of searches has carried out `hybrid_unavailable`. Any other fault does not fit this answer.
     return reply

@@ -16,8 +16,9 @@ class Operation:
     """One operation.
 
     `permissions` are alternatives, as `(name, level)`; `role` is the role that a user needs in the repository. `model`
-    is githubkit's name for the answer (`[A]` for a list, `A|B` for one of several), `request` that for the request's
-    body. `creates`: the operation counts as content creation. `resource` names the rate limit that it uses up.
+    names the class with which githubkit, a client library, describes the answer (`[A]` for a list, `A|B` for one of
+    several), `request` the class for the request's body. `creates`: the operation counts as content creation.
+    `resource` names the rate limit that it uses up.
     """
 
     method: str

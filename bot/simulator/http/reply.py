@@ -17,5 +17,5 @@ class Reply:
     # A literal body, sent instead of JSON.
     raw: bytes | None = None
     content_type: str = "application/json; charset=utf-8"
-    # githubkit's name for this answer, if it differs from the route's.
+    # The name of githubkit's class for this answer, if it differs from the route's `model`.
     model: str | None = None
