@@ -1,4 +1,4 @@
-"""GitHub Apps: registering one, directly or from a manifest."""
+"""GitHub Apps: registering one (directly or from a manifest), its keys, and signing in to it."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def sign_in_code(world: World, app: App, login: str | Account, redirect_url: str
 
 @locked
 def exchange_sign_in(world: World, client_id: str, client_secret: str, code: str, redirect_url: str) -> str | None:
-    """The user access token for a code; None if the code is used, old, or for another App, secret or address."""
+    """The user access token for a code. None if the code is unknown, used or old, or if another argument is wrong."""
     record = world.sign_in_codes.get(code)
     if record is None or record.app.client_id != client_id or record.app.client_secret != client_secret:
         return None

@@ -25,7 +25,7 @@ def comment(
     *,
     created_at: datetime | None = None,
 ) -> Comment:
-    """Comment on an issue. 403 if locked and the author is an App or no writer, 422 for an empty or too long text."""
+    """Comment on an issue. 422 for an empty or too long text; on a locked issue, 403 for Apps and roles below write."""
     issue, author = world.issue(repository, number), who(world, login)
     if not body.strip():
         raise invalid("IssueComment", "data", "unprocessable", "Body can't be blank")

@@ -62,7 +62,7 @@ def _select(
 
 @locked
 def remove_from_installation(world: World, *repositories: str) -> None:
-    """Remove repositories from their installations. An installation that covered all then has the rest selected."""
+    """Remove repositories from their installations. One that covered all keeps the rest as its selection."""
     for name in repositories:
         repo = world.repository(name)
         for installation in world.installations_on(repo):
@@ -150,7 +150,7 @@ def make_installation_token(
 
 
 def _installations(world: World, account: str | Installation) -> list[Installation]:
-    """One installation as a list, or all on an account, given by its login or one of its repositories (`acme/app`)."""
+    """One installation as a list, or all on an account: its login, or the full name of one of its repositories."""
     if isinstance(account, Installation):
         return [account]
     login = account.split("/")[0].lower()

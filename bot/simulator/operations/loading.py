@@ -28,7 +28,8 @@ def load_issues(
     A line has `id`, `created_at` and perhaps `title`, `body`, `closed_at`, `author`, `closed_by`, `duplicate_of`
     (another line's id), `labels`, `state_reason`, `reactions` (GitHub's word for the emoji → count) and `comments`
     (each with `created_at`, perhaps `body`, `author`). Issues get the next numbers in the order of `created_at`. Those
-    with `closed_at` are closed. With `duplicate_of`, too, they are duplicates, marked if the file has the original.
+    with `closed_at` are closed. Those that have `duplicate_of`, too, are closed as duplicates. If the file has the
+    original, they are also marked as its duplicates.
 
     Texts are cut to GitHub's limits. No event of an issue is emitted, and mentions or "Duplicate of" in a text have no
     effect. If a line is wrong, raises ValueError naming the line, and the repository stays unchanged.

@@ -67,7 +67,7 @@ def set_permission(world: World, repository: str | Repository, login: str | Acco
 
 @locked
 def set_similarity(world: World, repository: str | Repository, answers: Similarity) -> None:
-    """Choose what requests for similar issues get: a ranking, bare issues, or an error's status (at first, 404).
+    """Choose what requests for similar issues get: a ranking, bare issues, or an error's status (404 by default).
 
     For a slow answer, use a fault.
     """

@@ -26,7 +26,7 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 _GZIPPED = b"\x1f\x8b"
 
 _HALVES = re.compile("[\ud800-\udfff]")
-"""Unpaired surrogates, which an escape in JSON (`\\ud…`) can express but no answer could contain."""
+"""Unpaired surrogates, which an escape in JSON (`\\ud…`) can express but no UTF-8 text could contain."""
 
 
 @dataclass(frozen=True, slots=True)

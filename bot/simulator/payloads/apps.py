@@ -65,7 +65,7 @@ def installation(world: World, record: Installation) -> Json:
 
 
 def _account(world: World, record: Account) -> Json:
-    """The installation's account, with an enterprise's fields as well: GitHub's description allows both kinds."""
+    """The installation's account. GitHub describes it as a user or an enterprise, so it gets the fields of both."""
     created = iso(record.created_at)
     more = {"name": record.name or record.login, "slug": record.login, "created_at": created, "updated_at": created}
     return simple_user(world, record) | more

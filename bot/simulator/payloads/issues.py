@@ -92,7 +92,7 @@ def _type(name: str) -> Json:
 
 
 def _parts(record: Issue) -> Json:
-    """The numbers of sub-issues and of closed sub-issues."""
+    """How many sub-issues there are, and how many of them are closed."""
     total, closed = len(record.parts), sum(part.state == "closed" for part in record.parts)
     return {"total": total, "completed": closed, "percent_completed": 100 * closed // max(total, 1)}
 

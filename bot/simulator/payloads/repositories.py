@@ -11,7 +11,7 @@ from bot.simulator.payloads.accounts import simple_user
 from bot.simulator.state.repositories import Label, Repository, Role, at_least
 from bot.simulator.state.world import World
 
-# Addresses in a repository's body (but not the minimal one), as suffixes of its own address; many are templates.
+# Further addresses in a repository's body (not in the minimal one): its own address and a suffix, often a template.
 _LINKS = {
     "archive_url": "/{archive_format}{/ref}",
     "assignees_url": "/assignees{/user}",
@@ -58,7 +58,7 @@ def repository_url(world: World, record: Repository) -> str:
 
 
 def permissions(role: Role) -> dict[str, bool]:
-    """A role's permissions as booleans. (GitHub's field `permission` shows triage as read, and maintain as write.)"""
+    """A role's permissions as booleans."""
     return {
         "admin": at_least(role, "admin"),
         "maintain": at_least(role, "maintain"),
