@@ -69,7 +69,7 @@ def put_contents(ctx: Context) -> Reply:
     if data.get("branch", repo.default_branch) not in (repo.default_branch, f"refs/heads/{repo.default_branch}"):
         raise ApiError(404, f"Branch {data['branch']} not found")
     try:
-        # Ignore line breaks, as in mail: the shell's `base64` writes some.
+        # Ignore line breaks, since the shell's `base64` writes some.
         content = base64.b64decode("".join(data["content"].split()), validate=True)
     except (binascii.Error, ValueError):
         raise ApiError(422, "content is not valid Base64") from None
@@ -91,6 +91,7 @@ def put_contents(ctx: Context) -> Reply:
 def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
     """The commit at the head of the default branch; `before` is its parent."""
     page, api = f"{ctx.sim.urls.html}/{repo.full_name}/commit", f"{repository_url(ctx.sim, repo)}/git"
+    # The simulator stores no Git trees; any fixed hash will do.
     login, tree = ctx.actor.login, repo.head[::-1]
     author = {"name": login, "email": f"{login}@users.noreply.github.com", "date": iso(repo.pushed_at)}
     # Before the first commit, the head was a hash of zeros only.
@@ -118,7 +119,7 @@ def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
 
 def _may_read(ctx: Context, caller: InstallationCaller, repo: Repository, path: str) -> bool:
     """Whether the caller may read the file. With only `single_file`, a token may read the files that its App lists."""
-    # The token sees a repository outside its reach only because that repository is public.
+    # A repository that the token does not reach is public: `ctx.repository()` refuses all others.
     if not caller.reaches(ctx.sim, repo) or caller.may("contents", "read"):
         return True
     return path in caller.installation.app.single_files

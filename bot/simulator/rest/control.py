@@ -1,7 +1,8 @@
 """Controls of the simulator for people and scripts, under `/_sim/`: not part of GitHub.
 
-Limits and faults do not apply to these calls, so that every set-up can be undone. A call needs the header
-`X-Simulator-Key` with the App's webhook secret. A web page can send that header only to sites that allow it (CORS).
+Limits and faults do not apply to these calls, so a script can always remove a fault. A call needs the header
+`X-Simulator-Key` with the App's webhook secret. This also keeps web pages out: a page can send such a header only to
+sites that allow it (CORS).
 """
 
 from __future__ import annotations

@@ -140,8 +140,8 @@ def update_issue(ctx: Context) -> Json:
 def _state_change(ctx: Context, target: Issue, data: dict[str, Any]) -> Callable[[], object]:
     """Check the body's state now, and return a function that opens or closes the issue.
 
-    The reason counts only with a state, the original only with the reason `duplicate`. Closing a closed issue changes
-    its reason (https://github.com/cli/cli/issues/14364).
+    The reason counts only with a state, the original only with the reason `duplicate`. Closing a closed issue with
+    another reason changes its reason (https://github.com/cli/cli/issues/14364).
     """
     state, reason = data.get("state"), data.get("state_reason")
     if state is None:
@@ -198,7 +198,7 @@ def label_names(labels: list[Any]) -> list[str]:
 
 
 def _may_triage(ctx: Context) -> bool:
-    """Whether the caller may label and close other people's issues."""
+    """Whether the caller may label and close other people's issues. An App needs no role, only its permissions."""
     if not isinstance(ctx.caller, UserCaller):
         return True
     return at_least(role_of(ctx.sim, ctx.caller, ctx.repository()), "triage")

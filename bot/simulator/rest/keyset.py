@@ -1,8 +1,8 @@
 """Lists with cursors: a page starts after the last entry of the page before. Numbered pages end at 10,000 entries.
 
-GitHub's manual does not describe this, but its answers do: at page 100 with 100 entries each, "Pagination with the page
-parameter is not supported for large datasets, please use cursor based pagination (after/before)", and an `after` in the
-`Link` header's addresses.
+GitHub's manual does not describe this. But GitHub refuses page 100 of 100 entries each: "Pagination with the page
+parameter is not supported for large datasets, please use cursor based pagination (after/before)". And its `Link` header
+has addresses with the parameter `after`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def page(ctx: Context, items: Iterable[T], key: Callable[[T], Key], show: Callab
     number, per_page = ctx.paging()
     start = (number - 1) * per_page
     if "after" in ctx.query:
-        behind = _read(ctx.query["after"])
-        ordered = [item for item in ordered if (key(item) < behind if down else key(item) > behind)]
+        last_shown = _read(ctx.query["after"])
+        ordered = [item for item in ordered if (key(item) < last_shown if down else key(item) > last_shown)]
         start = 0
     elif number * per_page >= MOST_COUNTED:
         raise ApiError(

@@ -25,7 +25,7 @@ def find(
     search_type: str | None = None,
     require_kind: bool = True,
 ) -> Result:
-    """Search what the caller may see; the search engine's errors become 422."""
+    """Search what the caller may see; a QueryError becomes 422. `SearchIndex.search` explains the parameters."""
     ctx.sim.flush_index()
 
     def visible(full_name: str) -> bool:
@@ -47,7 +47,7 @@ def find(
             visible=visible,
             user_exists=lambda login: login in ctx.sim.accounts,
             viewer=ctx.caller.account.login if ctx.caller.account else "",
-            require_kind=require_kind and not _is_classic(ctx),
+            require_kind=require_kind and not _may_mix_kinds(ctx),
             # Let the engine fall back, so that the results are those of a real fallback.
             outage="service_unavailable" if embeddings_fail else None,
         )
@@ -57,8 +57,8 @@ def find(
         ) from error
 
 
-def _is_classic(ctx: Context) -> bool:
-    """Whether the caller may search issues and pull requests at once: only Apps and fine-grained tokens may not."""
+def _may_mix_kinds(ctx: Context) -> bool:
+    """Whether the caller may search issues and pull requests at once; Apps and fine-grained tokens may not."""
     if isinstance(ctx.caller, UserCaller):
         return not ctx.caller.fine_grained
     return isinstance(ctx.caller, Anonymous)

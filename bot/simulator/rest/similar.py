@@ -27,6 +27,7 @@ _DEFAULT_THRESHOLD, _MEDIUM, _HIGH = 0.6, 1.0, 1.4
 def similar_issues(ctx: Context) -> Reply:
     """The repository's issues that are most similar to this one, best first."""
     target = ctx.issue()
+    # "ranked", "bare" (issues without scores), or the status of a refusal.
     similarity = target.repository.similarity
     if not isinstance(similarity, str):
         raise _refusal(similarity)

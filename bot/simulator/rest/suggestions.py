@@ -49,10 +49,9 @@ def dismiss(ctx: Context) -> Json:
 
 
 def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], list[Json]]:
-    """Split the labels of a request into labels to set and suggestions, and store the suggestions.
+    """Store the suggestions among a request's labels. Return the other labels' names, and the suggestions to show.
 
-    If the repository lacks the feature, or the client uses an older API version, a label's other keys are ignored, and
-    it is set like any other label.
+    If the repository lacks the feature, or the client uses an older API version, suggested labels are set like others.
     """
     enabled = target.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == VERSION
     names: list[str] = []
@@ -74,9 +73,10 @@ def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], li
 
 
 def store_suggested_closing(ctx: Context, target: Issue, state: dict[str, Any]) -> bool:
-    """Whether a state that was sent as an object is only a suggestion, which is stored here.
+    """Store the suggestion in a state that was sent as an object, and return True; False if the state has none.
 
-    422 unless it closes as a duplicate. If the repository lacks the feature, GitHub answers 200 and does nothing.
+    422 unless the suggestion is to close as a duplicate. If the repository lacks the feature, GitHub answers 200 and
+    does nothing.
     """
     if not state.get("suggest"):
         return False
