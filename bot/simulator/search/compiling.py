@@ -16,7 +16,7 @@ from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Text
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Compiles trees. `fields` are searched, `documents` maps ids to documents, `universe` gives the ids in reach."""
+    """Compiles trees. `documents` maps ids to documents; `universe` gives the ids of all that the query reaches."""
 
     vocabulary: Vocabulary
     fields: Sequence[FieldIndex]

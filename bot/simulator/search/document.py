@@ -58,7 +58,7 @@ class Result:
     """One page of an answer. `ids` and `scores` run in parallel, in the order asked for; `total_count` is of all pages.
 
     `search_type` is the type of search that ran; if it differs from the requested type, `fallback_reasons` says why, in
-    GitHub's words. `incomplete_results` is never set here: the fault of that name sets it in the REST answer.
+    GitHub's words. The engine never sets `incomplete_results`; the fault of that name (`faults.py`) sets it in REST.
     """
 
     total_count: int

@@ -82,7 +82,7 @@ def _number(text: str) -> Interval:
 
 
 def _date(text: str) -> Interval:
-    """A year, month, day or second (a minute means its first), in UTC unless a zone is named."""
+    """A year, month, day or second, in UTC unless a zone is named. A time without seconds means the first second."""
     match = _DATE.fullmatch(text)
     if match is None:
         raise ValueError(text)
@@ -96,6 +96,6 @@ def _date(text: str) -> Interval:
     if match["day"]:
         return Interval(start.timestamp(), start.timestamp() + _DAY)
     # Every month has a 28th, and five days later it is the next month.
-    in_last_month = start.replace(month=month if match["month"] else 12, day=28)
-    following = (in_last_month + timedelta(days=5)).replace(day=1)
+    in_final_month = start.replace(month=month if match["month"] else 12, day=28)
+    following = (in_final_month + timedelta(days=5)).replace(day=1)
     return Interval(start.timestamp(), following.timestamp())

@@ -53,7 +53,7 @@ class Search:
         return dict.fromkeys(matches, 1.0)
 
     def similar(self, *, with_exact: bool) -> dict[int, float]:
-        """The documents most similar to the text, within the qualifiers. `with_exact` favours full matches."""
+        """The most similar of the documents that pass the qualifiers. `with_exact` favours full matches."""
         qualified = self._compiler.compile(_without_text(self._query.root))
         return semantic.similar(
             self._terms,
@@ -66,7 +66,7 @@ class Search:
 
 
 def _without_text(node: Node) -> Node:
-    """Only the qualifiers and NOTs: a semantic search requires no words. A query with OR is never semantic."""
+    """Only the qualifiers and NOTs: in a semantic search, words may be missing. A query with OR is never semantic."""
     match node:
         case Text():
             return And(())

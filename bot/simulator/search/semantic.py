@@ -1,7 +1,7 @@
 """A stand-in for GitHub's semantic and hybrid search, which does not require that every word occurs.
 
-GitHub compares embeddings. Without a model, we mix BM25 over any of the words' stems with the similarity of the titles'
-character trigrams, which tolerates other word forms, compounds and typing errors.
+GitHub compares embeddings. We have no model, so we mix two scores: BM25, for which one shared word is enough, and the
+overlap of the title's character trigrams with the query's. Trigrams tolerate other word forms, compounds and typos.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bot.simulator.search.document import Document
 
-# The reactions to sort by, as `sort:` names them, and the API's names of those that the API names differently.
+# The reactions as `sort:` names them. The API has other names for three of them.
 _CONTENTS = ("+1", "-1", "smile", "thinking_face", "heart", "tada")
 _REACTION_NAMES = {"smile": "laugh", "thinking_face": "confused", "tada": "hooray"}
 

@@ -9,7 +9,7 @@ from bot.simulator.search.syntax import Qualifier
 
 
 class View:
-    """The repositories that `repo:`, `user:` and `org:` name, or else all, if the viewer may see them.
+    """The repositories that a query names with `repo:`, `user:` or `org:` (else all) and that the viewer may see.
 
     `known` are the full names of all repositories in lower case; `scopes` are those of `Query`, groups of alternatives;
     `login` resolves `@me`. Raises QueryError if the query names repositories and the viewer sees none of them. If the
