@@ -28,7 +28,7 @@ _EVERYWHERE = "0.0.0.0"  # noqa: S104
 
 
 class _Anything(BaseConverter):
-    """The rest of a path, slashes and emptiness included."""
+    """The rest of a path, which may have slashes or be empty."""
 
     regex = ".*?"
     part_isolating = False
@@ -38,8 +38,8 @@ def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
     """The WSGI application that serves this simulator's REST and GraphQL interfaces, and its pages.
 
     It also takes `/repositories/ID/…` for `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` and `/api/graphql` for
-    `/…` and `/graphql`. It answers 403 to names other than `host`, where it listens, and this machine's own. Otherwise
-    a web page whose name resolves to this machine (DNS rebinding) could read the answers, which may quote real issues.
+    `/…` and `/graphql`. It answers 403 if the `Host` header names neither `host`, where it listens, nor this machine.
+    Otherwise a web page whose host name resolves to this machine (DNS rebinding) could read real issues in the answers.
     """
     routed = _routes().wsgi_app
     names = _THIS_MACHINE | {host.lower()}
@@ -75,11 +75,11 @@ def _name(host: str) -> str:
 @cache
 def _routes() -> Flask:
     """The routes, shared by all simulators of this process: compiling them is the slowest step of a start."""
-    # Import late: GraphQL takes a while to import, and users of the search engine do not need it.
+    # Import late: GraphQL takes a while, and whoever imports only the search engine imports this module, too.
     from bot.simulator.routes import ROUTES
 
     app = Flask("bot.simulator", static_folder=None)
-    # If a fault drops the connection, do not answer with an error.
+    # A fault drops the connection by an exception, so do not turn exceptions into answers.
     app.config["PROPAGATE_EXCEPTIONS"] = True
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False

@@ -41,8 +41,8 @@ class Simulator(World):
 
     `app` is the one GitHub App that exists from the start; its permissions and events are those of `app.yml`.
     `unknown_requests` lists requests that the simulator does not know; tests assert that it is empty. `validate` checks
-    requests, answers and webhooks with githubkit's models. `violations` lists requests at which our code failed, or
-    the check of an answer or a webhook.
+    requests, answers and webhooks with githubkit's models. `violations` lists requests at which the simulator itself
+    failed, for example because an answer or a webhook did not pass that check.
     """
 
     who = accounts.who
@@ -140,7 +140,7 @@ class Simulator(World):
     def workflow_token(self, repository: str, permissions: Mapping[str, str] = WORKFLOW) -> str:
         """The `GITHUB_TOKEN` of a GitHub Actions job: it has the workflow's `permissions`, only in this repository.
 
-        All such tokens of an owner share 1,000 requests an hour
+        Here, all such tokens of an owner share 1,000 requests an hour. On GitHub, each repository has as many
         (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
         """
         actions = next((app for app in self.apps.values() if app.slug == "github-actions"), None)

@@ -45,10 +45,10 @@ def new_app(organization: str = "") -> Page:
     except ValueError:
         manifest, problem = {}, "Error Invalid GitHub App configuration: the manifest is not JSON"
     with sim.lock:
-        # The field `login` comes only from this page's own form: a person has agreed.
-        name = request.form.get("name") or (str(manifest.get("name") or "") if not problem else "")
+        name = request.form.get("name") or str(manifest.get("name") or "")
         slug = manifests.slug_of(name)
         unavailable = not slug or any(app.slug == slug for app in sim.apps.values())
+        # The field `login` comes only from this page's own form: a person has agreed.
         problem = problem or ("Name is already in use" if unavailable and "login" in request.form else "")
         if problem or "login" not in request.form:
             page = render_template(
