@@ -20,7 +20,7 @@ import sqlalchemy as sa
 from bot.deliveries.database import BACKGROUND_QUEUE, DIED, QUEUE, REPLAY_QUEUE, SCHEDULE, WORKERS, jobs, state
 from bot.domain.errors import Retryable
 from bot.storage.engine import database_time, write
-from bot.storage.failures import passes
+from bot.storage.failures import may_pass
 from bot.storage.sqlite import SharedCommit, empty_log
 
 # ruff: noqa: S608 - only constants of this program are inserted into SQL.
@@ -159,7 +159,7 @@ DELETE FROM jobs WHERE number IN (
 
 def decide(error: Exception, failures: int, chance: float) -> float | None:
     """Seconds until the next try after so many `failures`; None to give up. `chance` in [0, 1) spreads the waits."""
-    is_fault = not (isinstance(error, Retryable) or passes(error))
+    is_fault = not (isinstance(error, Retryable) or may_pass(error))
     if failures >= (MOST_TRIES_OF_A_FAULT if is_fault else MOST_TRIES):
         return None
     wait = min(_LONGEST_WAIT, _FIRST_WAIT * _GROWTH ** (failures - 1))

@@ -20,7 +20,7 @@ _SQLITE_REASONS = {
     14: "the file cannot be opened",
     26: "the file is not an SQLite database",
 }
-# Codes of failures after which a retry may succeed; 7 is out of memory. Wrong SQL has the code 1.
+# SQLite's codes of failures after which a retry may succeed; 7 is out of memory.
 _SQLITE_PASSING = {5, 6, 7, 8, 10, 13, 14}
 
 # PostgreSQL's code for a lock that was not free in time.
@@ -62,7 +62,7 @@ _CONNECT_REASONS = (
 
 
 def why(problem: BaseException) -> str:
-    """The reason of a failure, in words for people, without addresses and files; else its type and code. Pure."""
+    """The reason of a failure, in plain words without addresses and files; if unknown, its type and code. Pure."""
     if isinstance(problem, sa.exc.TimeoutError):
         return "all its connections are busy"
     # SQLAlchemy's errors have the driver's error as `orig`.
@@ -81,7 +81,7 @@ def why(problem: BaseException) -> str:
     return known or (f"{kind}, {code}" if code else kind)
 
 
-def passes(error: BaseException) -> bool:
+def may_pass(error: BaseException) -> bool:
     """Whether a retry may succeed: the database is away, full, locked or read-only. Pure."""
     if isinstance(error, sa.exc.TimeoutError):
         # The pool had no free connection in time.

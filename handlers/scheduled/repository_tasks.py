@@ -22,7 +22,7 @@ from bot.quality.digest_text import DigestView, render_digest
 from bot.quality.illness import Illness, illnesses
 from bot.quality.polling import ReactionPoll, RequestBudget
 from bot.storage import Store, StoredRepository
-from bot.storage.failures import passes, why
+from bot.storage.failures import may_pass, why
 from bot.storage.repositories import OwnIssues
 from handlers.repositories import erased_if_ended
 from handlers.services import Services
@@ -50,7 +50,7 @@ def in_each(
             with erased_if_ended(known.id, store):
                 do(known, installation)
         except Exception as fault:
-            if passes(fault) or isinstance(fault, Overtaken):
+            if may_pass(fault) or isinstance(fault, Overtaken):
                 raise
             logger.error("%s: this turn failed, the others go on: %s", known.ref, describe(fault))
             first_fault = first_fault or fault

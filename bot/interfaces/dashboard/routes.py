@@ -30,7 +30,7 @@ from bot.quality.digest_text import sentences
 from bot.quality.evaluation import wording as words
 from bot.quality.evaluation.measures import bins_of
 from bot.storage import StoredRepository
-from bot.storage.failures import passes, why
+from bot.storage.failures import may_pass, why
 from bot.storage.sessions import Session
 
 log = logging.getLogger(__name__)
@@ -53,8 +53,8 @@ def register_error_pages(pages: Blueprint) -> None:
 
     @pages.errorhandler(SQLAlchemyError)
     def store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
-        """Show a failure after which a retry may succeed, such as a full disk. Any other SQLAlchemyError is our bug."""
-        if not passes(problem):
+        """Show failures of the store that may pass, such as a full disk. Any other database error is a bug of ours."""
+        if not may_pass(problem):
             raise problem
         log.warning("%s: the database failed: %s", request.endpoint, why(problem))
         return render_template("dashboard/problem.html", problem=f"The database failed: {why(problem)}."), 503

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from bot.conversation.config.yaml_tree import nearest
 from bot.domain.errors import GitHubError, Retryable, UserError, access_refused
 from bot.interfaces.mcp.tools import Tools
-from bot.storage.failures import passes, why
+from bot.storage.failures import may_pass, why
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -194,7 +194,7 @@ def _caller_error(problem: Exception) -> str:
         return str(problem)
     if isinstance(problem, Retryable):
         return f"{problem}. Try again {'later' if problem.after is None else f'in {problem.after:.0f} seconds'}."
-    if passes(problem):
+    if may_pass(problem):
         return f"the database failed: {why(problem)}. Try again later."
     return ""
 
