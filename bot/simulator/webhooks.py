@@ -43,9 +43,10 @@ class Webhooks:
         self._threads: list[threading.Thread] = []
 
     def announce(self, event: Event) -> None:
-        """Queue the event for each concerned installation that is active and wants it. `ALWAYS` events go to all.
+        """Queue the event for each concerned installation that is active and subscribes to it.
 
-        Pull requests have no events of their own: the simulator knows them only as the issues API shows them.
+        The events in `ALWAYS` go to all concerned installations. Pull requests have no events of their own: the
+        simulator knows them only as the issues API shows them.
         """
         if event.name == "issues" and event.parts["issue"].is_pull_request:
             return

@@ -1,4 +1,4 @@
-"""Discussions, with the fields that a search shows. Issues and discussions of a repository share their numbers."""
+"""Discussions, with the fields that a search shows. A repository numbers its issues and discussions in one sequence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events that the world emits."""
+"""The events that the simulator's `World` emits."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from bot.simulator.state.repositories import Repository
 class Event:
     """An event, with the name and action of GitHub's webhooks.
 
-    The event concerns a repository, or `installations`, or both. `parts` has what this kind of event adds to the
-    payload, by its names there.
+    The event concerns a repository, or `installations`, or both. `parts` are the fields that this kind of event adds to
+    the payload, by their names.
     """
 
     name: str

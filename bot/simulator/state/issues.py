@@ -111,6 +111,6 @@ class Issue:
 
 @dataclass(slots=True, eq=False)
 class Tombstone:
-    """A mark in the place of an issue that was transferred to `moved_to`, or deleted if that is None."""
+    """A placeholder for an issue that was transferred to `moved_to`, or deleted if `moved_to` is None."""
 
     moved_to: Issue | None = None

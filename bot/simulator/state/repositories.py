@@ -17,7 +17,7 @@ ROLES: tuple[Role, ...] = ("none", "read", "triage", "write", "maintain", "admin
 # GitHub refuses longer label names with 422.
 LABEL_MAX = 50
 
-# How a repository answers a request for similar issues: with a ranking, with bare issues, or with an error's status.
+# A repository's answer to a request for similar issues: issues with scores, issues alone, or an error's status.
 Similarity = Literal["ranked", "bare", 403, 404, 410]
 SIMILARITIES: tuple[Similarity, ...] = ("ranked", "bare", 403, 404, 410)
 

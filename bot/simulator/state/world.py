@@ -1,7 +1,7 @@
 """The simulator's whole state, and the look-ups in it. `bot.simulator.operations` changes the state.
 
-One lock guards everything: every thread that reads or writes must hold `world.lock`. Operations marked `locked` take
-the lock themselves.
+One lock guards everything: every thread that reads or writes must hold `world.lock`. Operations decorated with
+`locked` take the lock themselves.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class World:
         self.apps: dict[int, App] = {}
         self.installations: dict[int, Installation] = {}
         self.installation_tokens: dict[str, InstallationToken] = {}
-        # Personal access tokens, and the tokens of people who have signed in to an App.
+        # `user_tokens` are personal access tokens, `user_access_tokens` those of people who have signed in to an App.
         self.user_tokens: dict[str, Account] = {}
         self.user_access_tokens: dict[str, tuple[Account, App]] = {}
         self.manifest_codes: dict[str, ManifestCode] = {}
@@ -114,7 +114,7 @@ class World:
         return issue
 
     def issues_of(self, repository: Repository) -> Iterator[Issue]:
-        """The repository's issues and pull requests that exist, by number."""
+        """The repository's issues and pull requests that exist, in the order of their numbers."""
         return (entry for entry in self.issues[repository.id].values() if isinstance(entry, Issue))
 
     def home_of(self, label: Label) -> Repository:
