@@ -13,13 +13,13 @@ from bot.storage.schema import heeded, muted, repositories, usage
 
 
 class HandledCommands(TableGateway):
-    """The `heeded` table. `said_at` is GitHub's time of the text; `text_hash` covers that time and the commands."""
+    """The `heeded` table. `said_at` is the comment's `updated_at`, `text_hash` a hash of that time and the commands."""
 
     def begin(self, repo_id: int, number: int, comment_id: int, *, said_at: str, text_hash: str, delivery: str) -> bool:
         """Record the commands in a comment, and return whether this delivery must carry them out.
 
-        It must carry out new commands, and those that it has begun but not ended. Only the newest text counts. GitHub's
-        times are whole seconds, so all texts of the latest second count as newest.
+        It must carry out new commands, and those that it has begun but not ended. If the comment was edited, only its
+        newest text counts. GitHub's times are whole seconds, so all texts of the latest second count as newest.
         """
         where, newest = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
         last = sa.select(sa.func.max(newest.c.said_at)).where(_of_comment(newest, repo_id, number, comment_id))
@@ -88,8 +88,8 @@ class Usage(TableGateway):
     ) -> UsageLimit | None:
         """Count these uses; or count none, and return the first limit that they would exceed.
 
-        `uses` are unique names, one for each command of a comment. A retry may repeat uses, which are counted once. A
-        repository whose installation is unknown counts alone.
+        `uses` are unique names, one for each command of a comment. A retry may repeat uses, which are counted once. The
+        uses in all repositories of the installation count; if the installation is unknown, only those in this one.
         """
         login, longest = name_key(login), max(limit.seconds for limit in limits)
         with write(self._engine) as connection:
@@ -105,7 +105,7 @@ class Usage(TableGateway):
             new = [use for use in uses if use not in known]
             for limit in limits:
                 counted = [row for row in past if abs(now - row.at) < limit.seconds]
-                # A login with a space is not a person's: it counts something else, with a limit of its own.
+                # A login with a space is not a person's: it counts something else, such as issues, with its own limit.
                 spent = sum(" " not in row.login if limit.together else row.login == login for row in counted)
                 if new and spent + len(new) > limit.most:
                     return limit

@@ -49,8 +49,8 @@ class StoredComment:
     """A comment as last written.
 
     `text_hash` is the hash of the text that the comment answers, `body_hash` the hash of the comment's own text; None
-    if unknown. `shown` are the candidates that the comment last showed, even if it now says "nothing left". If
-    `updated_at` has changed, another attempt has written the row meanwhile.
+    if unknown. `shown` are the candidates that the comment last showed, even if it now says "nothing left". An
+    attempt compares `updated_at` to notice that another attempt has written the row.
     """
 
     state: CommentState
@@ -62,7 +62,7 @@ class StoredComment:
 
 
 _KEY = ("repo_id", "number", "command_id")
-# As the time of a claim: the claim has expired, so the next one succeeds at once, as `DOUBTFUL`.
+# A claim with this time has expired, so the next claim succeeds at once, as `DOUBTFUL`.
 _LONG_AGO = 0.0
 # Updates must not touch a comment that a maintainer deleted.
 _NOT_DELETED = comments.c.state != CommentState.DELETED
@@ -152,10 +152,10 @@ class Comments(TableGateway):
         now: float,
         since: float,
     ) -> bool:
-        """Record the outcome of the claim or write at `since`: this comment, or none.
+        """Record the outcome of an attempt: this comment, or none.
 
-        If nothing is `shown`, the earlier candidates stay on record. Returns False, without effect, if the comment was
-        deleted, or if somebody else has claimed, written or forgotten it meanwhile.
+        `since` is the row's `updated_at` as the attempt last knew it. Without `shown`, the earlier candidates stay.
+        Returns False, without effect, if the comment was deleted, or if somebody else has changed or erased the row.
         """
         where = sa.and_(_of_comment(repo_id, number, command_id), _NOT_DELETED, comments.c.updated_at == since)
         values = {
@@ -184,7 +184,7 @@ class Comments(TableGateway):
         shown: Sequence[int] = (),
         now: float,
     ) -> None:
-        """Record that the bot answered a text by writing nothing; with None as `text_hash`, that no text is answered.
+        """Record that the bot answered a text by writing nothing. With None as `text_hash`, no text counts as answered.
 
         An existing comment stays posted; without `shown`, its candidates stay too. A claim stays: the claimed comment
         may exist by now, so the next caller must look on GitHub first. Has no effect on a deleted comment.
@@ -222,10 +222,10 @@ class Comments(TableGateway):
     def mark_deleted(
         self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
     ) -> bool:
-        """Record that a maintainer deleted a comment; False if the comment is not the bot's.
+        """Record that a maintainer deleted a comment. Returns False, without effect, if no row is the comment's.
 
-        `command_id` is the command that the comment answered, if the comment's marker names it. With `command_id`, the
-        deletion is recorded even if the comment's id is not stored: GitHub's answer or the store may have got lost.
+        The hidden first line of the bot's comments tells their `command_id`. With `command_id`, the row may lack a
+        comment's id, or be missing: GitHub's answer or the store may have got lost.
         """
         of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}

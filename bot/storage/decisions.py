@@ -139,7 +139,7 @@ class JudgeUsage:
 
 @dataclass(frozen=True, slots=True)
 class StoredJudgement:
-    """The judge's verdict on issue `other`; `by` names the model and the prompts."""
+    """The judge's verdict on the pair of an issue and the issue `other`; `by` names the model and the prompts."""
 
     other: int
     said: JudgedPair
@@ -147,7 +147,7 @@ class StoredJudgement:
 
 
 class Judgements(TableGateway):
-    """The judge's verdicts, and the calls to it. Limits cover the last 24 hours, for authors the last hour."""
+    """The judge's verdicts, and the calls to it. Limits on calls cover the last 24 hours, for authors the last hour."""
 
     def get(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         """The stored verdicts, by the key of the pair."""

@@ -54,7 +54,7 @@ def make_engine(
         pool_pre_ping=True,
         connect_args={
             "connect_timeout": connect_timeout,
-            # A server that has vanished from the network sends no refusal.
+            # For a server that has vanished from the network: it sends no refusal.
             "tcp_user_timeout": patience_ms,
             # The second option ends the transaction of a suspended process.
             "options": f"-c lock_timeout={patience_ms} -c idle_in_transaction_session_timeout=60000",
@@ -65,7 +65,7 @@ def make_engine(
 
 
 def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
-    """Treat a failed connect, or a connection that is read-only and would stay so, as a lost connection."""
+    """Treat a failed connect as a lost connection; a read-only one too, since only a new connection can write again."""
     if context.connection is None or getattr(context.original_exception, "sqlstate", "") == _READ_ONLY:
         context.is_disconnect = True
 
@@ -77,7 +77,7 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
         with engine.begin() as connection:
             yield connection
         return
-    # The slot is held to the end, so that the next thread gets the lock at once, without polling.
+    # One thread at a time holds the slot until its transaction ends. So the next one gets the lock without polling.
     with write_slot(engine), engine.begin() as connection:
         take_write_lock(connection)
         yield connection

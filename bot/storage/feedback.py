@@ -52,7 +52,7 @@ _DECIDING = _SIGNALS.where(
 
 
 class Verdicts(TableGateway):
-    """The `verdicts` table: people's commands `not` a duplicate and duplicate `of` (C4).
+    """The `verdicts` table: people's verdicts by the commands `not` and `of` (C4).
 
     Every verdict that has ended has `undone_at`, but only an `undo` sets `undone_by`: see `overtaken`.
     """
@@ -98,7 +98,7 @@ class Verdicts(TableGateway):
         return {row.issue for row in self._all(_REJECTED_ELSEWHERE, repo_id=repo_id, number=number)}
 
     def of_pair(self, repo_id: int, number: int, other: int, issue: str = "") -> list[UserVerdict]:
-        """The verdicts that these two issues are different, by commands on either of them."""
+        """The verdicts that two issues are different, by commands on either; `other` and `issue` are as in `add`."""
         pair, where = (number, other), (*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.issue == issue)
         return self._find(*where, verdicts.c.number.in_(pair), verdicts.c.other.in_(pair))
 
@@ -132,7 +132,7 @@ class Verdicts(TableGateway):
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
 
     def since(self, repo_id: int, since: float) -> list[UserVerdict]:
-        """The verdicts at `since` (seconds since 1970) or later that still hold, about issues of this repository."""
+        """The verdicts at `since` (seconds since 1970) or later that still hold, on two issues of this repository."""
         return [_verdict(row) for row in self._all(_SINCE, repo_id=repo_id, since=since)]
 
     def _find(self, *conditions: sa.ColumnElement[bool]) -> list[UserVerdict]:
@@ -144,7 +144,7 @@ class Verdicts(TableGateway):
         self._change(update.values(undone_at=now, undone_by=command_id))
 
     def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
-        """End an issue's `of` verdicts, but not for the original `but`: people reopened it or closed it otherwise."""
+        """After people reopened an issue or closed it again, end its `of` verdicts, except those for original `but`."""
         where = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
         update = sa.update(verdicts).where(*where, verdicts.c.undone_at.is_(None)).values(undone_at=now)
         self._change(update if but is None else update.where(verdicts.c.other != but))
@@ -174,13 +174,14 @@ class Signals(TableGateway):
                 connection.execute(self._put(repo_id, signal))
 
     def drop(self, repo_id: int, number: int, kind: FeedbackKind, other: int | None = None) -> None:
-        """Forget the signals of this kind about an issue, or about one pair."""
+        """Forget the signals of this kind about an issue; with `other`, only those about this pair."""
         where = _signals_of(repo_id, number, kind)
         if other is not None:
             where = (*where, signals.c.other == other)
         self._change(sa.delete(signals).where(*where))
 
     def drop_own(self, repo_id: int, number: int, kind: FeedbackKind, login: str, other: int) -> None:
+        """Forget one person's signal of this kind about a pair."""
         where = (*_signals_of(repo_id, number, kind), signals.c.login == name_key(login), signals.c.other == other)
         self._change(sa.delete(signals).where(*where))
 
@@ -282,7 +283,7 @@ class Calibrations(TableGateway):
         wrong: float,
         now: float,
     ) -> bool:
-        """Store a threshold, unless the calibration was reset after `before` was read. Returns whether it moved."""
+        """Store a threshold, unless a reset came after `before` was read. Returns whether the threshold changed."""
         moved = threshold != (before.threshold if before else None)
         last_move = before.changed_at if before else 0.0
         values = {

@@ -1,9 +1,9 @@
 """Brings the store's schema up to date, safely when several processes start at once.
 
-While a host upgrades, processes of two releases run side by side on the newer schema. So a step only ever adds: tables,
-indexes, columns that may be NULL or have a server default. A later release drops what the previous release stopped
-using (docs/operations.md). Steps 0003 and 0005 drop tables that no release has had. The process that upgrades holds a
-lock, which both databases free when the process dies.
+While a host upgrades, processes of two releases run side by side on the newer schema. So a step may only add tables,
+indexes, and columns that may be NULL or have a server default, and drop what the previous release had stopped using
+(docs/releases.md). Steps 0003 and 0005 drop tables that no release has had. The process that upgrades holds a lock,
+which both databases free when the process dies.
 """
 
 from __future__ import annotations

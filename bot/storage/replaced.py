@@ -30,7 +30,7 @@ def sqlite_file(url: sa.URL | str) -> Path | None:
 
 
 def _stat(file: str) -> tuple[int, int, int] | None:
-    """The inode, size and time of a file; None if it is missing. An open file keeps its inode."""
+    """The inode, size and time of a file; None if it is missing. While a file is open, no other has its inode."""
     try:
         found = os.stat(file)  # noqa: PTH116 - it is done for each transaction, and a Path takes three times as long
     except OSError:
@@ -38,7 +38,7 @@ def _stat(file: str) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-# Stands for the inode in use while the file is lost; no file has it.
+# Stands for the inode in use while the file is lost (replaced or taken away). No file has this inode.
 _LOST = -1
 
 
@@ -50,8 +50,9 @@ class DatabaseFile:
         # As text, since `os.stat` is called for each connection that is taken from the pool.
         self._file = None if file is None else str(file)
         self._lock = threading.Lock()
-        # The inode of the file in use; the state last seen in a lost file's place, and since when (monotonic clock).
+        # The inode of the file in use, or _LOST.
         self._ours: int | None = None
+        # After a loss: the latest `_stat` of the path, and since when it has been the same (monotonic clock).
         self._seen: tuple[int, int, int] | None = None
         self._since = 0.0
 
@@ -63,7 +64,7 @@ class DatabaseFile:
         return found and found[0]
 
     def present(self) -> int | None:
-        """The inode to use; None before the first connection. Raises OperationalError if no file is ready for use."""
+        """The inode to use; None before the first connection, or without a file. OperationalError if none is ready."""
         if self._ours is None:
             return None
         found = self._look()
@@ -73,7 +74,7 @@ class DatabaseFile:
             now = time.monotonic()
             if self._ours != _LOST:
                 log.error("%s was replaced or taken away while it is in use", self._file)
-                # A new file can get the old file's inode as soon as nobody has the old file open.
+                # Forget the inode: as soon as nobody has the old file open, a new file can get the same one.
                 self._ours, self._seen, self._since = _LOST, found, now
             if found != self._seen:
                 self._seen, self._since = found, now

@@ -154,7 +154,7 @@ OFF = "its settings say mode: off"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a backfill.
+    """The progress of a backfill, the first reading of a repository's issues.
 
     `cursor` is the position to continue from (`issue_pages.PagePosition`), empty at the start. `etag` is the first
     page's ETag: requests with it cost nothing while nothing has changed. `seen` of about `expected` issues have been
@@ -176,7 +176,7 @@ class Progress:
 
     @property
     def stopped(self) -> bool:
-        """Whether the backfill has stopped because of its `problem`. Then `updated_at` is 0."""
+        """Whether the backfill has stopped because of its `problem`. `Indexer.stop` sets `updated_at` to 0."""
         return self.problem != "" and not self.updated_at
 
 
@@ -198,8 +198,8 @@ class Backfills(TableGateway):
     def replace(self, repo_id: int, before: Progress | None, after: Progress) -> bool:
         """Store the progress if the stored progress still equals `before`; False otherwise.
 
-        It differs if another worker has made progress, or if the repository was erased with its index, so that the next
-        backfill must begin at the start.
+        They differ if another worker has made progress, or if the repository was erased with its index, so that the
+        next backfill must begin at the start.
         """
         with write(self._engine) as connection:
             # `Store.forget` takes this lock too.

@@ -209,13 +209,12 @@ evaluations = _table(
     *times("made_at", nullable=True),
 )
 
-# The scan's `candidates` for one issue, as JSON. `sequence` is that of `index_states` when the scan looked; `model`
+# The scan's `candidates` for one issue, as JSON. `sequence` is the one in `index_states` when the scan looked; `model`
 # names the weights and vectors that scored the candidates.
 scan_answers = _table("scan_answers", *keys("repo_id", "number"), *numbers("sequence"), *strings("model", "candidates"))
 
 
-# INDEX marks the tables of the repository index (`bot/search/index`). Only `Index.remove` may delete an issue, since it
-# also undoes the issue's counts. SQLite stores narrow tables in the order of their primary key.
+# INDEX marks the tables of `bot/search/index`. Only `Index.remove` may delete an issue there: it also updates counts.
 INDEX = {"index": True}
 
 
@@ -225,6 +224,7 @@ def lock_index(connection: sa.Connection, repo_id: int) -> None:
 
 
 def _index_table(name: str, *parts: Any, narrow: bool = False) -> sa.Table:
+    """A table of the index. SQLite stores a `narrow` one in the order of its primary key."""
     table = sa.Table(name, metadata, *parts, info=INDEX, sqlite_with_rowid=not narrow)
     # For a repository that came after the last ANALYZE, PostgreSQL's planner expects a single row, and reads all of the
     # repository's rows for each key. Without statistics the planner expects many rows of each repository.
@@ -233,7 +233,7 @@ def _index_table(name: str, *parts: Any, narrow: bool = False) -> sa.Table:
     return table
 
 
-# One row for each repository. `sequence` counts the changes, so that a process notices that its memory is outdated.
+# One row for each repository. `sequence` counts the changes, so that a process notices an outdated copy in its memory.
 # `lengths` has the summed lengths of each field, as JSON. `centre` is the mean vector, which is subtracted before
 # cosines are taken. `reading` is the version of the analyser that read the issues.
 index_states = _index_table(
@@ -295,8 +295,8 @@ index_vocabulary = _index_table(
     narrow=True,
 )
 
-# The posting list of a term in a field: `list` is the numbers of term and field in one, `issues` the list's length,
-# `tail` its last postings.
+# The posting list of a term in a field: `list` combines the numbers of term and field, `issues` is the list's length,
+# `tail` has its last postings.
 index_lists = _index_table(
     "index_lists", *keys("repo_id", "list"), *numbers("issues"), *columns(sa.LargeBinary(), "tail"), narrow=True
 )

@@ -64,7 +64,7 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
             path = Path(engine.url.database)
             with for_a_database():
                 make_file(path)
-            # SQLite makes new logs with the database's mode; existing logs may have another mode.
+            # SQLite gives a new log the permissions of the database's file; an existing log may have others.
             for end in ("-wal", "-shm"):
                 make_private(path.with_name(f"{path.name}{end}"))
 
@@ -174,7 +174,7 @@ def empty_log(engine: sa.Engine, tries: int = _TRIES) -> bool:
     try:
         with engine.connect() as connection:
             (patience,) = connection.exec_driver_sql("PRAGMA busy_timeout").one()
-            # Without a timeout of 0, SQLite would itself wait for that moment, and nobody could write meanwhile.
+            # Without a timeout of 0, SQLite would itself wait for the readers, and nobody could write meanwhile.
             connection.exec_driver_sql("PRAGMA busy_timeout=0")
             try:
                 for _ in range(tries):

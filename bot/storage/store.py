@@ -63,7 +63,7 @@ class Store:
         self.judgements = Judgements(engine)
 
     def own_issues(self, repo_id: int) -> set[int]:
-        """The numbers of the bot's own issues in a repository. Their marker proves nothing: people can edit it."""
+        """The numbers of the bot's own issues in a repository. Markers in texts prove nothing: people can edit them."""
         with self.engine.connect() as connection:
             return set(connection.execute(_OWN_ISSUES, {"repo_id": repo_id}).scalars())
 
