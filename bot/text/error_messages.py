@@ -131,7 +131,7 @@ _CHUNK = re.compile(r"[\w$@][\w$@./\\:+-]*")
 _JOINING = "./\\:+-"
 # Suffixes of a name that differ between two reports: a line, a column, an offset in hexadecimal.
 _PLACE = re.compile(r"(?::\d+)+$|\+0x[0-9a-f]+$")
-# Memory addresses and hashes, numbers, times.
+# Memory addresses and hashes, numbers, times. Of these, only Windows status codes count as codes.
 _DATA = re.compile(r"(?:0x)?[0-9a-f]{7,}|\d+|[\d:.+tz-]{8,}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+){1,4}(?:[-.]?(?:rc|beta|alpha|ga|dev|pre)[.-]?\d*)?")
 # As in `readFile` and in `HTTPServer`.

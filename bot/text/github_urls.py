@@ -22,7 +22,7 @@ from bot.text.terms import without_comments
 _PAGES = ("github.com", "redirect.github.com")
 _API = "api.github.com"
 _RAW = ("raw.githubusercontent.com", "raw.github.com")
-# Issues, pull requests and discussions of a repository share their numbers, and GitHub redirects between them.
+# GitHub numbers a repository's issues, pull requests and discussions in one sequence, and redirects between them.
 _THREADS = {"issues", "issue", "pull", "pulls", "discussions"}
 # How many lines of a text are parsed as Markdown.
 LINES_MAX = 6_000
@@ -214,7 +214,7 @@ def named_by(issue: Issue) -> frozenset[str]:
 
 @cache
 def _markdown() -> MarkdownIt:
-    # The parser drops the text after a deeper nesting. By default the limit is 20, which ten nested lists reach.
+    # Where blocks are nested deeper than this, the parser drops text. The default is 20, which ten nested lists reach.
     return MarkdownIt("zero", {"maxNesting": 100}).enable(["backticks", "code", "fence", "heading", "hr", "list"])
 
 

@@ -58,9 +58,10 @@ def _changes_look(char: str, before: str, after: str) -> bool:
     base = before[:1] if last == _AS_EMOJI or unicodedata.combining(last) else last
     if char == _NON_JOINER:
         return _is_joined(base) and _is_joined(following)
-    # A joiner does nothing between two letters that are joined anyway. In a run of joiners only the last one counts.
+    # In a run of joiners only the last one counts.
     if is_ignorable(following):
         return False
+    # A joiner does nothing between two letters that are joined anyway.
     return (_is_emoji(base) and _is_emoji(following)) or _is_joined(base) != _is_joined(following)
 
 
