@@ -97,7 +97,7 @@ def _setup_app(settings: Settings) -> Flask:
 
 
 class _UntilSetUp:
-    """Passes requests to the set-up application, and to the whole application once a usable App is in the file."""
+    """Passes requests to the set-up application or, once `file` holds a usable App, to the whole application."""
 
     def __init__(self, setup: WSGIApplication, file: Path) -> None:
         self._serve, self._file = setup, file

@@ -31,7 +31,7 @@ def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str
 
 
 def _surfaces(labels: Iterable[str]) -> dict[str, dict[str, str]]:
-    """For each kind ("" if none of `_KINDS`), the surfaces that the labels name, each with its label as written."""
+    """The surfaces that the labels name, by kind, each with its label. Labels of no listed kind have the kind ""."""
     found: dict[str, dict[str, str]] = {}
     for label in labels:
         kind, *rest = _PARTS.split(label.casefold().strip(), maxsplit=1)

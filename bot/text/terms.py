@@ -1,7 +1,7 @@
 """Turns an issue's text into terms, by which the index finds and compares issues.
 
 Terms are stems of words, identifiers with their parts, and pairs of characters in scripts without spaces. The text may
-be hostile, so each step takes linear time, and only its beginning is read.
+be hostile, so each step takes linear time, and only the beginning of the text is read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bot.text.words import MARKS, STOP_WORDS, UNSPACED, separate_scripts
 # The last two alternatives of the expression are exceptions of C++ and .NET.
 _HEXADECIMAL = re.compile(r"0x(?:[8c][0-9a-f]{7}|e06d7363|e0434352)", re.IGNORECASE)
 _DECIMAL = re.compile(r"[0-9]{10}")
-# Ten digits can be anything, so decimal codes must be in a usual range: HRESULT facilities 4 to 7, or NTSTATUS 0.
+# Ten digits can be anything, so decimal codes must be in a usual range: facilities 4 to 7 (HRESULT) or 0 (NTSTATUS).
 _USUAL = (range(0x8004_0000, 0x8008_0000), range(0xC000_0000, 0xC001_0000))
 
 
@@ -148,7 +148,7 @@ def without_comments(body: str) -> str:
 
 
 def raw_words(text: str) -> list[str]:
-    """The words as written, split like a search engine's; inner underscores stay."""
+    """The words as written. Underscores stay, except before the first letter or digit."""
     return _RAW.findall(separate_scripts(text))
 
 
@@ -158,7 +158,7 @@ def is_unspaced(raw: str) -> bool:
 
 
 def _pairs(word: str) -> tuple[str, ...]:
-    """The overlapping pairs of characters in a word of three or more, in a script without spaces; none for others."""
+    """The overlapping pairs of characters in a word; none if it has fewer than three, or its script has spaces."""
     if len(word) < 3 or not _UNSPACED.search(word):
         return ()
     return tuple(one + other for one, other in pairwise(_LETTER.findall(word)))
@@ -212,8 +212,8 @@ def _stem(word: str) -> str:
     return stemmed
 
 
-# Lines that nobody composed. From forms: headings, check boxes, the text for an empty field, the fence of a field for
-# logs. From templates: bold lines, rules. From anybody: a picture or a URL alone on its line.
+# Lines that do not count as the author's own. From forms: headings, check boxes, the text for an empty field, the fence
+# of a field for logs. From templates: bold lines, horizontal rules. From anybody: a picture or URL alone on its line.
 _FORM_LINE = re.compile(
     r"#{2,6}\s|[-*+] \[[ xX]?\]|_No response_$|(?:```|~~~)\S*$|\*\*[^*]+\*\*:?$|[-*_]{3,}$"
     r"|!\[[^\]]*\]\([^)]*\)$|<img\b[^>]*>$|https?://\S+$"

@@ -59,7 +59,7 @@ def is_unfilled(title: str) -> bool:
 def subject(title: str) -> str:
     """`title` without decoration and the kind of issue at its beginning; full-width characters become ASCII.
 
-    If nothing else would be left, the title stays complete.
+    If nothing would be left, the title stays complete.
     """
     title = title if title.isascii() else plain(title)
     return _KIND_PREFIX.sub("", title) or title
@@ -71,7 +71,7 @@ _BACKPORT = re.compile(r"\b(?:back-?port|cherry-?pick)\b", re.IGNORECASE)
 
 
 def is_another(title: str, other: str) -> bool:
-    """Whether `title` asks for a backport, or differs from `other` only in a number, like "Crash (2)" and "Crash #3".
+    """Whether `title` asks for a backport, or differs from `other` only in its number, like "Crash (2)" and "Crash #3".
 
     The author of such a title knows the other issue, and means a different one.
     """
@@ -87,7 +87,7 @@ def is_another(title: str, other: str) -> bool:
 def _asks_for_backport(title: str) -> bool:
     """Whether "backport" or "cherry-pick" is in a title's first word, or in brackets at either end: "[2.x backport] …".
 
-    Anywhere else, it may name the problem itself.
+    Anywhere else, the word may name the problem itself.
     """
     title = title.strip()
     first = title[1:].partition("]")[0] if title.startswith("[") else title.partition(" ")[0]
@@ -104,9 +104,9 @@ def _split_number(title: str) -> tuple[str, str]:
     return title[: found.start()].rstrip(" \t:,.-"), next(filter(None, found.groups()))
 
 
-#: Siblings share at least this many words, and at most this many words replace others.
+#: Two siblings share at least LEAST_SAME words, and in one place each has at most MOST_SWAPPED other words.
 LEAST_SAME, MOST_SWAPPED = 3, 2
-# Words with at least this ratio (of 100) are one word in another spelling or form.
+# Words that are at least this similar (of 100) count as one word in another spelling or form.
 _SAME_WORD_RATIO = 75
 
 
@@ -116,9 +116,9 @@ def siblings(title: str, others: Iterable[str]) -> list[bool]:
     Examples are "iOS: scrolling is slow" and "Android: scrolling is slow". "crashes" and "crash" count as the same
     word, but two different numbers never do.
 
-    Two people who report the same thing seldom choose the same words but for one. People who report a thing for another
-    platform, function or version repeat the sentence and change that word. In five trackers, 211 first candidates had
-    such a title and a probability of 10 % or more. Their probabilities promised 42 duplicates; 10 were duplicates.
+    Two people who report the same thing seldom write titles that differ in one word. People who report a thing for
+    another platform, function or version repeat the sentence and change that word. In five trackers, 211 first
+    candidates had such a title and a probability of 10 % or more. Their probabilities promised 42 duplicates; 10 were.
     """
     words = split_words(subject(title).lower())
     if len(words) <= LEAST_SAME:

@@ -1,4 +1,4 @@
-"""Finds the release that fixed an issue, if the issue reports an earlier release. Pure."""
+"""Finds the release that fixed a closed issue, if a new report names only earlier releases. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterable
 
 from bot.domain.entities import Closer, Release
 
-# A number with one to three dots that stands alone, such as `1.8` or `v2.0.3`. In a tag, it may be part of a name.
+# A number with one to three dots that stands alone, such as `1.8` or `v2.0.3`. A tag may have it within a name.
 _VERSION = re.compile(r"(?<![\w.])[vV]?([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})(?![\w]|\.[0-9])")
 _IN_TAG = re.compile(r"[0-9]{1,5}(?:\.[0-9]{1,5}){1,3}")
 
 
 def fixed_in(text: str, closer: Closer, releases: Iterable[Release]) -> str:
-    """The release that fixed a closed issue, if `text` names earlier releases and no other; else empty.
+    """The release that fixed a closed issue, if the new report's `text` names only earlier releases; else empty.
 
-    The fix is in the issue's milestone, or else in the first release after a pull request or commit closed the issue.
+    The fix is in the closed issue's milestone, or else in the first release after a pull request or commit closed it.
     A number with dots in `text` counts only if the repository has released that version. Otherwise it could be the
     version of anything.
     """

@@ -1,7 +1,7 @@
 """Splits text of any script into words, and recognises words that say nothing. The base of `bot/text`.
 
-Python's word class leaves out combining marks, and so would cut Hindi or Thai words into pieces. The ranges below add
-the marks. No expression nests repetitions, so each takes linear time even on hostile text.
+Python's class of word characters leaves out combining marks, so it would cut Hindi or Thai words into pieces. The
+ranges below add the marks. No expression nests repetitions, so each takes linear time even on hostile text.
 
 A letter can be one character, such as `が`, or several: `か` and a mark. macOS uses the second form in file names, and
 people paste those. `split_words` joins each letter into one character, so both forms give the same words.
@@ -83,7 +83,7 @@ deze dit een het maar naar niet nog ook voor wanneer wordt worden zijn
 _FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
 
 # In scripts without spaces, terms are pairs of characters. These pairs are no reasons: Chinese particles and pronouns
-# with a neighbour, and pairs with hiragana, in which Japanese particles and endings are written.
+# with a neighbour, and pairs of kana with hiragana among them, in which Japanese particles and endings are written.
 _JOINING = re.compile(
     "[的了是在和我你他她它这這那就也都吗嗎呢吧着著]|[\u3041-\u309f][\u3041-\u30ff]|[\u30a1-\u30ff][\u3041-\u309f]"
 )
