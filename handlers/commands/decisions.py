@@ -2,7 +2,7 @@
 
 `not` rejects a pair of issues: the command's issue and #N, which may belong to another repository if the setting
 `siblings` names it (H6). After a crash or a time-out a command runs again, so every step must be repeatable. A separate
-job updates the comment of #N, in order with the events of #N.
+job updates the comment on #N, in order with the events of #N.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _was_shown(context: IssueContext, issue: str) -> bool:
 
 @with_context
 def pair_judged(context: IssueContext, event: IssueEvent) -> None:
-    """A `not` or `undo` on another issue was about its pair with this issue, so update this issue's comment."""
+    """A `not` or `undo` on another issue concerned both that issue and this one, so update this issue's comment."""
     follow(context)
 
 
@@ -105,7 +105,7 @@ def _queue_other(request: CommandRequest, other: int) -> None:
 
 
 def undo(request: CommandRequest, command: Command) -> CommandResult:
-    """`undo`: take back the person's own last `not` or `of` on this issue; with triage access, anybody's last.
+    """`undo`: take back the person's own last `not` on this issue; with triage access, anybody's last `not` or `of`.
 
     Only decisions in the same comment or in earlier comments count, because people read from top to bottom: editing an
     old comment into an `undo` never affects the comments below. One comment takes back one decision, however often the
@@ -122,7 +122,7 @@ def undo(request: CommandRequest, command: Command) -> CommandResult:
     if verdict.kind is UserVerdictKind.NOT:
         return _undo_not(request, verdict, everybodys=actor is None)
     if actor is not None:
-        # This person had triage access when they closed the issue, and has lost it.
+        # Without triage access nobody can take back an `of`, not even their own.
         return request.refuse(request.replies.forbidden(COMMANDS_BY_NAME[CommandName.OF]))
     return _undo_of(request, verdict, again=bool(undone))
 

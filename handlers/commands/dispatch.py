@@ -80,7 +80,7 @@ def _carry_out_once(
         logger.info("the commands of comment %d in %s have been heeded", event.comment_id, context.repo)
         return
     reply = store.comments.get(*key)
-    # The reply may exist already: from an earlier version of this program, or an attempt killed just after replying.
+    # If an attempt was killed just after replying, the reply exists already.
     if reply is None or reply.text_hash != text_hash:
         _carry_out(context, event, commands, text_hash, partial=partial)
     store.handled_commands.end(*key, text_hash=text_hash)
@@ -123,6 +123,7 @@ def _new_commands(event: CommentEvent, services: Services) -> tuple[tuple[Parsed
     if [command.line for command in before] == [command.line for command in now]:
         return (), True
 
+    # TOO_MANY stands for all commands over a comment's limit, none of which was carried out.
     def was_carried_out(command: ParsedLine) -> bool:
         return not (isinstance(command, InvalidCommand) and command.problem is CommandProblem.TOO_MANY)
 
@@ -180,10 +181,10 @@ def _reply(
     partial: bool = False,
     written: datetime | None = None,
 ) -> None:
-    """Write or update the one reply to this comment. Results without text, as of most re-checks, need none.
+    """Write or update the one reply to this comment. If no result has a text, as with most re-checks, none is needed.
 
-    After an edit the reply holds only the answers to the new commands. If these need none, the reply to the rest of the
-    comment (`partial`) stays. With `written`, the comment's time, search GitHub for an earlier reply.
+    After an edit the reply holds only the answers to the new commands. If these need no reply, the one to the rest of
+    the comment (`partial`) stays. With `written`, the comment's time, search GitHub for an earlier reply.
     """
     context = request.context
     comments, settings = context.services.comments, context.settings
@@ -201,7 +202,7 @@ def _reply(
     search = written is not None and request.issue.comments > 1
     if not texts:
         if not partial:
-            # Only an edited comment can have an outdated reply. New re-checks are common, so do not search for them.
+            # Only an edited comment can have an outdated reply, so search only after an edit: re-checks are common.
             comments.remove(context.github, slot, text_hash, search=search and request.edited)
         return
     if settings.problems:

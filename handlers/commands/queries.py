@@ -13,7 +13,7 @@ from handlers.commands.request import CommandRequest, CommandResult, issue_named
 
 # On an issue with more comments, a person who asks at the bottom does not see the advisory comment at the top.
 _COMMENTS_IN_VIEW = 10
-# `explain` looks for its issue among this many candidates, and compares an issue beyond them separately.
+# `explain #N` looks for #N among this many candidates, and compares #N separately if it is not among them.
 _MOST_CANDIDATES = 100
 
 

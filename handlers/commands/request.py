@@ -16,7 +16,7 @@ from handlers.context import IssueContext
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command went. `text` is Markdown for the reply; a successful re-check seldom has one (C2)."""
+    """How a command went. `text` is Markdown for the reply; a successful re-check seldom has any (C2)."""
 
     ok: bool
     text: str = ""
@@ -59,7 +59,7 @@ class CommandRequest:
 
     @property
     def role(self) -> Role:
-        """The role of somebody who may give a command that only the author or people with triage access may give."""
+        """The person's role, after `may` has allowed a command that needs the author or triage access."""
         return Role.TRIAGE if self.may(Requirement.TRIAGE) else Role.AUTHOR
 
     def may(self, who: Requirement) -> bool:
@@ -88,7 +88,7 @@ def number_named(request: CommandRequest, command: Command) -> int | CommandResu
     if isinstance(issue_or_refusal, Issue):
         return issue_or_refusal.number
     number, context = command.number or 0, request.context
-    # GitHub's REST API cannot look up a discussion, so accept only what was a candidate or is linked here.
+    # GitHub's REST API cannot look up a discussion, so accept only former candidates and what our comment links to.
     decisions = context.decisions()
     was_candidate = any(item.number == number and not item.repo for past in decisions for item in past.evidence)
     is_known = was_candidate or comment_links_to(request, context.links.discussion(number))
@@ -96,7 +96,7 @@ def number_named(request: CommandRequest, command: Command) -> int | CommandResu
 
 
 def comment_links_to(request: CommandRequest, link: str) -> bool:
-    """Whether the advisory comment on GitHub contains this link. The comment can be older than all stored decisions."""
+    """Whether the advisory comment contains this link. Asks GitHub: the comment can be older than all decisions."""
     context = request.context
     stored = context.stored_comment()
     if stored is None or stored.comment_id is None:
