@@ -34,7 +34,7 @@ VERDICT = "verdict"
 def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
     """Look for earlier reports of an issue that was opened or changed, and comment if the search finds any.
 
-    `cause` is the action of `issues`. If the search finds nothing, the bot posts no comment, but edits an existing one
+    `cause` is the event's action. If the search finds nothing, the bot posts no comment, but edits an existing one
     to say so. With `force` the bot searches again even if it has answered this text. If that search finds nothing, a
     comment that lists no issue stays unchanged: it may be the answer to a command's search words.
     """
@@ -46,7 +46,7 @@ def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
         # The delivery was repeated, or an earlier look has answered several queued edits at once.
         return
     posted = stored is not None and stored.state is CommentState.POSTED
-    # Leave out issues that the text names: the author knows them. But a comment that lists them must keep them.
+    # Leave out issues that the text names: the author knows them. But a posted comment may list some; keep them.
     report = context.find(show_named=posted)
     if not report.candidates:
         _log_silence(context, report)
@@ -59,7 +59,7 @@ def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
         try:
             post(context, report, cause=cause, create=bool(report.candidates))
         except Forbidden as refusal:
-            # The issue was locked, or the repository archived, after the bot read it. Unlocking causes the next look.
+            # The issue was locked after the bot read it, or the repository was archived. Unlocking causes a new look.
             locked = context.github.issue(context.repo, context.number).locked
             note_left_alone(context, cause, LOCKED if locked else f"{REFUSED}: {refusal.detail}")
             raise
@@ -74,7 +74,7 @@ def refresh(context: IssueContext) -> None:
 def post(
     context: IssueContext, report: Report, *, cause: str, create: bool = True, command: Command | None = None
 ) -> bool:
-    """Write or update the comment; False if a maintainer deleted it. `command` is the command that asked, if any."""
+    """Write the comment, or without `create` only update it. Returns False if a maintainer deleted it."""
     options = command.options if command else CommandOptions()
     before, threshold = context.stored_comment(), context.threshold.value
     named = report.candidates
@@ -98,7 +98,7 @@ def post(
     threshold_used = threshold if options.confidence is None else options.confidence
     silence = why_nothing(report, threshold_used) if not_deleted else "its comment was deleted"
     reason = "" if outcome.speaks else silence
-    # The comment may list more: a command's answer has the best candidates, even below the threshold.
+    # A command's answer lists the best candidates even below the threshold. Do not note those as shown.
     endorsed = [candidate for candidate in named if (candidate.confidence or 0.0) >= threshold_used]
     # Store the decision last: `has_ended` takes a stored decision as proof that every other step is done.
     note(context, report, endorsed, outcome, cause=cause, threshold=threshold_used, reason=reason)
@@ -116,7 +116,7 @@ def _draft(
     view = CommentView(
         checked_at=context.services.clock(),
         enterprise=context.services.settings.enterprise,
-        # It matters only if nothing is listed now. The row's `shown` lacks other repositories' issues.
+        # Matters only if nothing is listed now. The row's `shown` lacks other repositories' issues, unlike decisions.
         had_candidates=bool(before and (before.shown or (not named and _names_something(context)))),
         words=command.words if command else (),
         options=command.options if command else CommandOptions(),
@@ -139,7 +139,7 @@ def _draft(
 
 
 def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
-    """What closed each closed candidate of this repository, and the release with its fix. Costs one request."""
+    """What closed each closed candidate of this repository, and the release with the fix, if any. Costs one request."""
     regressions = {item.number: item.regression for item in named if item.own and item.state == "closed"}
     closings = context.github.closers(context.repo, list(regressions))
     text = f"{context.issue.title}\n{context.issue.body}"
@@ -168,6 +168,7 @@ def _outcome(context: IssueContext, before: StoredComment | None, now: StoredCom
         return DecisionOutcome.POSTED
     if has_ended(context, before):
         return DecisionOutcome.UNCHANGED if before.body_hash == now.body_hash else DecisionOutcome.EDITED
+    # An unfinished attempt wrote `before`. Unless an earlier look spoke, the attempt also posted the comment.
     spoke = any(decision.outcome.speaks for decision in context.decisions())
     return DecisionOutcome.EDITED if spoke else DecisionOutcome.POSTED
 

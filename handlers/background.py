@@ -178,8 +178,8 @@ def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
         runs.note(repo_id, event.chain, Stage.FAILED, "a fault of Doppel's, of which the worker's log tells")
         raise
     finally:
-        # Erase the history if access has ended meanwhile (C6a). With PostgreSQL erase it always: another machine may
-        # handle the end of access.
+        # Erase the history if access has ended meanwhile (C6a). With PostgreSQL erase it always: if access ends
+        # later, another machine may handle the end, and cannot erase this machine's files.
         if services.store.repositories.get(repo_id) is None or sqlite_file(services.settings.database_url) is None:
             erase_history(services.settings.home, repo_id)
     runs.note(repo_id, event.chain, Stage.FAILED if problem else Stage.DONE, problem)

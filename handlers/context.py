@@ -155,8 +155,8 @@ class IssueContext:
     ) -> Report:
         """Look for earlier reports of the issue. `options` and `words` come from a command.
 
-        For a command, the report has the best candidates even below the threshold. It marks issues that the text names,
-        or omits them without `show_named`. `asked` lifts the time limit of slow sources.
+        For a command, the report has the best candidates even below the threshold. The report marks issues that the
+        issue's text names, or omits them without `show_named`. `asked` lifts the time limit of slow sources.
 
         Raises RateLimited or Unavailable if the report has no candidates, and a search failed that may succeed later:
         "nothing found" would not be honest (F9). An answer from the repository's own index is enough.
@@ -175,11 +175,11 @@ class IssueContext:
                 rejected_elsewhere=store.verdicts.rejected_elsewhere(repo_id, self.number),
                 duplicates=decided.originals,
             )
-            # A listing has candidates of any probability, unless the command sets the least one.
+            # A listing has candidates of any probability, unless the command sets a minimum.
             default = None if listing else unasked.min_confidence
             find_options = replace(
                 unasked,
-                # The least similarity of titles; `self.threshold` is the least probability.
+                # The minimum similarity of titles; `self.threshold` is the minimum probability.
                 threshold=options.threshold or unasked.threshold,
                 min_confidence=default if options.confidence is None else options.confidence,
                 max_candidates=options.limit or max(unasked.max_candidates, ASKED_MOST if listing else 0),

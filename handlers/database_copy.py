@@ -1,6 +1,6 @@
 """Copies the store and the queue to other databases, each in one transaction, while the bot is stopped.
 
-`doppel migrate-store` calls it. The copy omits the index, which the bot reads again from GitHub. It includes finished
+`doppel migrate-store` calls this. The copy omits the index, which the bot reads again from GitHub. It includes finished
 deliveries, because the queue recognises redeliveries by their ids.
 """
 
@@ -33,7 +33,7 @@ class HostDatabases(NamedTuple):
     queue: sa.Engine
 
     def reach(self) -> None:
-        """Connect once, but make no SQLite file. Raises Unavailable with the database's name, unlike SQLAlchemy."""
+        """Connect once, unless this would create an SQLite file. Raises Unavailable, which names the database."""
         if (file := sqlite_file(self.store.url)) is None or file.is_file():
             try:
                 self.store.connect().close()

@@ -22,8 +22,8 @@ logger = logging.getLogger(__name__)
 def closed(context: IssueContext, event: IssueEvent) -> None:
     """Somebody closed an issue: store a signal if a person closed it as a duplicate, and the bot had candidates for it.
 
-    The signal is also stored if the issue was itself a candidate for its original. Another
-    reason is no rejection, but ends the verdict of an `of`. Any closing, even a bot's, removes an earlier one's signal.
+    The signal is also stored if this issue was itself a candidate for the original. A closing for another reason
+    rejects no candidate, but ends the verdict of an `of`. Any closing, even a bot's, removes an earlier one's signal.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:
@@ -56,7 +56,8 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
         is_author = same_login(login, event.author.login)
         # Only the author and people with triage access can close an issue. An author with triage access is TRIAGE.
         role = Role.AUTHOR if is_author and not context.github.permission(context.repo, login).triage else Role.TRIAGE
-        signal = FeedbackSignal(number, FeedbackKind.CLOSED, login, other, True, role, context.services.now())
+        kind, now = FeedbackKind.CLOSED, context.services.now()
+        signal = FeedbackSignal(number, kind, login, other, same=True, who=role, at=now)
         store.signals.put(repo_id, signal)
 
 

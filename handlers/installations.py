@@ -100,7 +100,7 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
         take_over(summary, installation, services)
     gained = {installation for _, installation in changed}
     for listing in listed:
-        # Do this before the backfills: a row may still hold a former installation's suspension, which would stop them.
+        # Correct `suspended` before the backfills begin: a row's suspension from a former installation would stop them.
         # Write only differences: GitHub's list may be older than an event that was handled meanwhile.
         differs = any(row.suspended != listing.suspended for row in stored if row.installation == listing.id)
         if listing.id in gained or differs:

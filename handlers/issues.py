@@ -31,7 +31,7 @@ def issue_indexed(context: IssueContext, event: IssueEvent) -> None:
     """Since the last look, the index has gained an earlier report (`OVERTAKEN`) or become complete (`INDEXED`)."""
     services = context.services
     if why_skipped(context.issue, context.config, sender_is_bot=False, muted=context.muted):
-        # The answer is out of date: store no text, so that reopening or unlocking the issue causes a new look.
+        # The answer is out of date: store no hash of the text, so that reopening or unlocking causes a new look.
         services.store.comments.record_silence(
             context.repository.id, context.number, text_hash=None, now=services.now()
         )
@@ -85,7 +85,7 @@ def _look(context: IssueContext, event: IssueEvent) -> None:
     if context.is_own_issue:
         implicit_feedback.digest_edited(context, event)
         return
-    # Index the issue first, because answering can wait for GitHub. Then another report in the same second finds this
+    # Index the issue first, because GitHub can delay the answer. Then another report in the same second finds this
     # issue in the index, which judges better than GitHub's search.
     _index(context)
     if event.action == "opened" and not context.issue.is_pull_request:
@@ -105,9 +105,9 @@ _HOUR, _LONGEST_DEFERRAL = 3_600.0, 86_400.0
 
 
 def _over_author_limit(context: IssueContext) -> str:
-    """Why to skip the issue if its author has reached the limit `per_author` within the hour; else empty.
+    """Why to skip the issue if its author has exceeded the limit `per_author` within the hour; else empty.
 
-    Each time, defer the look by an hour. After a day give up; then only a command gets an answer.
+    If so, look again in an hour. When the issue is a day old, give up; then only a command gets an answer.
     """
     services, repo_id, issue, now = context.services, context.repository.id, context.issue, context.services.now()
     limit = UsageLimit(context.config.per_author, _HOUR)
@@ -128,18 +128,18 @@ def _index(context: IssueContext) -> None:
         context.services.indexing.put(context.github, context.repository, context.issue)
 
 
-# The most later issues to compare with, at some milliseconds each. Only a very late delivery meets more.
+# The most later issues to compare with, at some milliseconds each. Only a very late delivery has more.
 _MOST_LATER = 20
-# The lowest probability for `_similar`, as a share of the threshold. `_repeats` can find a higher one, since there
-# the issue has other competitors.
+# The lowest probability for `_similar`, as a share of the threshold. `_repeats` can find a higher probability, because
+# there the issue has other competitors.
 _SIMILAR_SHARE = 0.1
 
 
 def _queue_overtaken(context: IssueContext) -> None:
-    """Queue a look at each later issue that repeats this issue, if the bot answered it before indexing this one.
+    """Queue a look at each later issue that repeats this issue, and was answered before this issue was indexed.
 
-    First compare this issue with all such issues at once. Then check whether a look at each similar one finds this
-    issue.
+    First compare this issue with all such issues at once. Then check for each similar one whether a look at it would
+    find this issue.
     """
     services, repo_id, number = context.services, context.repository.id, context.number
     if not services.indexing.ready(repo_id):
@@ -200,7 +200,8 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), command_id)
     stored = None if command_id is None else comments.get(*where, command_id)
-    # The store keeps the older of two comments. If it has a younger one, the bot wrote that after this deletion.
+    # Of two comments, the store keeps the older. So it can have a younger one only if the bot wrote that after this
+    # deletion.
     if stored is not None and stored.comment_id is not None and stored.comment_id > event.comment_id:
         comments.mark_deleted(*where, stored.comment_id, services.now())
         with issue_context(event, services) as context:

@@ -27,14 +27,14 @@ from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 
-# The name under which the store keeps the time of the last recovery, and the `delivery` of recovered commands.
+# The store keeps the time of the last recovery under this name. Recovered commands have it as their `delivery`.
 _RECOVERY_KEY = "recalled"
 # Seconds by which GitHub's search can lag.
 _SEARCH_LAG = 120.0
 
 
 def is_new(services: Services, repo_id: int) -> bool:
-    """Whether nothing has been recovered from the repository's threads yet."""
+    """Whether no recovery from the repository's threads has been completed yet."""
     return services.store.cached_files.get(repo_id, _RECOVERY_KEY) is None
 
 
@@ -90,7 +90,7 @@ class _ThreadRecovery:
 
     @cached_property
     def _own(self) -> dict[int, Comment]:
-        """The bot's comments, by the id of the comment that each answers; the oldest if several answer one."""
+        """The bot's oldest answer to each comment, by that comment's id. The advisory comment has the key 0."""
         pairs = ((answered_comment_id(comment.body), comment) for comment in reversed(self._thread.comments))
         return {answered: own for answered, own in pairs if answered is not None and self._is_ours(own.author)}
 
@@ -98,10 +98,10 @@ class _ThreadRecovery:
         return self._services.comments.ours(author, None) or same_login(author.login, self._services.github.login())
 
     def _were_carried_out(self, comment: Comment, count: int) -> bool:
-        """Whether the bot carried out the comment's commands: yes, unless it refused the only one with a 👎.
+        """Whether the bot carried out the comment's commands: yes, unless it refused a single command with a 👎.
 
-        A 👎 on several commands, or from before an edit, does not tell which one failed. GitHub shows only the thumbs
-        of this account.
+        A 👎 on several commands does not tell which one failed, and a 👎 on an edited comment may be from before the
+        edit. `thumbs` has only the bot's own reactions.
         """
         edited = comment.updated_at > comment.created_at
         return count > 1 or edited or self._thread.thumbs.get(comment.id) != "-1"
@@ -150,7 +150,7 @@ class _ThreadRecovery:
         )
 
     def _undo(self, comment: Comment) -> None:
-        """Take back the author's last decision up to this comment; with triage access, anybody's last decision."""
+        """Take back the last decision up to this comment: the person's own, or with triage access anybody's."""
         everybodys, at = self._may_triage(comment), comment.created_at.timestamp()
         actor = None if everybodys else comment.author.login
         verdict = self._store.verdicts.last(*self._where, actor, up_to=comment.id)

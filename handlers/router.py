@@ -1,4 +1,4 @@
-"""Finds the handler of an event. The composition root passes the table, `handlers.ROUTES`."""
+"""Finds the handler of an event. `bot.app` passes the table, `handlers.ROUTES`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Route:
 
     event: str
     actions: tuple[str, ...]
-    # `Any`, because each handler takes its own event type. The codec guarantees that an event's name and type agree.
+    # `Any`, because each handler takes its own event type: the one that `bot.deliveries` gives to events of this name.
     handler: Callable[[Any, Services], None]
     permissions: Mapping[str, Level] = field(default_factory=dict)
 

@@ -1,8 +1,8 @@
 """The label `duplicate` (setting `label`) and GitHub's own suggestion to close an issue (setting `suggest_closing`).
 
 If the first candidate is likely, the bot suggests the label. With `label: add` it adds the label instead, but only if
-the candidate is very likely, and removes its own label once none is likely. The bot acts once for each issue: if
-the issue had the label or the suggestion before, people have decided. If GitHub refuses, the bot tries again at the
+the candidate is very likely, and removes its own label once no candidate is likely. The bot acts once for each issue:
+if the issue had the label or the suggestion before, people have decided. If GitHub refuses, the bot tries again at the
 next look.
 """
 
@@ -41,7 +41,7 @@ def label(context: IssueContext, named: tuple[Candidate, ...]) -> None:
 
 
 def _likely_first(context: IssueContext, named: tuple[Candidate, ...]) -> Candidate | None:
-    """The first candidate, if it is a likely issue of this repository and the context's issue is open.
+    """The first candidate, if it is likely, belongs to this repository, and the context's issue is open.
 
     A candidate that would stay below the threshold without the judge's verdict does not count (J4).
     """
@@ -77,7 +77,7 @@ def add_label(context: IssueContext, name: str) -> None:
     try:
         context.github.add_labels(context.repo, context.number, [name])
     except (GitHubError, RateLimited):
-        # GitHub has certainly not added it. After `Overtaken` the record stays: it may be the other worker's.
+        # GitHub has certainly not added the label. After `Overtaken` the record stays: it may be the other worker's.
         labelled.clear(*key)
         raise
 
@@ -110,7 +110,7 @@ def _label(context: IssueContext, other: int, confidence: float) -> None:
         return
     if suggest and context.services.github.api_version < SUGGESTIONS_SINCE:
         return
-    suggested = github.suggestions(repo, number)
+    suggested = github.suggestions(repo, number)  # None: the repository does not support suggestions.
     if suggest and suggested is None:
         return
     if _label_history(context) or duplicate_label(past.value for past in suggested or () if past.action == ADD_LABEL):

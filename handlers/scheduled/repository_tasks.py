@@ -63,7 +63,7 @@ FEEDBACK_EVERY = 3600.0
 
 
 def poll_feedback(services: Services) -> None:
-    """Read the reactions to the latest comments and recalibrate, unless the host is paused.
+    """Read the reactions to the latest comments and recalibrate, unless the host has paused the bot.
 
     Each turn starts with another repository, because a turn may end early.
     """
@@ -130,7 +130,7 @@ def update_digest(services: Services, known: StoredRepository, installation: int
     digests, login = store.digest_issues, services.github.login()
     present = _present(github, known, digests, login)
     if present is not None:
-        # Store ticked boxes whose event was lost or came too early.
+        # Store ticked boxes whose event was lost, or came before the store knew the issue.
         store_checkboxes(store, services.index, known.id, present.body, SOMEBODY, now)
     found = digest_of(store, known.id, now - WEEK, now)
     if present is None and not found.lines:
