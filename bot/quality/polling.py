@@ -81,7 +81,9 @@ class ReactionPoll:
         for batch in batches(watched, PAGE):
             comments = [known for comment in batch if (known := self._with_node_id(comment)) is not None]
             self._store_comments(comments)
-            if not comments or not self.budget.take():
+            if not comments:
+                continue
+            if not self.budget.take():
                 break
             page = self.github.votes([comment.node_id for comment in comments])
             self.budget.heed(page)

@@ -105,7 +105,7 @@ def _queue_other(request: CommandRequest, other: int) -> None:
 
 
 def undo(request: CommandRequest, command: Command) -> CommandResult:
-    """`undo`: take back the person's own last `not` on this issue; with triage access, anybody's last `not` or `of`.
+    """`undo`: take back the person's own last `not` or `of` on this issue; with triage access, anybody's.
 
     Only decisions in the same comment or in earlier comments count, because people read from top to bottom: editing an
     old comment into an `undo` never affects the comments below. One comment takes back one decision, however often the
@@ -121,9 +121,10 @@ def undo(request: CommandRequest, command: Command) -> CommandResult:
         return request.refuse(request.say.undo_nothing())
     if verdict.kind is UserVerdictKind.NOT:
         return _undo_not(request, verdict, everybodys=actor is None)
-    if actor is not None:
-        # Without triage access nobody can take back an `of`, not even their own.
-        return request.refuse(request.replies.forbidden(COMMANDS_BY_NAME[CommandName.OF]))
+    of = COMMANDS_BY_NAME[CommandName.OF]
+    if not request.may(of.who):
+        # The person has lost triage access since.
+        return request.refuse(request.replies.forbidden(of))
     return _undo_of(request, verdict, again=bool(undone))
 
 

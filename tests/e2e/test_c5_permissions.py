@@ -134,7 +134,8 @@ def test_c5_who_makes_place_in_anothers_comment_does_not_give_what_was_too_much(
 
 
 def test_c5_undo_is_ones_own_or_a_triagers(two: Doppel) -> None:
-    two.write(2, "/duplicates not #1", "reporter")
+    two.write(2, "/duplicates of #1\n/duplicates undo\n/duplicates not #1", "reporter")
+    assert two.sim.issue(two.repo, 2).state == "open"
     two.write(2, "/duplicates undo", ANYBODY)
     assert two.said(2)[-1].endswith("You have nothing to take back here.\n")
     two.write(2, "/duplicates undo", "triage-person")
