@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from bot.domain.entities import Actor, Repository
 
-# Jobs of one partition run one at a time. Prefixes for background work, and for background work that takes hours:
+# Prefixes of partitions (their jobs run one at a time): for background work, and for such work that takes hours.
 BACKGROUND = "index:"
 REPLAY = f"{BACKGROUND}replay:"
 

@@ -25,7 +25,7 @@ class DecisionOutcome(StrEnum):
     """The consequence of a decision for the comment.
 
     `EDITED`: the comment has a new text. `UNCHANGED`: the comment keeps its text. `SHADOW`: outside `mode: shadow`, the
-    bot would have posted a comment. `SILENT`: the bot posted no comment. `LEFT_ALONE`: the bot skipped the issue, or
+    bot would have posted a comment. `SILENT`: it searched, but posted nothing. `LEFT_ALONE`: it skipped the issue, or
     GitHub refused the comment.
     """
 

@@ -149,7 +149,7 @@ class KeyRefused(Retryable):
 
 
 def access_refused(problem: Exception) -> str:
-    """The text for people about a wrong token or key, or a resource that is hidden or has moved; otherwise empty."""
+    """The text for people about a wrong token or key, or a missing, hidden or moved resource; else empty."""
     match problem:
         case Forbidden(unknown=True):
             return f"{problem}: GitHub does not know who asks; GITHUB_TOKEN is wrong or has expired"

@@ -271,6 +271,6 @@ def _shorten(text: str) -> str:
 
 _NAMES = [spec.name.value for spec in COMMANDS if spec.name]
 _KNOWN_WORDS = {*_NAMES, *ALIASES}
-# Maps each word to suggest to the text after `/duplicates`: a name, or an option with an example of its value.
+# By the word to compare, the text to suggest after `/duplicates`: a name, or an option with an example value.
 _SUGGESTIBLE = {name: name for name in _NAMES}
 _SUGGESTIBLE |= {option.partition("=")[0]: option for option in OPTIONS}

@@ -79,7 +79,7 @@ def command_lines(body: str, app: str = "") -> list[str]:
     source = body.split("\n")
     env: dict[str, bool] = {}
     found: list[str] = []
-    # `hidden` names the element that hides the following text. UNFINISHED: an unfinished tag hides all the rest.
+    # `hidden` names the element that hides the following text. UNFINISHED: a tag or comment without an end does.
     quote_depth, hidden = 0, ""
     for token in _markdown().parse(body.translate(_SPACES), env):
         quote_depth += (token.type == "blockquote_open") - (token.type == "blockquote_close")

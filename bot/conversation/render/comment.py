@@ -35,7 +35,7 @@ ALSO_MAX = 10
 def candidate_lines(
     candidate: Candidate, links: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
 ) -> list[str]:
-    """A list item's lines in Markdown (C3), as a table scrolls sideways on a phone. `likely`: the setting `likely`."""
+    """A list item's lines in Markdown (C3), since tables scroll sideways on phones. `likely`: the setting `likely`."""
     judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
     status = [*judged, closed_words(candidate, links, say, closer)]
     if closer and closer.release:

@@ -112,7 +112,7 @@ def _fill(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, RepoRef
 
 
 def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:
-    """Match the issues without a valid stored answer, with `closed` also closed ones, and with `fresh` all of them."""
+    """Match open issues (with `closed`, all) without a valid stored answer, and with `fresh` also those with one."""
     make_matcher = partial(build_backlog_matcher, backlog.settings, weights)
     scan = Scan(backlog.store, make_matcher(backlog.store), backlog.repo_id, closed=closed)
     scan.begin(fresh=fresh)

@@ -141,7 +141,7 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
 
 
 def to_html(markdown: str, repository: str = "", link: Callable[[str], str | None] = lambda _: None) -> str:
-    """Render a text of `repository` (`owner/name`); `link` gives this page's address of `owner/name#N`, if any."""
+    """Render a text of `repository` (`owner/name`); `link` gives the address of `owner/name#N` on this page, if any."""
 
     def resolved(href: str) -> str | None:
         """The address on this page if it is an issue of the repository; else `href` if it is harmless."""
