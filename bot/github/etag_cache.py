@@ -95,7 +95,7 @@ class ConditionalTransport(httpx.BaseTransport):
         return response
 
     def _cache_key(self, request: httpx.Request) -> str:
-        """The key of a request in the cache; empty if its answer is not cached, or if the caller sends its own ETag."""
+        """The key of a request in the cache; empty if its answer is never cached, or the caller sends an ETag."""
         path = request.url.path.removeprefix(self._base_path)
         if request.method != "GET" or not _CACHED_PATHS.fullmatch(path) or "If-None-Match" in request.headers:
             return ""

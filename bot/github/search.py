@@ -255,7 +255,7 @@ def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
 
 
 def _search(repo: RepoRef, phrase: str, since: str, until: str) -> str:
-    # Latest change first: a changed issue moves to the front, so that later pages may repeat others, but skip none.
+    # Latest change first: an issue changed meanwhile moves to the front. Later pages may repeat others, but skip none.
     changed = f" updated:{since or '*'}..{until or '*'}" if since or until else ""
     return f'repo:{repo} is:issue in:comments "{phrase}"{changed} sort:updated-desc'
 

@@ -1,4 +1,4 @@
-"""Calculates a repository's threshold, `min_confidence`, from feedback. `calibrate` is pure; `recalibrate` stores.
+"""Calculates a repository's threshold, `min_confidence`, from feedback. `calibrate` is pure; `recalibrate` stores it.
 
 Only verdicts on the bot's candidates count. Marks do not count: people mark duplicates that they found without the bot,
 and duplicates that nobody found have no mark. A threshold that followed the marks would rise until the bot named only

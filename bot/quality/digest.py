@@ -126,9 +126,9 @@ class Digest:
 
     `looked` counts the checked issues, and `new` the checked issues that were opened in this period. The bot
     `commented` on some, `would` have commented on others (`mode: shadow`), and stayed silent on the rest. `left_alone`
-    counts the skipped issues, and `missed` those that people called duplicates while the bot stayed silent. `lines`
-    starts with the latest line. A comment that names only issues of other repositories has no line. `asked` counts the
-    questions to the judge, and `cost` is their price. `watching`: the latest decision was made in shadow mode.
+    counts the skipped issues, and `missed` the silent ones that people called duplicates. `lines` starts with the
+    latest line. A comment that names only issues of other repositories has no line. `asked` counts the questions to the
+    judge, and `cost` is their price. `watching`: the latest decision was made in shadow mode.
     """
 
     since: float

@@ -1,7 +1,7 @@
 """The set-up page: a form, then GitHub's page, then back with the App's credentials.
 
-The page needs the first-run token. `doppel serve` prints it in an address, and the page moves it into a cookie. It
-also signs the state that travels through GitHub and back. Once an App exists, the page shows only progress.
+The page needs the first-run token. `doppel serve` prints it in an address, and the page moves it into a cookie. The
+token also signs the state that travels through GitHub and back. Once an App exists, the page shows only progress.
 """
 
 from __future__ import annotations

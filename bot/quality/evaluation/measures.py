@@ -77,7 +77,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """First candidates with a confidence in the tenth from `low` on; `right` is the marked originals' share of them."""
+    """First candidates in the tenth from `low` on: their mean `confidence`; `right`: the share marked as originals."""
 
     low: float
     count: int
@@ -205,7 +205,7 @@ def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
     )
 
 
-# Thresholds are multiples of 1/1,000. A confidence times 1,000 may come out slightly too low: _ROUNDING prevents that.
+# Thresholds are multiples of 1/1,000. A confidence times 1,000 may be slightly too low; _ROUNDING evens this out.
 _STEPS, _ROUNDING = 1_000, 1e-9
 
 

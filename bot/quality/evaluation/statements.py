@@ -35,8 +35,8 @@ class StatementKind(StrEnum):
 class Statement:
     """`of` is the original's number; None if the original is not visible or belongs to another repository.
 
-    A plain statement by a person who is not a member today is a hint, and `by` is the person's login. If that person
-    turns out to have been a member, the statement counts like `SAYS`.
+    A hint has `by`, a login, if it is a plain statement by a person who is no member today. If that person turns out
+    to have been a member, the statement counts like `SAYS`.
     """
 
     kind: StatementKind
