@@ -70,7 +70,7 @@ class KnownRepository:
         return replace(options, **self._verdict_options(target), named=named_by(target), show_named=True)
 
     def comment_preview(self, target: Issue, gathered: Gathered) -> CommentPreview:
-        """The comment that the bot would post if the issue were opened now (P6); `gathered` has the candidates."""
+        """The comment that the bot would post if the issue were opened now (P6); `gathered` is as in `Finder.find`."""
         config, threshold = self.settings.config, self.threshold().value
         options = replace(bot_options(config, target, threshold, **self._verdict_options(target)), explained=False)
         report = self.finder.find(target, options, gathered)

@@ -164,7 +164,7 @@ class Indexer:
         if started is None:
             return
         try:
-            # `wait` is None at the end of the chain. Until then, the index lacks issues, which would hide a surplus.
+            # `wait` is None at the end of the chain. Until then, missing issues may hide a surplus.
             progress, wait = self._advance(known, repository, github)
             surplus = self._surplus(repository, github) if wait is None else 0
         except Retryable as failure:

@@ -201,7 +201,7 @@ class FutureLeak(DoppelError):
 class ReplayAnswer:
     """One arrival, by its id in the file. `candidates` are ids with relevance (by default the confidence), best first.
 
-    In `judge_question`, issues have their numbers in the replay; `ids` has the candidates' ids in the file.
+    In `judge_question`, issues have their numbers in the replay; `ids` has its candidates' ids in the file.
     """
 
     id: int | str

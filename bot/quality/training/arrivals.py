@@ -160,7 +160,7 @@ class TrainingRepository:
             found = session.likeness(numbers, total, order, len(wanted))
         if found is None or not np.isin(found.rows, positions).any():
             return None
-        # The session also compares the leaders, and in a small repository perhaps further candidates: leave these out.
+        # Leave out what the session compares besides `positions`: leaders, and in a small repository perhaps others.
         return found.of(np.isin(found.rows, positions))
 
     def add(self, issue: Issue) -> None:

@@ -95,7 +95,7 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
     return replace(
         arrival,
         earlier=int(arrival.earlier * share),
-        # The remaining issues arrived in a `period` of the time. Stretch it to the whole time.
+        # The remaining issues arrived in the share `period` of the time. Stretch it to the whole.
         values=stretched(arrival.values[kept], 1 / period),
         back=arrival.back[kept],
         same=arrival.same[kept],
@@ -178,7 +178,7 @@ def _readings(
             judged = [
                 _judged(models.odds(arrival, read.signed), read) for arrival, read in collected if read.small is small
             ]
-            # The weights of each file's arrivals add up to one; so do those of its small repositories.
+            # The weights of a file's candidates add up to one; so do those in its small repositories.
             total = sum(read.weight * len(read.same) for _, read in judged)
             odds += [log_odds for log_odds, _ in judged]
             reads += [replace(read, weight=read.weight / total) for _, read in judged]
@@ -257,7 +257,7 @@ class TopCandidates:
 
 @dataclass(frozen=True, slots=True)
 class ProbabilityModel:
-    """The probability that one of the first candidates is marked, and its calibration by the repository's size."""
+    """The probability that each of the first candidates is marked, and its calibration by the repository's size."""
 
     confidence: Fitted
     calibration: Fitted

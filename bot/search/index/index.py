@@ -54,7 +54,7 @@ _ABOVE = (
 class _LastPut(NamedTuple):
     """A thread's last `put` of a single `issue` (repository, number, text), for a search that analyses the same text.
 
-    It is valid while the repository has the form lines `forms` and this `sequence`. `pair` is the result of `embed`.
+    It is valid while the repository has the form lines `forms` and this `sequence`. `pair` has the text's vectors.
     """
 
     issue: tuple[int, int, tuple[str, str]]

@@ -134,7 +134,7 @@ def is_identifier(word: str) -> bool:
 
 
 def spellings(text: str) -> Spellings:
-    """A text's words by term. A name from code counts as a whole; Chinese, without spaces, is split into pairs."""
+    """A text's words by term. A name from code counts as a whole, text without spaces by pairs of characters."""
     found: dict[str, dict[str, str]] = {}
     for raw in raw_words(text):
         own = terms_of(raw)

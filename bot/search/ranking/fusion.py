@@ -129,7 +129,7 @@ def cross_corpus_rrf(
     `recency_boost_days` before `now`, or after `now` (a clock may be ahead). The default of `now` is the clock's time.
     Times without a zone are UTC. An item whose time cannot be parsed is never recent.
 
-    Raises ValueError if `k` is not above 0, `top_k` is below 0, a boost or weight is not finite, or `now` is no time.
+    Raises ValueError if `k` is not above 0, `top_k` is below 0, a factor or weight is not finite, or `now` is no time.
     """
     # `not k > 0` also refuses NaN.
     if not k > 0:

@@ -45,8 +45,8 @@ ALTERNATIVES = MAX_OPERATORS + 1
 # Characters in a query's text, with operators and parentheses. GitHub's limit is 256.
 _LONGEST_TEXT = 240
 _LONGEST_WORD = 50
-# Word statistics of this many issues contain nearly every word of the repository, so they show which words are common:
-# those that at least `_COMMON_SHARE` of the issues have.
+# Word statistics of this many issues contain nearly every word of the repository. Only then can a word be too rare,
+# or common (at least `_COMMON_SHARE` of the issues have it).
 _RELIABLE_TOTAL = 1_000
 _COMMON_SHARE = 0.2
 
