@@ -64,7 +64,7 @@ class DatabaseFile:
         return found and found[0]
 
     def present(self) -> int | None:
-        """The inode to use; None before the first connection, or without a file. OperationalError if none is ready."""
+        """The inode to use; None until connected, or for a database in memory. OperationalError if no file is ready."""
         if self._ours is None:
             return None
         found = self._look()

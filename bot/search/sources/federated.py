@@ -180,7 +180,7 @@ class FederatedSearch:
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered((), ())
-        # With an index, only GitHub's search by words is worth reading issues for statistics. Other sources do without.
+        # With an index, read issues for statistics only if GitHub's search by words needs them. Others do without.
         if not words and (not self.indexed or GitHubLexical.name in use):
             ensure_word_stats(self.recent, self.stats, target.repo)
         # Leave the plan one search, even over the budget: a source that is on but never asked would surprise more.

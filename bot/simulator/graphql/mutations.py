@@ -1,4 +1,4 @@
-"""Writing by REST's operations, with the same events. Comments can also be hidden. An App must have `issues: write`."""
+"""Mutations: REST's operations, with the same events, and hiding comments. An App must have `issues: write`."""
 
 from __future__ import annotations
 

@@ -60,5 +60,5 @@ def kind_of(value: Any) -> str:
             return "ProjectV2"
         case Repository() | Label() | Discussion():
             return type(value).__name__
-    # The values of projects' fields are the only mappings without `__typename`.
+    # Only mappings without `__typename` are left: the values of projects' fields.
     return "ProjectV2ItemFieldSingleSelectValue"

@@ -150,7 +150,7 @@ def make_installation_token(
 
 
 def _installations(world: World, account: str | Installation) -> list[Installation]:
-    """One installation as a list, or all on an account: its login, or the full name of one of its repositories."""
+    """One installation as a list, or all on an account, named by its login or one of its repositories."""
     if isinstance(account, Installation):
         return [account]
     login = account.split("/")[0].lower()

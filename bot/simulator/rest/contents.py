@@ -91,7 +91,7 @@ def put_contents(ctx: Context) -> Reply:
 def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
     """The commit at the head of the default branch; `before` is its parent."""
     page, api = f"{ctx.sim.urls.html}/{repo.full_name}/commit", f"{repository_url(ctx.sim, repo)}/git"
-    # The simulator stores no Git trees; any fixed hash will do.
+    # The simulator stores no Git trees; any hash will do.
     login, tree = ctx.actor.login, repo.head[::-1]
     author = {"name": login, "email": f"{login}@users.noreply.github.com", "date": iso(repo.pushed_at)}
     # Before the first commit, the head was a hash of zeros only.

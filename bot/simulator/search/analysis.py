@@ -13,7 +13,7 @@ from typing import Final
 
 import snowballstemmer
 
-# `re` does not count vowel signs and accents as word characters, so `_MARKS` lists them.
+# `re` does not count vowel signs and accents as word characters, so `_MARKS` lists the common ones.
 _MARKS = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0981-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ecd"
 _IDEOGRAPHS = r"\u3041-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _TOKEN = re.compile(rf"[{_IDEOGRAPHS}]|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
