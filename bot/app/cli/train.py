@@ -76,8 +76,9 @@ def _learn(out: Path, materials: Sequence[TrainingFile], others: int, seed: int)
 
         learned = learning.learn(materials, advance, others=others, seed=seed)
     made_from = [path.name for one in materials for path in (one.issues, one.readings) if path]
-    readings = " --readings FILES" if any(one.readings for one in materials) else ""
-    made = {"made_from": made_from, "made_by": f"doppel train FILES{readings} --others {others} --seed {seed}"}
+    given = " --readings FILES" if any(one.readings for one in materials) else ""
+    given += " --compared-by NAME=FOLDER" if any(one.text_model for one in materials) else ""
+    made = {"made_from": made_from, "made_by": f"doppel train FILES{given} --others {others} --seed {seed}"}
     write(out, json.dumps({**made, **learned}, indent=1) + "\n")
     click.echo(
         f"{out}: learned from {learned['arrivals']:,} issues. How good these weights are is shown by `doppel evaluate` "
