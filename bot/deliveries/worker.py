@@ -44,8 +44,8 @@ log = logging.getLogger(__name__)
 RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
 # A delivery, or a job of another queue, counts as hung after this long. Replaying a repository's past takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
-# When GitHub's rate limit stops a job, the repository's opened issues wait for LONGEST_POSTPONED at most. This worker
-# claims none of the repository's deliveries for _LIMIT_PAUSE.
+# When GitHub's rate limit stops a job, the repository's `opened` deliveries wait in the queue, but no longer than
+# LONGEST_POSTPONED. This worker also claims no other delivery of the repository for _LIMIT_PAUSE.
 LONGEST_POSTPONED, _LIMIT_PAUSE = 300.0, 2.0
 # The wait before asking an absent database again, and before offering a task to another version's workers.
 RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
@@ -252,7 +252,7 @@ class Worker:
                 level, outcome, message = logging.WARNING, "failed", f"failed, and is tried again in {wait:.0f} s"
                 if isinstance(error, RateLimited):
                     self._limited[claim.repository] = time.monotonic() + _LIMIT_PAUSE
-                    # The opened issues wait as after a first failure: this job's own waits grow with its failures.
+                    # The `opened` deliveries wait as after a first failure, however often this job has failed.
                     postponed = min(decide(error, 1, 0.0) or wait, LONGEST_POSTPONED)
                     self._until_answered(partial(self._queue.postpone, claim.repository, postponed))
         if job.lost or isinstance(error, Overtaken) or not self._until_answered(record):
@@ -309,7 +309,7 @@ class Worker:
         """Renew the leases of this worker and its jobs, and give up hung jobs."""
         with self._changed:
             running = [*self._running]
-        # Count from the last heartbeat, even if it failed: jobs go on running while the database is away.
+        # The time since the last heartbeat, even one that failed: if only the database is away, jobs go on running.
         elapsed, self._heartbeat_at = now - self._heartbeat_at, now
         if elapsed > 6 * RENEW_EVERY:
             # The machine suspended the whole process, and so its jobs.

@@ -263,7 +263,7 @@ def kind_of(method: str, cost: Cost) -> str:
 
 
 def is_repeatable(method: str, path: str) -> bool:
-    """Whether sending a request twice has the same effect as sending it once."""
+    """Whether sending a request twice does no harm."""
     return method != "POST" or bool(_REPEATABLE_POSTS.fullmatch(path))
 
 

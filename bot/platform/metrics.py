@@ -31,10 +31,9 @@ DELIVERIES = _counter(
 )
 JOBS = _counter(
     "doppel_jobs",
-    "Runs of jobs: done, refused, failed (comes again), dead (given up), waited (for an older one of its issue),"
-    " overtaken (another worker does it).",
+    "Runs of jobs: done, refused, failed (comes again), dead (given up), overtaken (another worker does it).",
     "outcome",
-    *("done", "refused", "failed", "dead", "waited", "overtaken"),
+    *("done", "refused", "failed", "dead", "overtaken"),
 )
 GITHUB_REQUESTS = Counter(
     "doppel_github_requests",
@@ -79,7 +78,7 @@ COMMENTS = _counter(
 )
 CALLS = Counter(
     "doppel_remembered_calls",
-    "Reads of GitHub that a thread may remember, by operation and by who answered.",
+    "Reads of GitHub that may be answered from memory, by operation, and by whether GitHub or the memory answered.",
     ["tool", "from"],
     registry=REGISTRY,
 )

@@ -22,7 +22,7 @@ def make_folder(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Make a file with mode 0600, and its folder. An existing file gets this mode too. Raises OSError."""
+    """Make a file with mode 0600, and its folder. An existing file of ours gets this mode too. Raises OSError."""
     make_folder(path.parent)
     if not path.exists():
         path.touch(mode=0o600)

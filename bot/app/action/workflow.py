@@ -134,7 +134,7 @@ class Workflow:
         return self.summary()
 
     def _digest(self, services: Services) -> None:
-        """Update the digest as the App does, but without an `Illness`: those are found in the App's queue."""
+        """Update the digest as the App does, but without failures of the bot: only the App's queue shows them."""
         known = services.store.repositories.get(self.repository.id) if self.repository else None
         if known is not None and not known.archived and not services.settings.paused:
             update_digest(services, known, INSTALLATION)
@@ -269,7 +269,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
     github = TokenGitHub(
         settings.github_token, api_url=settings.github_api_url, api_version=settings.github_api_version
     )
-    # Not `shared`: other runs have their own stores. Not `closely`: the text model reads only what a search needs.
+    # Not `shared`: other runs have their own stores. With `closely`, the text model would read all issues now.
     services = Services(
         settings=settings,
         github=github,

@@ -119,7 +119,7 @@ def _is_share(value: object) -> bool:
 def finder_settings(
     config: RepoConfig, *, headings: tuple[str, ...] = (), workflow_field: str | None = None
 ) -> FinderSettings:
-    """The finder's settings: the repository's own, its issue forms' headings, and the host's project field (F7)."""
+    """The finder's settings: the repository's own, its forms' headings, and the field of a GitHub Project (F7)."""
     return FinderSettings(
         words_max=config.search.words_max,
         budget=config.search.budget,
@@ -172,7 +172,7 @@ def bot_options(
 
 
 def named_unasked(config: RepoConfig, threshold: float, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Those of the candidates `found` for a person that the bot would have named unasked (P6)."""
+    """Of the candidates `found` for a person who asked, those that the bot would also have named unasked (P6)."""
     states = ("open", "closed") if config.include_closed else ("open",)
     likely = (
         one

@@ -261,9 +261,8 @@ def _remove_from_chunks(
 ) -> None:
     """Remove issues that the change `since` added.
 
-    Their postings waited in the tail until that change or a later one moved the tail into a chunk. A chunk that grows
-    takes the number of the later change. Postings move in order, so the first chunk whose number is `since` or higher
-    has them.
+    A chunk's number is that of the last change that moved postings into it, and postings move in order. So the first
+    chunk with the number `since` or a higher one has the postings of these issues.
     """
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
