@@ -46,7 +46,7 @@ TRIES, LONGEST_WAIT = 3, 60.0
 
 # In seconds. A step delayed longer waits for GitHub's rate limit, or for GitHub to recover: leave it to the next run.
 _LONGEST_PAUSE = 10.0
-# In seconds. An event delayed this long comes too late for this run: drop it. The issue's next event does its work.
+# In seconds. Drop an event delayed this long; handle others at once. The issue's next event makes up for a dropped one.
 _TOO_LATE = 600.0
 # For this many seconds issue forms stay cached: they seldom change, and the nightly run reads them again.
 _FORMS_SECONDS = 86_400.0
@@ -134,7 +134,7 @@ class Workflow:
         return self.summary()
 
     def _digest(self, services: Services) -> None:
-        """Update the digest as the App does, but without failures of the bot: only the App's queue shows them."""
+        """Update the digest as the App does, but without a warning of failures: only the App's queue shows those."""
         known = services.store.repositories.get(self.repository.id) if self.repository else None
         if known is not None and not known.archived and not services.settings.paused:
             update_digest(services, known, INSTALLATION)
@@ -175,6 +175,7 @@ class Workflow:
             )
 
     def _handle_pending(self) -> None:
+        """Handle waiting events, except steps of indexing."""
         while (queued := self.pending.take(background=False)) is not None:
             if queued.delay < _TOO_LATE:
                 self._handle_with_retries(queued.event)
@@ -269,7 +270,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
     github = TokenGitHub(
         settings.github_token, api_url=settings.github_api_url, api_version=settings.github_api_version
     )
-    # Not `shared`: other runs have their own stores. With `closely`, the text model would read all issues now.
+    # `shared=False`: other runs have their own stores. `closely=False`: the text model must not read all issues now.
     services = Services(
         settings=settings,
         github=github,
