@@ -87,7 +87,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """All listed names, loaded or not."""
     return __all__
 
 
@@ -105,8 +104,8 @@ def find_duplicates(
     """Read issue `number` of `owner/repo` and look for other issues that report the same thing (F2).
 
     Reads GitHub as the App if one is set up, else with `GITHUB_TOKEN`. Drops issues whose titles are less similar than
-    `threshold`, in [0, 1]. If an issue that stays is a known duplicate, shows the original, which may have
-    another title. `max_candidates` is 1 or more. `state` ("open", "closed" or "all") overrides `include_closed`.
+    `threshold`, in [0, 1]. If an issue that stays is a known duplicate, shows the original, whose title may be
+    less similar. `max_candidates` is 1 or more. `state` ("open", "closed" or "all") overrides `include_closed`.
     `sources` limits the report to candidates that these sources found.
 
     Raises SettingsError without credentials, InvalidArgument naming the argument, NotFound if the issue does not exist,

@@ -84,7 +84,7 @@ def module_of(command: str) -> str:
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command's module on first use, so that `doppel --help` starts at once."""
+    """A group that imports a command's module on first use."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -109,7 +109,7 @@ class LazyGroup(click.Group):
 
 @click.group(
     cls=LazyGroup,
-    # From these names click suggests the nearest if a person mistypes one.
+    # If a person mistypes a command, click suggests the nearest of these names.
     commands=dict.fromkeys(COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -149,7 +149,7 @@ def _message_and_code(error: Exception) -> tuple[str, int]:
         return f"the database of DATABASE_URL failed ({why(error)}); see `doppel doctor`", UNREACHABLE
     if isinstance(error, OSError) and error.errno in _DISK_FULL:
         return f"cannot write: {error.strerror}", UNREACHABLE
-    # The commands report a missing file that a person has named. Any other is our fault, unless it is a database's.
+    # Commands report a missing file that a person has named. Another missing file is our fault, except a database's.
     if isinstance(error, OSError) and error.filename and (error.errno != ENOENT or is_of_a_database(error)):
         owner_hint = "; run as the user that owns it" if isinstance(error, PermissionError) else ""
         settings_hint = "; check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""

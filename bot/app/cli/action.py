@@ -22,8 +22,8 @@ def action() -> None:
     issues and comments are handled as the App handles them. `schedule` runs the nightly upkeep. `workflow_dispatch`
     runs the task that its input `task` names: upkeep, evaluate or scan.
     """
-    # The runner obeys printed lines such as `::error::…`, and strangers may have written the text printed below. Let it
-    # ignore such lines until it reads `::TOKEN::`, with a token that nobody can guess.
+    # The runner obeys printed lines such as `::error::…`, and strangers may have written the text printed below.
+    # Let the runner ignore such lines until it reads `::TOKEN::`, with a token that nobody can guess.
     end_token = secrets.token_hex(16)
     click.echo(f"::stop-commands::{end_token}")
     try:

@@ -68,7 +68,7 @@ def dedupe(
     text = in_json(content, indent=2) + "\n"
     if out is None and not in_place:
         click.echo(text, nl=False)
-    # If nothing was merged, the file keeps its author's formatting.
+    # If nothing was merged, PLAYBOOK keeps its author's formatting.
     elif found.merged or out is not None:
         # PLAYBOOK may be a symbolic link; `refuse_links` allows none for --out. An existing file keeps its mode.
         target = out or playbook.resolve()

@@ -11,13 +11,7 @@ from rich.console import Console
 from rich.markdown import Markdown
 
 from bot.app.cli.replay import SOURCES, replay_options
-from bot.app.cli.shared.console import (
-    echo_json,
-    in_json,
-    progress_bar,
-    refuse_overwriting,
-    write,
-)
+from bot.app.cli.shared.console import echo_json, in_json, progress_bar, refuse_overwriting, write
 from bot.app.cli.shared.parameters import (
     OUT,
     READ_FILE,
@@ -56,6 +50,7 @@ _CONFIDENCE = "The threshold to look at first, as in .github/doppel.yml."
 @click.option("--min-confidence", type=SHARE, show_default=_DEFAULT, help=_CONFIDENCE)
 @click.option("--sample", type=click.IntRange(3), help="Ask about only this many arrivals, a third of them duplicates.")
 @seed_option
+# `--from`, passed as `warm`.
 @from_option("judged")
 @click.option("--answers", type=READ_FILE, help="Do not ask: evaluate these answers, from `doppel replay`.")
 @click.option("--export", type=WrittenFile(), help="Write the repository's history to this file.")
@@ -106,7 +101,7 @@ def evaluate(
     if picture is not None and picture.suffix.lower() != ".svg":
         raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
     if answers is not None and not judge and (sample is not None or asking != as_the_bot_asks()):
-        # These options would have no effect, but readers would take the figures for their results.
+        # People would not notice that these options change nothing.
         options_of_replay = "--sample, --sources, --relevance, --weights"
         raise UserError(f"{options_of_replay}: --answers asks nothing; give them to `doppel replay`")
     for option, written in (("--picture", picture), ("--export", export)):
@@ -152,7 +147,6 @@ def evaluate(
     elif picture is not None:
         click.echo(f"--picture: {source}: no known duplicate can be judged: there is nothing to draw", err=True)
     if as_json:
-        # The main sentences, for programs that show them.
         sentences = (words.finding, words.advice, words.last_month, words.history)
         says = {sentence.__name__: sentence(result) for sentence in sentences}
         echo_json({"source": source} | result.to_json() | {"says": says} | ({"judge": judgement} if judge else {}))

@@ -48,7 +48,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
         return
     import uvicorn
 
-    # Check first: Uvicorn would exit with the code that means GitHub is unreachable.
+    # If the port is taken, Uvicorn would exit with the code for an unreachable GitHub.
     check_address(address, port)
     host_name = f"[{address}]" if ":" in address else address
     click.echo(f"Agents reach Doppel at http://{host_name}:{port}{PATH}", err=True)

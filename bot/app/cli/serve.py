@@ -42,9 +42,9 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     def say(text: str) -> None:
         click.echo(as_log_line(text, settings.log_format), err=True)
 
-    # The supervisor handles signals itself. A signal that comes before it runs leads to exit code 0, too.
+    # `run_web_and_worker` starts a supervisor, which handles signals. An earlier signal leads to exit code 0, too.
     with suppress(KeyboardInterrupt), cleanup_on_signal():
-        # Before the import, which loads prometheus_client.
+        # Call this before the import, which loads prometheus_client.
         count_together(settings.home)
         from bot.app.wiring.web_and_worker import run_web_and_worker
 

@@ -90,6 +90,7 @@ def _of_repository(repo: RepoRef, settings: Settings) -> Iterator[IndexedSource]
         else:
             repo_id, ref = _fill(repo, store, settings)
             reactions = partial(present_reactions, settings, ref)
+        # The App's access may end meanwhile.
         with erased_if_ended(repo_id, store):
             yield IndexedSource(store, settings, repo_id, str(ref), reactions=reactions)
 
@@ -112,7 +113,7 @@ def _fill(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, RepoRef
 
 
 def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:
-    """Match open issues (with `closed`, all) without a valid stored answer, and with `fresh` also those with one."""
+    """Match issues that have no valid stored answer; with `fresh`, match all. Skip closed issues unless `closed`."""
     make_matcher = partial(build_backlog_matcher, backlog.settings, weights)
     scan = Scan(backlog.store, make_matcher(backlog.store), backlog.repo_id, closed=closed)
     scan.begin(fresh=fresh)
