@@ -38,7 +38,7 @@ class Expect(StrEnum):
 class SceneCommand:
     """A comment with a command. The edited advisory comment, or with `REPLY` the reply, must contain `contains`.
 
-    The edited comment must not name the issue #`lacks`, if not 0. `CLOSED` checks neither.
+    If `lacks` is not 0, the edited comment must not name that issue. `CLOSED` checks neither.
     """
 
     login: str
@@ -74,9 +74,9 @@ def script() -> tuple[Scene, ...]:
 
 # The least age of the demo's newest issue, in whatever year the show is played.
 NEWEST = timedelta(days=3)
-# At most this many of a file's last issues arrive in the show.
+# At most this many of a file's last issues arrive in the show (`split`).
 ARRIVALS = 4
-# An issue with a shorter text is not repeated in the show: it says too little to show whether the bot was right.
+# `split` repeats no issue with a shorter text, which says too little to show whether the bot was right.
 MIN_BODY_LENGTH = 200
 
 
@@ -114,7 +114,7 @@ def recent_issues(now: datetime) -> list[IssueRow]:
 def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
     """Split a file into the issues that exist from the start, and scenes in which the file's last issues arrive.
 
-    If an early issue is a duplicate with enough text, it arrives again in the first scene. Raises OSError, and
+    The last duplicate with enough text among the former, if any, arrives again in the first scene. Raises OSError, and
     ValueError naming a wrong line or for a file without issues.
     """
     rows = read_rows(path)

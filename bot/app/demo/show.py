@@ -1,4 +1,4 @@
-"""Runs one demo: the bot as hosts run it, against the simulator, and people who act and wait for it."""
+"""Runs one demo: the bot as hosts run it, against the simulator, and people who act and wait for answers."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def running_bot(server: Server, home: Path, database_url: str = "") -> Iterator[
             supervisor.start()
             yield BotProcesses(settings, supervisor, queue, store)
         except DoppelError as problem:
-            # The log is deleted with the directory, so its end goes with the error.
+            # The log is deleted with its directory, so add the last lines to the error.
             last = (home / LOG).read_text("utf-8", "replace").splitlines()[-20:]
             problem.add_note("\n".join(("What web and worker wrote last:", *last)))
             raise
@@ -177,7 +177,7 @@ class Show:
         began = time.monotonic()
         what = f"answer to {command.text.splitlines()[-1]!r} on #{number}"
         wait_for(self._bot, what, lambda: self._answered(command, asked, advice, before), self._patience)
-        # The bot posts a reply only after the 👍: wait until the job is done.
+        # A reply may still follow the 👍, so wait until the job is done.
         self._wait_for_job(what, "comment", "id", asked.id)
         seconds = time.monotonic() - began
         for reply in self._bot_comments(issue, after=asked):
@@ -223,7 +223,7 @@ class Show:
 
 
 def perform(tell: Terminal | Lines, repository: str, issues: Path | None, *, page: int | None = None) -> None:
-    """Run the demo and report to `tell`. With `page`, a port or 0 for a free one, serve the page until interrupted.
+    """Run the demo and report to `tell`. With `page`, a port (0: a free one), serve the demo's page until interrupted.
 
     Raises ShowFailed or Unavailable naming what did not happen, and UserError for wrong options.
     """

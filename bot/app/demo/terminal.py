@@ -34,7 +34,7 @@ class Lines:
 
 
 class Terminal:
-    """Prints events, each a method. `seconds` count from the start of the show, of the issue or of the command."""
+    """Has a method to print each event. `seconds` count from the start of the show, of the issue or of the command."""
 
     def __init__(self, console: Console, bot: str) -> None:
         self._console, self._bot = console, bot
@@ -57,7 +57,6 @@ class Terminal:
         self._console.print(Rule(f"[bold]{number}/{total}[/] {heading}", align="left", style="cyan"))
 
     def issue_opened(self, *, number: int, title: str, body: str, login: str) -> None:
-        """A person opened an issue; GitHub delivers it to the receiver now."""
         lines = [plain(line) for line in body.splitlines()]
         shown = "\n".join(lines[:BODY_LINES])
         inside = Text(plain(title), style="bold").append(f"\n\n{shown}", style="not bold")
@@ -116,6 +115,6 @@ class Terminal:
 
 
 def comment_markdown(comment: str, unfold: bool = False) -> Markdown:
-    """A comment of the bot for rich. Its folded parts are shown with `unfold`, and else only named."""
+    """A comment of the bot for rich. Without `unfold`, its folded parts show only their titles."""
     shown = "**▾ \\1**\n\\2" if unfold else "**▸ \\1** (folded)\n"
     return Markdown(_FOLD.sub(shown, comment))

@@ -42,7 +42,10 @@ def build_github(settings: Settings) -> GitHub:
 
 
 def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
-    """A client of `repo` as the App, else with GITHUB_TOKEN. Raises NotFound, or SettingsError if neither is set."""
+    """A client that acts as the App, or without an App uses GITHUB_TOKEN. Raises SettingsError without both.
+
+    Raises NotFound if the App is not installed on `repo`.
+    """
     if settings.app_id and settings.private_key:
         return github.installation(github.app().installation_of(repo))
     if settings.github_token:

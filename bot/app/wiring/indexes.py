@@ -1,4 +1,4 @@
-"""Builds this host's index and its readers, and fills the index for the command line."""
+"""Builds this host's index and the objects that use it, and fills the index for the command line."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 FIRST_STEP = 1
 """The first step of a chain of IndexEvents that a command or workflow starts. If an earlier chain was cut off just now,
-step 0 would take it for one under way, and do nothing."""
+step 0 would do nothing, as if that chain were under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class QueuedEvent:
 
 
 class MemoryQueue:
-    """A `handlers.services.Queue`: events in order of arrival, without repeats. Background steps wait separately."""
+    """A `handlers.services.Queue` for one command or workflow run. Background steps come last."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
@@ -69,7 +69,7 @@ class MemoryQueue:
         return True
 
     def running(self, partitions: Collection[str]) -> set[str]:
-        """All of the `partitions`: another run of the workflow may be running a job of any of them."""
+        """All `partitions`: another run of the workflow may have a running job in any of them."""
         return set(partitions)
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
@@ -125,7 +125,7 @@ def known_repository(
     loaded = settings_at_present(client, target.repo, settings.mode)
     with existing_store(settings) as store:
         progress = store.backfills.get(repo_id) if store else None
-        # Use the forms as the bot last read them: this function must not store any.
+        # Use the issue forms as the bot last read them: this function must not store any.
         headings = IssueForms(store, now).last_headings(repo_id) if store else ()
         complete = progress is not None and progress.done
         index = build_index(settings, store) if store else None
@@ -205,8 +205,8 @@ def fill_index(
         indexing = Indexer(build_index(settings, store), store, steps, now)
         with erased_if_ended(summary.id, store):
             IssueForms(store, now).refresh(client, summary)
-            # Use a new name for each chain. `_hand_over` passes the last event to the host's queue, which would drop a
-            # known name, although the repository may have been erased and read again.
+            # Give each chain a new name: `_hand_over` passes its last event to the host's queue, which would drop the
+            # event if an earlier chain had the same name.
             first = IndexEvent(None, summary, f"by-hand-{now().timestamp():.3f}", FIRST_STEP)
             steps.put(first.delivery_id, first)
             while (following := steps.take(background=True)) is not None:

@@ -107,8 +107,7 @@ log = logging.getLogger(__name__)
 GRACE = 25.0
 # Seconds after GRACE until the process exits in any case; `doppel serve` would kill it a little later.
 HARD_EXIT_AFTER_GRACE = 1.5
-# Seconds between two checks for a request to stop.
-STOP_CHECK_SECONDS = 1.0
+STOP_CHECK_SECONDS = 1.0  # between two checks for a request to stop
 # The exit code if a job is overdue or the database replaced: after code 0 some hosts would not restart the worker.
 OVERDUE = 70
 
