@@ -1,9 +1,9 @@
 """The bot's comments on GitHub: one advisory comment for each issue, one reply for each comment with commands (C2).
 
-The bot recognises its comment by the row in the store, else by the hidden marker. An attempt claims the row before it
-asks GitHub to create anything. A claim's time identifies it. Claims expire, since their holders may be dead. A request
-without an answer may have succeeded. So the next attempt waits until GitHub must have finished that request, and then
-looks for the marker, in comments by the bot only.
+The store has a row for each comment. If the row has no comment id, the hidden marker tells which comment is the bot's.
+An attempt claims the row before it asks GitHub to create anything; the claim's time identifies the claim. Claims
+expire, since their holders may be dead. A request without an answer may have succeeded. So the next attempt waits until
+GitHub must have finished that request, and then looks for the marker, in comments by the bot only.
 
 A machine can freeze after it has claimed the row, and send its request after the claim has expired. So a comment counts
 as written only if the row is unchanged afterwards. Otherwise this attempt deletes its comment, or leaves the comment to
@@ -60,7 +60,7 @@ class CommentDraft:
     shown: Sequence[int] = ()
 
     def unwritten(self) -> CommentDraft:
-        """The draft before GitHub has accepted it: it answers nothing yet, and the comment's text is unknown."""
+        """To record until GitHub has accepted the draft: the comment answers nothing yet, and its text is unknown."""
         return replace(self, body_hash=None, text_hash=None)
 
 
@@ -114,9 +114,9 @@ class CommentRow:
             raise Retryable(str(unanswered), after=max(self._lease, unanswered.after or 0)) from unanswered
 
     def settle(self, draft: CommentDraft, comment_id: int | None, since: float) -> float | None:
-        """Record that this comment, or none, has the draft's content. Returns the row's new time; None if overtaken.
+        """Record that this comment has the draft's content, or with None that the bot wrote none.
 
-        `since` is the row's time as this attempt last knew it; with any other time, somebody else has changed the row.
+        `since` is the row's time as this attempt last knew it. Returns the new time; None if the row has changed since.
         """
         now = self._now()
         settled = self._store.settle(
@@ -215,7 +215,6 @@ class CommentWriter:
         with row.claimed(since):
             own = self._find(github, slot) if search or outcome is ClaimOutcome.DOUBTFUL else None
         if own is not None:
-            # Until the edit has succeeded, the comment answers nothing.
             settled = row.settle_claimed(draft.unwritten(), own.id, since)
             return self._edit(github, row, draft, own.id, None, settled)
         if create:
@@ -225,7 +224,7 @@ class CommentWriter:
         return True
 
     def exists(self, github: RepoClient, slot: CommentSlot, *, search: bool) -> bool:
-        """Whether the slot has a comment to keep up to date. `search` as for `write`."""
+        """Whether the row says that the comment is posted. Without a row, `search` looks on GitHub."""
         stored = self._row(slot).stored()
         if stored is not None:
             return stored.state is CommentState.POSTED

@@ -159,7 +159,7 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
 
 
 def _with_punctuation(line: str, word: str, rest: Sequence[str], here: CommentRepository) -> MisspeltCommand | None:
-    """`/duplicates, help` and the like: a misspelt command, if the line without its mark would be a command.
+    """`/duplicates, help` and the like: a misspelt command, if the line would be a command without that mark.
 
     None for `/duplicates: #12, #13`, a list of duplicates, and for `/duplicates:`, perhaps the line above a list.
     """
@@ -198,7 +198,7 @@ def _recheck(line: str, words: Sequence[str], here: CommentRepository) -> Parsed
 def _likely_meant(word: str, words: Sequence[str], here: CommentRepository) -> str:
     """The command that the author of an unknown word probably meant; empty if none is similar. `word` is `words[0]`."""
     if isinstance(here.number(word), int):
-        # Who writes only a number probably wants `explain`.
+        # Whoever writes a number here probably wants `explain`.
         return _suggested_syntax(COMMANDS_BY_NAME[CommandName.EXPLAIN], ["explain", word], here)
     word = word[:40].lower().rstrip(".,;:!")
     bare = word.partition("=")[0]
@@ -271,6 +271,6 @@ def _shorten(text: str) -> str:
 
 _NAMES = [spec.name.value for spec in COMMANDS if spec.name]
 _KNOWN_WORDS = {*_NAMES, *ALIASES}
-# By the word to compare, the text to suggest after `/duplicates`: a name, or an option with an example value.
+# The text to suggest after `/duplicates` for each name or option; some options have an example value.
 _SUGGESTIBLE = {name: name for name in _NAMES}
 _SUGGESTIBLE |= {option.partition("=")[0]: option for option in OPTIONS}

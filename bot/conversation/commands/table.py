@@ -96,17 +96,17 @@ def allowed(who: Requirement, permission: Permission, is_author: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class CommandOptions:
-    """The values that override the repository's settings for a command; None changes nothing. `fresh` skips caches."""
+    """The options of a re-check or a search; None leaves the default. `fresh` skips caches."""
 
     state: StateFilter | None = None
-    confidence: float | None = None
-    threshold: float | None = None
+    confidence: float | None = None  # the least probability
+    threshold: float | None = None  # the least similarity of titles
     limit: int | None = None
     fresh: bool = False
 
     @property
     def narrow(self) -> bool:
-        """Whether the options hide issues. If so, candidates may exist even if the list is empty."""
+        """Whether the options can hide all candidates, so that an empty list does not mean that there are none."""
         return self.state in ("open", "closed") or self.confidence is not None or self.threshold is not None
 
 

@@ -79,7 +79,7 @@ def command_lines(body: str, app: str = "") -> list[str]:
     source = body.split("\n")
     env: dict[str, bool] = {}
     found: list[str] = []
-    # `hidden` names the element that hides the following text. UNFINISHED: a tag or comment without an end does.
+    # `hidden` names the element that hides the following text, or is UNFINISHED after a tag or comment without an end.
     quote_depth, hidden = 0, ""
     for token in _markdown().parse(body.translate(_SPACES), env):
         quote_depth += (token.type == "blockquote_open") - (token.type == "blockquote_close")
@@ -111,7 +111,7 @@ def predates_edit(line: str, before: str, now: str) -> bool:
     the beginning counts.
     """
     prefix = _normalized(line)[:_COMPARED_MAX]
-    counters = (_count, _count_past_comments)
+    counters = (_count, _count_without_html_comments)
     return any((earlier := count(prefix, before)) > 0 and earlier >= count(prefix, now) for count in counters)
 
 
@@ -119,7 +119,7 @@ def _count(line: str, text: str) -> int:
     return len(_prefix_pattern(line).findall(_normalized(text)))
 
 
-def _count_past_comments(line: str, text: str) -> int:
+def _count_without_html_comments(line: str, text: str) -> int:
     # Full-width signs do not form HTML comments, so convert the text to ASCII only outside HTML comments.
     # `plain` replaces single characters, so a position in its result holds in the text too.
     text = " ".join(text[:BODY_MAX].translate(_WITHOUT_INVISIBLE).split())
@@ -133,7 +133,7 @@ def _is_seen_at(line: str, text: str, at: int) -> bool:
     for comments, (begin, end) in enumerate(_visible_pieces(text, at, len(text))):
         if comments > _COMMENTS_MAX:
             return True
-        # A piece may be as long as the text. Take as much as the line has, and a little more to see its last word end.
+        # A piece may be long. Take only the line's length of it, and a little more to see where the last word ends.
         seen = _normalized(f"{seen} {text[begin : min(end, begin + len(line) + 4)]}")
         if len(seen) > len(line) or not line.startswith(seen):
             break

@@ -53,7 +53,7 @@ class Accepts:
 
 
 def is_switch(value: Any) -> bool:
-    """YAML 1.1 reads `on`, `yes` and their opposites as booleans, YAML 1.2 as words; both are accepted."""
+    """Whether a value is a boolean, or one of the words `on`, `off`, `yes` and `no` (booleans in YAML 1.1)."""
     one_case = isinstance(value, str) and value in (value.lower(), value.upper(), value.capitalize())
     return isinstance(value, bool) or (one_case and value.lower() in ("on", "off", "yes", "no"))
 

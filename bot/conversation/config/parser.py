@@ -88,7 +88,7 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
     if error["type"] == TRANSLATABLE:
         return ConfigError.translatable(origin.line, origin.column, error["ctx"]["wording"], error["ctx"]["hint"])
     if is_key:
-        # Of the mappings that are no models, only `sources` comes here: `templates` has other errors, handled above.
+        # If `field` is no model, it is `sources`: in the other mapping, `templates`, errors are TRANSLATABLE.
         return _unknown_key(origin, str(last), getattr(field.annotation, "model_fields", SOURCES))
     expected = _field_of(field, last)
 
