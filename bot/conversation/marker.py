@@ -38,7 +38,7 @@ _REPLY_MARKER = re.compile(rf"{re.escape(_REPLY)} ([0-9]{{1,18}}) -->")
 
 
 def fingerprint(body: str) -> str:
-    """The fingerprint that the marker of a comment or issue contains; empty without a marker."""
+    """The fingerprint in a marker of ADVICE, SCAN or DIGEST; empty without such a marker."""
     found = _FINGERPRINT.match(body)
     return found[1] if found else ""
 
@@ -53,7 +53,7 @@ def is_reply_to(body: str, comment_id: int) -> bool:
 
 
 def answered_comment_id(body: str) -> int | None:
-    """The id of the comment that a bot's comment answers: 0 for an advisory comment, None without a marker."""
+    """The id of the comment that `body` answers: 0 for an advisory comment, None without a marker."""
     if ADVICE.begins(body):
         return 0
     found = _REPLY_MARKER.match(body)
@@ -69,10 +69,10 @@ the text was written, if any."""
 
 
 def of_app(app_id: int | None) -> IsOurs:
-    """Texts by this App or by a workflow. What people write through the App has its id too, so only bots count."""
+    """Texts by this App or by a workflow. People's texts through the App have its id too, so only bots count."""
     return lambda author, app: author.is_bot and (app == app_id or same_login(author.login, ACTIONS))
 
 
 def of_token(login: Callable[[], str]) -> IsOurs:
-    """Texts by the token's owner, or by any bot: a workflow cannot know which App ran here before."""
+    """For a workflow: texts by its token's owner or by any bot, since it cannot know which App ran here before."""
     return lambda author, app: author.is_bot or same_login(author.login, login())

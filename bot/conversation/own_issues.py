@@ -66,9 +66,9 @@ def write_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: fl
     own = [issue for issue in github.issues_of(repo, draft.login) if is_kind(issue, store.kind)]
     if own:
         number = _edit(github, draft, own[0], reopen)
-        for late in own[1:]:
-            if late.state == "open":
-                github.close(repo, late.number, "not_planned")
+        for newer in own[1:]:
+            if newer.state == "open":
+                github.close(repo, newer.number, "not_planned")
         store.set(repo_id, number, now)
         return number
     store.set(repo_id, None, now)

@@ -1,7 +1,7 @@
 """The bot's messages. `purposes.toml` has the name and purpose of each message; a file for each language has the texts.
 
-The gaps of the English text are a message's variables. Callers call a message like a method, with the variables as
-keywords: `say.results(count=2)`. Tests compare the files with each other and with the calls.
+The gaps of the English text, such as `{count}`, are a message's variables. Call a message like a method, with the
+variables as keywords: `say.results(count=2)`. Tests compare the files with each other and with the calls.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Forms = Mapping[str, Template]
 
 
 class Messages:
-    """All messages in one language, perhaps with a repository's templates; `plain` is without them. Immutable."""
+    """All messages in one language. A repository's templates may replace some, but none in `plain`. Immutable."""
 
     def __init__(self, locale: Locale, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
         self.locale = locale

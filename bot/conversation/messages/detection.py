@@ -24,7 +24,7 @@ _BOILERPLATE = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No r
 _FENCED = re.compile(r"^ {0,3}(```(?=`*[^`\n]*$)|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 # Indented code and log lines, and text between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
-# Part of an address, path or name from code. Scripts without spaces are exempt: there a full stop may end a sentence.
+# Part of an address, path or name from code. Scripts without spaces are exempt: there no space follows a full stop.
 _NOT_PROSE = re.compile(rf"\S://\S|(?![{UNSPACED}])\w[./\\_@=](?![{UNSPACED}])\w")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -37,8 +37,8 @@ _CJK_MIN = 4
 _KANA_MIN = 0.08
 
 # Words that occur in nearly every text of a language. The German, French and Spanish lists lack words that are frequent
-# in English too, such as "die" and "no". Without the languages that the bot does not speak, Portuguese would count as
-# Spanish.
+# in English too, such as "die" and "no". Languages that the bot does not speak are listed too: otherwise Portuguese
+# would count as Spanish.
 _FUNCTION_WORDS = {
     "en": "the and is are it to of this that with when not for be was have has does doesn't there but you my can if i "
     "from which should would",
@@ -60,8 +60,8 @@ _FUNCTION_WORDS = {
 }
 _WORD_SETS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
 _SPOKEN = tuple(language for language in LANGUAGES if language in _WORD_SETS and language != FALLBACK)
-# The best language needs this many function words, this share of all words, and this many times the function words of
-# English and of each other language.
+# The best language needs this many function words, this share of all words, this many times as many as English, and
+# this many times as many as each other language.
 _WORDS_MIN, _SHARE_MIN, _LEAD_OVER_ENGLISH, _LEAD_OVER_OTHERS = 3, 0.15, 2.0, 1.2
 
 
@@ -69,7 +69,7 @@ def language_of(title: str, body: str) -> str:
     """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`. Code does not count."""
     unfenced = _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX])
     text = _CODE.sub(" ", without_noise(_BOILERPLATE.sub("", unfenced)))
-    # Separate the scripts first: Chinese and Japanese have no spaces, so a name from code would drop a whole sentence.
+    # Separate the scripts first: Chinese and Japanese have no spaces, so one name from code would cost a sentence.
     prose = " ".join(run for run in separate_scripts(text).split() if not _NOT_PROSE.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))

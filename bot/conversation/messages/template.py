@@ -1,7 +1,7 @@
 """Templates such as `"{count} results"`: texts with gaps. A repository's own templates are made harmless.
 
 A repository's own template may have emphasis and code spans. All other Markdown, HTML, mentions and links appear as
-text, even if the value of a gap completes them, as after "https:" or "@".
+text, even those that a gap's value would complete (a name after "@").
 """
 
 from __future__ import annotations

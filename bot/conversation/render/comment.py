@@ -35,9 +35,9 @@ ALSO_MAX = 10
 def candidate_lines(
     candidate: Candidate, links: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
 ) -> list[str]:
-    """A list item's lines in Markdown (C3), since tables scroll sideways on phones. `likely`: the setting `likely`."""
-    judged = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
-    status = [*judged, closed_words(candidate, links, say, closer)]
+    """A candidate as a list item's lines (C3): tables scroll sideways on phones. `likely`: the setting `likely`."""
+    confidence = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
+    status = [*confidence, closed_words(candidate, links, say, closer)]
     if closer and closer.release:
         status.append(say.may_be_fixed(release=escape(closer.release, 60)))
     elif may_be_back(candidate):
@@ -54,6 +54,7 @@ def candidate_lines(
 
 
 def also_words(candidate: Candidate, links: RepoLinks, say: Messages) -> str:
+    """Further issues that report the same thing."""
     issues = [links.issue(number) for number in candidate.also[:ALSO_MAX]]
     if len(candidate.also) > ALSO_MAX:
         issues.append(say.also_more(count=len(candidate.also) - ALSO_MAX))
@@ -108,9 +109,8 @@ def explain(
 ) -> str:
     """The reasons why `candidate` may be the same as the report's issue, and the searches that found the candidate.
 
-    The report may lack the candidate. If the candidate has no sources, the text says that no search found it. The text
-    also lists the candidate's `duplicates` that a search found, likeliest first: the comment may show the candidate
-    because of a duplicate.
+    The report may lack the candidate. The text also lists the candidate's `duplicates` that a search found, likeliest
+    first: the comment may show the candidate because of a duplicate.
     """
     state = closed_words(candidate, links, say)
     facts = [
@@ -150,11 +150,11 @@ class CommentView:
 
     - `checked_at` is in the host's time zone.
     - `had_candidates`: the existing comment shows candidates.
-    - `asked`: a command asked, with `words` and `options`. Only such a comment lists `settings_problems` (C6), or gives
-      their number if `settings_private` is set.
+    - `asked`: a command with these `words` and `options` asked for the comment. Only then are there `settings_problems`
+      (C6). With `settings_private` the comment gives only their number.
     - `labels`: the bot itself sets the label (`label: add`).
-    - `threshold` is the lowest probability of an unasked comment; `moved` has the threshold and its default if feedback
-      has moved the threshold; `likely` is the setting of that name.
+    - From the probability `threshold` on, the bot comments unasked. If feedback has moved the threshold, `moved` has it
+      and its default. `likely` is the setting of that name.
     - `unasked` are the candidates that the bot would have named unasked; with None the comment does not mention them.
     - `closers` are the commits and pull requests that closed issues of this repository, by the number of the issue.
     """
@@ -229,8 +229,7 @@ def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) ->
 
 def _nearest(report: Report, links: RepoLinks, view: CommentView) -> list[str]:
     """The closest issue that is not likely enough, and the option that shows it."""
-    issues = (candidate for candidate in report.considered if candidate.kind == "issue" and not candidate.repo)
-    best = next(issues, None)
+    best = next((evidence for evidence in report.considered if evidence.own), None)
     if best is None or best.probability < MENTION_FROM:
         return []
     # Round down, so that the option shows the issue.
@@ -249,6 +248,7 @@ def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
         sentences.append(view.say.from_confidence(percent=view.options.confidence))
     if view.options.threshold is not None:
         sentences.append(view.say.from_threshold(percent=view.options.threshold))
+        # Some candidates are shown because of a duplicate's title.
         if any(candidate.similarity < view.options.threshold for candidate in shown):
             sentences.append(view.say.from_threshold_original())
     return [" ".join(sentences)] if sentences else []

@@ -21,7 +21,7 @@ from bot.text.invisible import JOINERS, is_ignorable, without_invisible
 
 ZERO_WIDTH_SPACE = "\N{ZERO WIDTH SPACE}"
 TEXT_MAX = 200
-"""The most characters to show of a title or another text. GitHub's titles have at most 256."""
+"""The most characters to show of a title or another text."""
 
 # How many characters of a text are read; a hostile text may have millions.
 _READ_MAX = 20_000
@@ -117,11 +117,9 @@ _DOLLAR = re.compile(r"(?<!<span>)\$")
 
 
 def no_formula(*texts: str) -> list[str]:
-    """Escape the dollar signs in the Markdown texts of one paragraph, if there are several: two make a formula.
-
-    GitHub documents only `<span>` for this.
-    """
+    """Escape the dollar signs in the Markdown texts of one paragraph, if there are several: two make a formula."""
     several = sum(text.count("$") for text in texts) > 1
+    # GitHub documents only `<span>` for this.
     return [_DOLLAR.sub("<span>$</span>", text) if several else text for text in texts]
 
 
@@ -158,7 +156,7 @@ class RepoLinks:
     def issue(self, number: int, repo: str = "") -> str:
         """A link to an issue that leaves no back-link in the issue (C3); `repo` is OWNER/REPO of another repository.
 
-        GitHub does not recognise the redirecting host as a reference; Dependabot and Renovate use that host too.
+        GitHub sees no reference in an address at `redirect.github.com`; Dependabot and Renovate use that host too.
         Enterprise Server has no such host, so its users see the number in a code span.
         """
         return self._link(repo, repo or self.repo, "issues", number)

@@ -57,7 +57,7 @@ def reason_words(candidate: Candidate, say: Messages) -> list[str]:
 
 
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
-    """The main reason (C3), then GitHub's opinion (F8a) and labels of different surfaces (app, editor, …), if any.
+    """The main reason (C3), then GitHub's verdict (F8a) and labels of different surfaces (app, editor, …), if any.
 
     The main reason is the first one, except that several words shared by the titles precede a single shared identifier.
     """
@@ -76,7 +76,7 @@ def reasons_in(reasons: Sequence[Reason], say: Messages) -> list[str]:
 
 def _reason_text(reason: Reason, quoted: Sequence[str], say: Messages) -> str:
     quote = ", ".join(quoted)
-    # A copy and GitHub's verdict quote nothing.
+    # The reasons COPY and GITHUB quote nothing.
     if not quote and reason.code not in (ReasonCode.COPY, ReasonCode.GITHUB):
         return ""
     # A text has at most one of the first four variables, or `mine` and `theirs` for the surfaces of the two issues.

@@ -74,7 +74,7 @@ class Replies:
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
-        """The answer to `of #asked`. `root` is the open issue to which #asked leads, else #asked, which is `closed`."""
+        """The answer to `of #asked`. `root` is where #asked leads: an open issue, or itself if all are `closed`."""
         if closed:
             return self.say.of_done_closed(issue=self.links.issue(root))
         if asked == root:
