@@ -103,7 +103,7 @@ def queue_url(settings: Settings) -> str:
 
 
 def queue_engine(settings: Settings, *, patience: float = PATIENCE, pool_size: int = 8) -> sa.Engine:
-    """An engine for the queue; connects on first use. `patience` is in seconds."""
+    """An engine for the queue; connects on first use. `patience`: seconds to wait for a lock."""
     return make_engine(
         queue_url(settings),
         patience=patience,

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from bot.domain.entities import Actor, Repository
 
-# Prefixes of partitions (their jobs run one at a time): for background work, and for such work that takes hours.
+# Jobs of a partition run one at a time. Prefixes of partitions for background work, and for such work that takes hours:
 BACKGROUND = "index:"
 REPLAY = f"{BACKGROUND}replay:"
 

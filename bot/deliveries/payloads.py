@@ -33,7 +33,7 @@ REPOSITORY_ACTIONS = frozenset(
 )
 SETTINGS_FILE = ".github/doppel.yml"
 TEMPLATES = ".github/ISSUE_TEMPLATE"
-# The folders ("" is the root) and lower-case names of the older single template.
+# GitHub's older way, a single issue template: its folders ("" is the root) and its names in lower case.
 TEMPLATE_FOLDERS = (".github", "", "docs")
 TEMPLATE_NAMES = frozenset({"issue_template", "issue_template.md", "issue_template.txt"})
 

@@ -1,9 +1,9 @@
 """Fetches deliveries from a channel (`WEBHOOK_PROXY_URL`), for hosts that GitHub cannot reach (`doppel proxy`).
 
-GitHub delivers to the channel; this module subscribes to it and posts each delivery to the receiver. The channel sends
-Server-Sent Events, each with a JSON object: the request's headers in lower case, its `body`, `query` and `timestamp`.
-The receiver checks the signature as always, so a channel can withhold or repeat deliveries, but not forge them. If a
-channel repeats a delivery under another event's name, `bot.deliveries.payloads` refuses the delivery.
+GitHub delivers to the channel; this module subscribes to it and posts each delivery to the bot (the receiver). The
+channel sends Server-Sent Events, each with a JSON object: the request's headers in lower case, its `body`, `query` and
+`timestamp`. The receiver checks the signature as always, so a channel can withhold or repeat deliveries, but not forge
+them. If a channel repeats a delivery under another event's name, `bot.deliveries.payloads` refuses the delivery.
 
 The signature covers GitHub's bytes, but smee.io passes on a parsed body. GitHub sends compact JSON, so its bytes can
 usually be rebuilt (`bodies`). Newer servers pass on the raw bytes: smee as `rawdata`, gosmee as `bodyB`.

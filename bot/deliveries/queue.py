@@ -31,7 +31,7 @@ NO_INSTALLATION = -1
 LEASE = 30.0
 """Seconds for which a lease holds unless it is renewed."""
 
-# Seconds. GitHub redelivers for three days, Enterprise Server for seven; a redelivery of a known id changes nothing.
+# Seconds to keep ended jobs, so that a redelivery changes nothing: Enterprise Server redelivers for a week.
 KEEP_DONE = 7 * 86_400 + 3_600
 KEEP_DEAD = 30 * 86_400
 
@@ -117,7 +117,7 @@ RETURNING id, queue, lease_token, installation, repository, payload, attempts, a
 
 CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
-# One row of booleans: for each queue, whether a job that is not suspect is due; then, whether a suspect can be claimed.
+# Booleans: for each queue, whether a job that is not suspect is due; then for each, whether a suspect can be claimed.
 IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
 DUE_QUEUES = "SELECT " + ", ".join(
     f"EXISTS ({IS_DUE % queue}{which})"
@@ -145,7 +145,7 @@ UPDATE jobs SET %s, lease_token = NULL, lease_until = NULL
 WHERE id = :id AND lease_token = :token AND state = 'running'"""
 RETRY = "state = 'waiting', crashes = 0, run_after = now() + :wait"
 
-# The pattern is how the payload of an opened issue begins (`to_json`).
+# The payload of an `opened` delivery begins like the pattern (`to_json`).
 POSTPONE = f"""
 UPDATE jobs SET run_after = now() + :wait
 WHERE state = 'waiting' AND crashes < 2 AND queue = '{QUEUE}' AND repository = :repository
@@ -203,7 +203,7 @@ class Queue:
     """The queue on one database. Thread safe. Each operation raises SQLAlchemy's errors."""
 
     def __init__(self, engine: sa.Engine, now: str | None = None, worker: str = "") -> None:
-        """`now` is SQL for the time in seconds since 1970, by default the database's. `worker` is a worker's name."""
+        """`now` is SQL for the seconds since 1970, by default the database's. `worker`: the claiming worker's name."""
         self.engine, self._worker = engine, worker
         self._clock = now or str(database_time(engine))
         self._texts: dict[str, sa.TextClause] = {}
@@ -288,7 +288,7 @@ class Queue:
         return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)
 
     def postpone(self, repository: int, wait: float) -> int:
-        """Let a repository's opened issues wait: GitHub's rate limit would stop them too. Returns how many.
+        """Let a repository's `opened` deliveries wait: GitHub's rate limit would stop them too. Returns how many.
 
         Other jobs, such as commands, are fewer and send fewer requests, so each of them still tries.
         """

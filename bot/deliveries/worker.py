@@ -2,8 +2,8 @@
 
 One thread claims jobs whenever a slot is free. A second one waits for news of the queue. A third is the heartbeat: it
 renews the leases of running jobs and takes back the jobs of dead workers. A handler may run twice for one delivery,
-after a kill or a suspension of the machine. So its work must be repeatable, and `bot.github` checks the lease before
-each write (`bot.platform.lease`).
+if a worker was killed or suspended. So its work must be repeatable, and `bot.github` checks the lease before each
+write (`bot.platform.lease`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ log = logging.getLogger(__name__)
 
 # All in seconds. A worker polls for due jobs even if nothing wakes it.
 RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
-# A delivery, or a job of another queue, counts as hung after this long. Replaying a repository's past takes hours.
+# A delivery, or a job of another queue, counts as hung after this long. An evaluation takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
 # When GitHub's rate limit stops a job, the repository's `opened` deliveries wait in the queue, but no longer than
 # LONGEST_POSTPONED. This worker also claims no other delivery of the repository for _LIMIT_PAUSE.
@@ -108,7 +108,7 @@ class Worker:
         self._free = {QUEUE: self._most + 1, BACKGROUND_QUEUE: 1, REPLAY_QUEUE: 1, SCHEDULE: len(tasks)}
         self._changed = threading.Condition()
         self._running: set[_RunningJob] = set()
-        # Until when to claim no jobs of a repository (monotonic clock).
+        # Until when to claim no deliveries of a repository (monotonic clock).
         self._limited: dict[int, float] = {}
         self._wake, self._stopping, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
@@ -266,7 +266,7 @@ class Worker:
     def _run_task(self, job: _RunningJob) -> None:
         task = self._schedule.tasks.get(job.claim.id)
         if task is None:
-            # The task belongs to another version, whose workers may run beside this worker.
+            # The task belongs to another version, whose workers may run too.
             self._until_answered(lambda: self._queue.reschedule(job.claim, _UNKNOWN_TASK))
             return
         try:
@@ -309,7 +309,7 @@ class Worker:
         """Renew the leases of this worker and its jobs, and give up hung jobs."""
         with self._changed:
             running = [*self._running]
-        # The time since the last heartbeat, even one that failed: if only the database is away, jobs go on running.
+        # Count from the last heartbeat even if it failed: while only the database is away, jobs run on.
         elapsed, self._heartbeat_at = now - self._heartbeat_at, now
         if elapsed > 6 * RENEW_EVERY:
             # The machine suspended the whole process, and so its jobs.
@@ -342,7 +342,7 @@ class Worker:
             self._wake.set()
 
 
-# Seconds between two checks of a file, more while nothing happens. With 0.01 s a busy worker lost a fifth of its time.
+# Seconds between checks of SQLite's file, more while nothing happens. 0.01 s cost a busy worker a fifth of its time.
 _SHORTEST, _LONGEST, _GROWTH = 0.05, 0.1, 1.05
 
 
