@@ -25,8 +25,8 @@ class DecisionOutcome(StrEnum):
     """The consequence of a decision for the comment.
 
     `EDITED`: the comment has a new text. `UNCHANGED`: the comment keeps its text. `SHADOW`: outside `mode: shadow`, the
-    bot would have posted a comment. `SILENT`: it searched, but posted nothing. `LEFT_ALONE`: it skipped the issue, or
-    GitHub refused the comment.
+    bot would have posted a comment. `SILENT`: the bot searched, but posted nothing. `LEFT_ALONE`: it skipped the issue,
+    or GitHub refused the comment.
     """
 
     POSTED = "posted"
@@ -52,8 +52,8 @@ class Decision:
     """The decision about issue `number`. `at` is in seconds since 1970.
 
     `cause` says why the bot searched: the action of an `issues` event, `command`, or `verdict` after a `not` or `undo`.
-    `mode` is the repository's setting. `reason` says why the bot posted nothing. `threshold` is the least probability
-    of a candidate that counts as shown; a command's answer can list less likely ones, too.
+    `mode` is the repository's setting. `reason` says why the bot posted nothing. A candidate counts as shown from the
+    probability `threshold` on; a command's answer can list less likely ones, too.
     """
 
     number: int
@@ -67,7 +67,7 @@ class Decision:
 
     @property
     def shown(self) -> tuple[Evidence, ...]:
-        """The candidates of this repository that the comment lists as likely enough, or would, best first."""
+        """This repository's issues that the comment lists as likely enough (or would, in shadow mode), best first."""
         return tuple(item for item in self.evidence if item.shown and item.own)
 
     def about(self, number: int) -> Evidence | None:

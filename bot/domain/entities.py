@@ -151,7 +151,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Closer:
-    """The pull request with number `pull`, or else the commit with hash `commit`, that closed an issue.
+    """The pull request with number `pull`, or the commit with hash `commit`, that closed an issue. Both can be unset.
 
     `at` is when the issue was closed. `milestone` belongs to the issue or to the pull request. `release` is the release
     that may contain the fix.

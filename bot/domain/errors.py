@@ -84,7 +84,7 @@ class SettingsError(UserError):
 
 
 class InvalidArgument(UserError, ValueError):
-    """A caller's argument is outside its range (F1); `argument` is its name."""
+    """A caller's argument is not valid (F1); `argument` is its name."""
 
     def __init__(self, argument: str, problem: str) -> None:
         super().__init__(f"{argument}: {problem}")
@@ -144,7 +144,7 @@ class Unavailable(Retryable):
 class KeyRefused(Retryable):
     """GitHub rejects the App's own signature: the App's id or key is wrong or deleted, or a clock is off.
 
-    The host can fix the cause, so the queue must not drop accepted deliveries.
+    Retryable, so that the queue keeps accepted deliveries until the host has fixed the cause.
     """
 
 

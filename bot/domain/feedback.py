@@ -54,7 +54,7 @@ class FeedbackSignal:
 
 
 class UserVerdictKind(StrEnum):
-    """`NOT` rejects a pair both ways until an `undo`. `OF` closes its first issue as a duplicate of the second."""
+    """`NOT`: neither issue of the pair repeats the other. `OF` closes the first as a duplicate of the second."""
 
     NOT = "not"
     OF = "of"

@@ -29,7 +29,7 @@ class JudgeVerdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedPair:
-    """A verdict on one pair. Treat the two texts as hostile: the model that wrote them had read strangers' texts."""
+    """A verdict on one pair. Treat `shared_cause` and `differs` as hostile: the model had read strangers' texts."""
 
     verdict: JudgeVerdict
     shared_cause: str = ""
@@ -58,7 +58,7 @@ class JudgeQuestion:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAnswer:
-    """What the judge `said`: its verdicts by candidate number.
+    """The judge's verdicts (`said`), by candidate number.
 
     `by` names the model and the prompts. `problem` says why some or all candidates have no verdict.
     """

@@ -1,6 +1,6 @@
 """Merges equivalent items into groups (D2, D8): one item survives, and the counters of all are summed. Pure.
 
-`bot.interfaces.agents` merges the entries of a playbook. The backlog scan merges issues; their counters are 👍 and 👎.
+`bot.interfaces.agents` merges an agent's playbook. The backlog scan merges issues; their counters are 👍 and 👎.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from bot.domain.judge_protocol import JUDGE, JudgeVerdict
 
 
 class ReasonCode(StrEnum):
-    """The kinds of reasons for a candidate: what both issues share, GitHub's verdict, or labels that differ."""
+    """The kinds of reasons for a candidate: shared content, GitHub's verdict, or labels that differ (`SURFACE`)."""
 
     COPY = "all of the text"
     CAUSE = "cause"
@@ -94,9 +94,9 @@ class Candidate:
     """An issue (usually earlier), pull request or discussion that may be about the same thing as the target issue.
 
     `similarity` is the titles' Dice-Sorensen score (F5), `title_ratio` is rapidfuzz's token ratio, both in [0, 1].
-    `relevance` is the ranking's sort key. `confidence` is the probability that target and candidate report the same,
-    None if no model judged them. `workflow_state` is the issue's state in a project; `workflow_state_reason` says why
-    GitHub gave none. `reasons` come strongest first. `sources` are all sources that found the candidate (H2). `repo` is
+    `relevance` is the ranking's sort key. `confidence` is the probability that target and candidate report the same
+    thing; None if unknown. `workflow_state` is the issue's state in a project; `workflow_state_reason` says why GitHub
+    gave none. `reasons` come strongest first. `sources` are all sources that found the candidate (H2). `repo` is
     `OWNER/REPO`, empty for the target's own repository. `also` are numbers of issues in the candidate's repository that
     report the same thing. `named` says whether the target's text names the candidate. `verdict` is the judge's (J);
     `unjudged` is the confidence without the verdict.
@@ -132,7 +132,7 @@ class Candidate:
 
     @property
     def source_haystack(self) -> str | None:
-        """The first source that found the candidate (H1). None if no source did: `Finder.compare` allows that."""
+        """The first source that found the candidate (H1). None if no source did, as in `Finder.compare`."""
         return self.sources[0] if self.sources else None
 
     @property
@@ -154,9 +154,9 @@ class Evidence:
 
     `rank` counts all candidates from the best, which has 1. `sources` maps each source to the candidate's rank
     there, or to None if that source found only a duplicate of the candidate. `shown` says whether the comment lists the
-    candidate as likely enough, or would. `titles` are two scores of the titles, by letters and by words. `reasons` are
-    codes. `also` and `repo` are as in `Candidate`. `verdict` is the verdict of the judge `judged_by`; `unjudged` is
-    the probability without that verdict.
+    candidate as likely enough (or would, in shadow mode). `titles` are the titles' similarities by letters
+    and by words. `reasons` are codes. `also` and `repo` are as in `Candidate`. `verdict` is the judge's. `judged_by`
+    names the model and the prompts. `unjudged` is the probability without the verdict.
     """
 
     number: int
@@ -175,7 +175,7 @@ class Evidence:
 
     @property
     def own(self) -> bool:
-        """Whether the candidate is an issue of this repository, so that its number identifies it."""
+        """As in `Candidate`."""
         return self.kind == "issue" and not self.repo
 
     def is_about(self, number: int) -> bool:
@@ -188,11 +188,11 @@ class Report:
     """The answer of `find_duplicates`. `problems` names each source that failed or was skipped, and why.
 
     `best_confidence` is the highest probability of all compared issues, shown or not; None if no issue was compared.
-    `considered` are the best compared issues, which `to_json` omits. `not_asked` are sources that the caller requested,
-    but that nobody asked: they are switched off or forbidden, or need an index that does not exist. `search_query` is
-    the first query of GitHub's search by words, else of any source. `relevance` is the name of the relevance function,
-    such as "title" or "learned"; `Candidate.relevance` is a number. `threshold` is the least similarity of titles (F5).
-    `counts` has how many results the sources gave: all (`total`), `unique`, `duplicates`, and each source's.
+    `considered` are the best of them. `not_asked` are sources that the caller requested, but that the finder did not
+    ask: they are switched off or forbidden, or need an index that does not exist. `search_query` is the first query of
+    GitHub's search by words, else of any source. `relevance` is the name of the relevance function, such as "title" or
+    "learned"; `Candidate.relevance` is a number. `threshold` is the least similarity of titles (F5). `counts` has the
+    numbers of results: `total`, `unique`, `duplicates` (results that repeat another), and each source's.
     """
 
     repo: str
