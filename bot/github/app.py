@@ -71,7 +71,7 @@ class AppClient:
 
     def __init__(self, api: Api, api_of: Callable[[int], Api], skew: Callable[[], float | None]) -> None:
         self._api = api
-        # Takes the id of an installation.
+        # Makes an installation's `Api` from its id.
         self._api_of = api_of
         self._skew = skew
 
@@ -106,7 +106,7 @@ class AppClient:
     def is_installed_on(self, repo: RepoRef, repo_id: int) -> bool:
         """Whether the App is installed on a repository, even if the installation is suspended."""
         try:
-            # Forbidden means a suspended installation: GitHub refuses its token, but always answers the App itself.
+            # Forbidden: the installation exists, but is suspended, so GitHub refuses its token.
             with suppress(Forbidden):
                 self.repository(repo, repo_id)
         except NotFound:

@@ -201,7 +201,7 @@ class WorkflowStates:
 
 
 def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str | None = None) -> WorkflowStates:
-    """The states of all `numbers`. GitHub's errors become a `reason`, so that the search continues without states."""
+    """The states of all `numbers`, from the project's `field` (None: DEFAULT_FIELDS). Errors become a `reason`."""
     field_names = {f"f{i}": name for i, name in enumerate((field,) if field else DEFAULT_FIELDS)}
     values = " ".join(
         f"v{i}: fieldValueByName(name: $f{i}) {{ ... on ProjectV2ItemFieldSingleSelectValue {{ name }} }}"

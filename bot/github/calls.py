@@ -30,7 +30,7 @@ from bot.domain.errors import (
 from bot.github.limits import message_of
 
 _LONGEST_DETAIL = 500
-# GitHub's message, on any path, if the App that signed does not exist (octokit/auth-app.js, issue 165).
+# GitHub's message for any request, if the App that signed does not exist (octokit/auth-app.js, issue 165).
 _NO_SUCH_APP = "Integration not found"
 # GitHub's message, with status 422, for a comment on a new issue that some of GitHub's databases still lack
 # (https://github.com/trstringer/manual-approval/issues/208).
@@ -86,7 +86,7 @@ DAY = 86_400.0
 
 
 class SwitchedOff:
-    """The features that GitHub has refused in a repository. Each stays switched off for a day (F8a). Thread safe.
+    """The features that GitHub has refused, each named with its repository. They stay off for a day (F8a). Thread safe.
 
     `clock` counts seconds and never goes back.
     """
@@ -132,8 +132,8 @@ class Api:
     def send(self, operation: str, request: Callable[[], T]) -> T:
         """Send `request`. For errors, `operation` describes the request in a few words.
 
-        After a 401 (the token was revoked, or expired earlier than the clock says) try once more with a new token. A
-        second 401 raises Unavailable for an installation's token, and KeyRefused for the App's own.
+        After a 401 (the token was revoked, or expired earlier than the clock says) try once more with a new token, if
+        the App can get one. A second 401 raises Unavailable for an installation's token, and KeyRefused for the App's.
         """
         for attempt in (1, 2):
             try:

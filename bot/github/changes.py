@@ -59,7 +59,7 @@ def changed_issues(
     """Read up to a hundred entries that were changed at `since` (ISO 8601; empty for all) or later.
 
     `after` or `page` (from 1) chooses the page. `etag` is from an earlier answer for that page. Raises Forbidden,
-    Invalid, RateLimited, Unavailable, and NotFound even for a former name, because a redirect may lose the query.
+    Invalid, RateLimited, Unavailable, and NotFound even for the repository's former name: redirects may lose the query.
     """
     query: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc", "per_page": PAGE}
     if since:
@@ -86,7 +86,7 @@ def changed_issues(
     if raw.status_code == 304:
         if not etag:
             # A proxy between us and GitHub has added its own ETag to our request.
-            raise Unavailable(f"{operation}: GitHub answered 304 to who knows nothing yet")
+            raise Unavailable(f"{operation}: GitHub answered 304 to a request without an ETag")
         return ChangesPage(etag=etag, unchanged=True, budget=budget)
     entries: list[Mapping[str, Any]] = api.read(operation, response)
     following = raw.links.get("next", {}).get("url", "")
@@ -95,7 +95,7 @@ def changed_issues(
         last=convert.moment(entries[-1]["updated_at"]) if entries else None,
         more=bool(following),
         after=next(iter(parse_qs(urlsplit(following).query).get("after", ())), ""),
-        # A full page gets no ETag: only its `Link` header shows that a next page now exists, and ETags ignore headers.
+        # A full page gets no ETag: a new next page changes only the `Link` header, and ETags ignore headers.
         etag=raw.headers.get("etag", "") if len(entries) < PAGE else "",
         budget=budget,
     )

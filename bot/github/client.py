@@ -94,7 +94,7 @@ class TokenStore(MemCacheStrategy):
 class AppCredentials(BaseAuthStrategy):
     """The credentials of the App, or of an installation if `installation_id` is set.
 
-    `repository_ids` limit an installation's token: somebody may smuggle another private repository's name into a query.
+    `repository_ids` limit an installation's token, in case somebody smuggles another private repository into a query.
     """
 
     app_id: int
@@ -266,7 +266,7 @@ class GitHub:
         """githubkit's client, without githubkit's own limits, retries and caching. The caller must hold the lock."""
         path = self._api_url.path.rstrip("/")
         if account not in self._transports:
-            # GitHub counts limits by account (`account` is our name for it), so all of its tokens share a rate limiter.
+            # GitHub counts limits by account, so all tokens of one account share a rate limiter.
             rate_limited = RateLimitedTransport(
                 connections=self._connections,
                 limiter=RateLimiter(self._monotonic),

@@ -1,6 +1,6 @@
 """Conditional requests (T6): reuse a cached answer if GitHub confirms by its ETag that nothing has changed.
 
-The confirmation, status 304, does not count towards the primary limit. Only tokens that may read the answer get it.
+A confirmation (304) does not count towards the primary limit. GitHub confirms only to tokens that may read the answer.
 https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Use conditional requests"
 """
 
@@ -56,14 +56,14 @@ LARGEST_KEPT = 256 * 1024
 """The most bytes in the body of a cached response."""
 _LONGEST_KEY = 1_000
 
-# The bot often reads a repository, its files and labels, and an issue, which seldom change. Do not cache lists and
-# searches, which change all the time.
+# The bot often reads a repository, its files and labels, and an issue, which seldom change. Do not cache searches and
+# lists of issues, which change all the time.
 _CACHED_PATHS = re.compile(r"/repos/[^/]+/[^/]+(?:/contents(?:/.*)?|/labels|/issues/[0-9]+)?")
 _CACHED_HEADERS = ("content-type", "etag", "link", "last-modified")
 
 
 class ConditionalTransport(httpx.BaseTransport):
-    """Sends a conditional request through `inner` if `cache` has a response for this `account`."""
+    """Sends requests through `inner`, conditional ones if `cache` has a response for the `account`."""
 
     def __init__(self, inner: httpx.BaseTransport, cache: ETagCache, *, account: str, base_path: str) -> None:
         self._inner = inner

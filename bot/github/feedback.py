@@ -21,7 +21,7 @@ PAGE = 50
 """The most comments in a request."""
 
 # The most votes of each kind to read from a comment, latest first. Few comments get more. If a crowd votes,
-# `Votes.since` has the time of the earliest vote read, and the store keeps the votes before that time.
+# `Votes.since` has the time of the earliest vote read, and the store keeps older votes that it has.
 MOST = 20
 _LATEST = f"first: {MOST}, orderBy: {{field: CREATED_AT, direction: DESC}}"
 _QUERY = f"""query Votes($ids: [ID!]!) {{
@@ -131,7 +131,7 @@ def _votes(node: Mapping[str, Any]) -> Votes:
 
 
 Confidence = Literal["low", "medium", "high"]
-"""GitHub's word for how sure a suggestion is; elsewhere a confidence is a probability."""
+"""GitHub's word for how sure a suggestion is, not a probability."""
 
 DUPLICATE = "duplicate"
 """The label that GitHub creates in every new repository. The bot uses the label wherever it still exists."""

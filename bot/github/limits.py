@@ -119,15 +119,15 @@ def find_limit(
     headers = answer.headers
     # `message` is what the answer says, perhaps about a limit; `used_up` says whether no request remains of `resource`.
     if answer.status == 422:
-        # GitHub sends 422 also for spamming. Then an error has the code `abuse` (octokit/plugin-throttling.js, 775), or
-        # the message _TOO_QUICK, which REST passes on from GraphQL (cli/cli, 4801).
+        # GitHub sends 422 also for spamming. Then an error has the code `abuse` (octokit/plugin-throttling.js#775), or
+        # the message _TOO_QUICK, which REST passes on from GraphQL (cli/cli#4801).
         errors = _errors(_read(answer.body))
         too_quick = any(error.get("code") == "abuse" or error.get("message") == _TOO_QUICK for error in errors)
         message, used_up = _TOO_QUICK if too_quick else "", False
     elif answer.status in (403, 429):
         message, used_up = message_of(answer.body).lower(), headers.get("x-ratelimit-remaining") == "0"
     elif answer.status == 200:
-        # Read the body: at GraphQL's primary limit, the header may be above zero (octokit/plugin-throttling.js, 636).
+        # `x-ratelimit-remaining` may be above 0 at GraphQL's limit: read the body (octokit/plugin-throttling.js#636).
         message, used_up = _limit_in(answer.body)
     else:
         return None
@@ -177,7 +177,7 @@ def _limit_in(body: bytes) -> tuple[str, bool]:
     https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api: an error's type reveals
     the primary limit. Only the message reveals a secondary limit.
     """
-    # Parse only answers that mention a limit, because answers are large. People's texts can mention limits too.
+    # Parse only answers that mention a limit, because answers are large. The mention may also come from an issue.
     data = _read(body) if _MENTIONS_LIMIT.search(body) else {}
     for error in _errors(data):
         message = str(error.get("message")).lower()
@@ -211,6 +211,7 @@ def _number(text: str | None) -> float | None:
     return float(text) if text and text.isascii() and text.isdigit() and len(text) <= 10 else None
 
 
+# The primary limits; CONTENT is secondary.
 CORE, APP, SEARCH, HYBRID = "core", "app", "search", "semantic_search"
 GRAPHQL, CONTENT = "graphql", "content"
 
@@ -234,8 +235,7 @@ _REPEATABLE_POSTS = re.compile(r"(/api)?/graphql|/app/installations/\d+/access_t
 class Cost:
     """The limits that a request counts towards.
 
-    `resource` is the primary limit, named as in `x-ratelimit-resource`. `content` says whether the request creates
-    content.
+    `resource` is the primary limit (as in `x-ratelimit-resource`). `content` says whether the request creates content.
     """
 
     resource: str
