@@ -97,5 +97,6 @@ def on_starting(server: Any) -> None:
         check_address(_settings.host, _settings.port)
     except SettingsError as problem:
         sys.exit(str(problem))
+    # Have all workers count metrics in one folder.
     count_together(_settings.home)
     importlib.import_module("bot.web")

@@ -34,7 +34,7 @@ LARGEST_FILE = 1024 * 1024
 
 # Logins of managed users contain an underscore, and some old logins end in a hyphen.
 _LOGIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
-_MOST_COMMENTS, _MOST_ISSUES_OF_ONE, _MOST_LABELS = 5_000, 1_000, 2_000
+_MOST_COMMENTS, _MOST_BY_AUTHOR, _MOST_LABELS = 5_000, 1_000, 2_000
 
 
 Reaction = Literal["+1", "-1", "eyes", "confused", "rocket"]
@@ -73,7 +73,7 @@ class RepoClient:
         self._tracker = tracker
 
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
-        """A client that caches reads under `key`, an issue or a session, for minutes (T5). `fresh` skips the cache."""
+        """A client that caches reads under an issue's or session's `key` for minutes (T5). `fresh` skips the cache."""
         return ThreadClient(self._api, self._tracker, key, fresh=fresh)
 
     def forget_thread(self, key: str) -> None:
@@ -115,7 +115,7 @@ class RepoClient:
     def issues_of(self, repo: RepoRef, login: str) -> list[Issue]:
         """The issues that `login` opened, oldest first, open and closed, without pull requests. Raises NotFound."""
         operation = f"list the issues of {login} in {repo}"
-        listed = self._issues(operation, repo, _MOST_ISSUES_OF_ONE, creator=login, direction="asc")
+        listed = self._issues(operation, repo, _MOST_BY_AUTHOR, creator=login, direction="asc")
         return [convert.issue(data) for data in listed if not data.get("pull_request")]
 
     def _issues(self, operation: str, repo: RepoRef, most: int, **query: Any) -> Iterator[Any]:
@@ -199,7 +199,7 @@ class RepoClient:
             self._send(operation, repo, self._api.rest.issues.delete_comment, comment_id)
 
     def react(self, repo: RepoRef, comment_id: int, content: Reaction) -> Actor:
-        """React to a comment, unless the reaction exists already. Returns the account that reacted: the App's bot."""
+        """React to a comment, unless the reaction exists already. Returns the account that reacted."""
         method = self._api.rest.reactions.create_for_issue_comment
         data = self._ask(f"react to comment {comment_id} in {repo}", repo, method, comment_id, content=content)
         return convert.actor(data.get("user"))
@@ -210,7 +210,6 @@ class RepoClient:
         existing = self._ask(operation, repo, rest.list_for_issue_comment, comment_id, content=content, per_page=PAGE)
         own = next((data["id"] for data in existing if convert.actor(data.get("user")) == who), None)
         if own is not None:
-            # The reaction may be gone by now.
             with suppress(NotFound):
                 self._send(operation, repo, rest.delete_for_issue_comment, comment_id, own)
 
@@ -284,6 +283,7 @@ class RepoClient:
         except NotFound as problem:
             if problem.status in (404, 410):
                 raise
+            # The status is a redirect.
             moved = problem
         present = self.repository(repo).ref
         if present.key == repo.key:
@@ -294,7 +294,7 @@ class RepoClient:
 def _cached(
     method: Callable[Concatenate[RepoClient, P], T], uncached_if: Callable[[T], Any] | None = None
 ) -> Callable[Concatenate[ThreadClient, P], T]:
-    """Cache a reading method's answers, except those for which `uncached_if` is true. Cached ones get `cached_at`."""
+    """Cache a reading method's answers, except those for which `uncached_if` is true. Reused ones get `cached_at`."""
     tool, signature = f"github.{method.__name__}", inspect.signature(method)
     keep = None if uncached_if is None else lambda result: not uncached_if(result)
 

@@ -75,9 +75,9 @@ class SimilarIssues:
 
 
 def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
-    """Ask GitHub for similar issues, by GitHub's own threshold: nobody knows the scale on which to choose another.
+    """Ask GitHub for similar issues, by GitHub's own threshold: the scale for choosing another is unknown.
 
-    Where GitHub does not rank issues, it refuses, or returns issues without its judgement. Then do not ask for a day.
+    Where GitHub does not rank issues, it refuses, or returns issues without judgement. Then do not ask again for a day.
     """
     feature = f"similar issues in {repo.key}"
     if feature in api.switched_off:
@@ -110,7 +110,7 @@ def _likeness(item: dict[str, Any]) -> Likeness:
     return Likeness(score if known else None, str(item["confidence"]), item.get("likely_duplicate") is True)
 
 
-# The count reveals a missing permission: GitHub then refuses the count, but answers the search with an empty list.
+# The count reveals a missing permission: without it, GitHub refuses the count, while a search only finds nothing.
 _DISCUSSIONS = """query Discussions($owner: String!, $name: String!%s) {
   repository(owner: $owner, name: $name) { discussions(first: 1) { totalCount } }
 %s
@@ -139,8 +139,8 @@ class FoundDiscussions:
 def search_discussions(api: Api, repo: RepoRef, texts: Sequence[str]) -> FoundDiscussions:
     """Search for each of the `texts`, which are plain words, in a single request.
 
-    A missing permission, or a server without discussions, becomes a `reason`; other failures raise. If GraphQL fails to
-    read a single discussion, the result has the other discussions.
+    A missing permission, or another error in GraphQL's answer, becomes a `reason`; a failed request raises. If GraphQL
+    fails to read a single discussion, the result has the other discussions.
     """
     declared = "".join(f", $t{i}: String!" for i in range(len(texts)))
     searches = "\n".join(
@@ -185,7 +185,7 @@ def _discussion(node: Mapping[str, Any]) -> Issue:
 
 
 PHRASES = ("duplicates not", "duplicates mute", "dup not", "dup mute")
-"""Phrases that find the commands `not` and `mute`, with either prefix. GitHub itself keeps no record of them."""
+"""Phrases that find the commands `not` and `mute`, with either prefix. GitHub keeps no record of commands."""
 
 # Issues on a page, and the most comments of each issue.
 _PAGE, _COMMENTS = 25, 100
@@ -225,7 +225,7 @@ class Thread:
 def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
     """The threads that have commands and were changed at `since` (ISO 8601; empty for all) or later.
 
-    Latest change first for each of PHRASES, each thread once. Raises GitHubError, RateLimited, Unavailable.
+    For each of PHRASES the latest change first; each thread once. Raises GitHubError, RateLimited, Unavailable.
     """
     operation = f"search the comments of {repo} for commands"
     phrases = {f"s{i}": phrase for i, phrase in enumerate(PHRASES)}
@@ -255,13 +255,13 @@ def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
 
 
 def _search(repo: RepoRef, phrase: str, since: str, until: str) -> str:
-    # Latest change first: an issue changed meanwhile moves to the front. Later pages may repeat others, but skip none.
+    # Latest change first: an issue changed meanwhile moves to the front, so later pages repeat some, but skip none.
     changed = f" updated:{since or '*'}..{until or '*'}" if since or until else ""
     return f'repo:{repo} is:issue in:comments "{phrase}"{changed} sort:updated-desc'
 
 
 def _query(after: Mapping[str, object]) -> str:
-    """One request for these searches. Search `s0` has the variables `qs0` (its query) and `as0` (its cursor)."""
+    """A request for the searches in `after`. Search `s0` has the variables `qs0` (its query) and `as0` (its cursor)."""
     declared = ", ".join(f"$q{name}: String!, $a{name}: String" for name in after)
     searches = "\n".join(
         f"  {name}: search(type: ISSUE, query: $q{name}, first: {_PAGE}, after: $a{name}) {{ ...found }}"

@@ -63,7 +63,6 @@ class _TokenClient(AppClient):
         return AppInfo(login.removesuffix("[bot]") if login.endswith("[bot]") else "", {}, ())
 
     def installation_of(self, repo: RepoRef) -> int:
-        """Always INSTALLATION."""
         return INSTALLATION
 
 
