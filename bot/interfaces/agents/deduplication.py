@@ -38,7 +38,7 @@ Embed = Callable[[Sequence[str]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """The groups, also those of one entry. `apart` holds the positions of contradicting pairs of `entries` (D5a)."""
+    """The groups, also those of one entry. `apart`: pairs of positions that only a contradiction separates (D5a)."""
 
     entries: tuple[PlaybookEntry, ...]
     groups: tuple[Group, ...]
@@ -65,7 +65,7 @@ def deduplicate(
     """Find the entries of a playbook to merge, without changing the playbook.
 
     `embed` turns a list of texts into an array of vectors, one row for each text. Without `embed`, the `model` (a name
-    in `vectors.MODELS`) does so, or else the best installed model. Without `threshold`, the variable in `environ`
+    in `vectors.MODELS`) does so, or else the best installed model. Without `threshold`, VARIABLE in `environ`
     decides, else the model's own threshold (D4). `slugs` is the order of the sections. Raises MalformedPlaybook,
     InvalidArgument, ValueError for wrong vectors, and the model's errors.
     """
@@ -96,9 +96,9 @@ def _separate_contradictions(
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
     """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
-    In each old group, the entries that contradict none form new groups. The others form groups among themselves: one
-    after the other, each joins the groups that hold an entry similar to it, but none that `_must_stay_apart` forbids. A
-    label is the lowest position in the entry's group; `vectors` has one row for each entry.
+    In each old group, the entries without a contradiction are grouped anew. The rest form groups among themselves: one
+    after the other, each entry joins all groups that hold a similar one, unless `_must_stay_apart` forbids it.
+    A label is the lowest position in the entry's group; `vectors` has one row for each entry.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -165,7 +165,7 @@ def run(playbook: Any, threshold: float | None, embed: Embed | None, slugs: Sequ
 
 
 def choose_threshold(explicit: float | None, environ: Mapping[str, str], default: float) -> float:
-    """D4: `explicit`, else the variable, else `default`; clamped to [0, 1]. Reports and ignores an invalid variable."""
+    """D4: `explicit`, else VARIABLE, else `default`; clamped to [0, 1]. Reports and ignores an invalid variable."""
     if explicit is not None:
         # Accept NumPy's numbers too, but not a bool, which Python counts as a number.
         try:

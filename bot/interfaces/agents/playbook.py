@@ -74,7 +74,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
-    """All entries (D1): first the sections in `slugs`, in that order, then the other sections in the playbook's order.
+    """All entries (D1): first the sections in `slugs`, in that order, then the others in the playbook's order.
 
     Raises MalformedPlaybook, also for a list or entry that occurs in two places: changing one would change the other.
     """
@@ -109,7 +109,7 @@ def apply(playbook: dict[str, Any], entries: Sequence[PlaybookEntry], groups: Se
 
 
 def complain(text: str, problem: Exception | None = None) -> None:
-    """Write one line to stderr, as logging may not be set up. Never raises, even if stderr is closed."""
+    """Write one line to stderr, as logging may not be set up. Never raises, even if stderr or `str(problem)` fails."""
     with contextlib.suppress(Exception):
         text = text if problem is None else f"{text}: {problem}"
     with contextlib.suppress(Exception):

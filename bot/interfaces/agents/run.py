@@ -14,7 +14,7 @@ SECTION_SLUGS: Sequence[str] = (
     "PROJECT CONTEXT",
     "OTHERS",
 )
-"""The default order of sections, which decides which entry of a group comes first. Programs may set their own."""
+"""The order of sections, which decides which entry of a group comes first. Programs may replace it in this module."""
 
 
 def run_deduplication(

@@ -26,7 +26,7 @@ _PIECE = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class ShippedModel:
+class KnownModel:
     """A model that Doppel knows. `threshold` is in [0, 1]. `make` makes the model without loading it."""
 
     name: str
@@ -35,16 +35,16 @@ class ShippedModel:
     make: Callable[[], SentenceModel | WordLlama]
 
 
-MODELS: Mapping[str, ShippedModel] = {
-    "all-MiniLM-L6-v2": ShippedModel(
+MODELS: Mapping[str, KnownModel] = {
+    "all-MiniLM-L6-v2": KnownModel(
         "all-MiniLM-L6-v2", "sentence_transformers", DEFAULT_THRESHOLD, lambda: SentenceModel("all-MiniLM-L6-v2")
     ),
-    "wordllama": ShippedModel("wordllama", "wordllama", 0.78, WordLlama),
+    "wordllama": KnownModel("wordllama", "wordllama", 0.78, WordLlama),
 }
 """The models by name, the best first."""
 
 
-def choose_model(name: str | None) -> ShippedModel:
+def choose_model(name: str | None) -> KnownModel:
     """The model of that name; without a name, the best installed model. Raises EmbeddingError, InvalidArgument."""
     if name is not None and name not in MODELS:
         raise InvalidArgument("model", f"{name!r} is not one of: {', '.join(MODELS)}")
