@@ -121,7 +121,6 @@ def make_dashboard(dashboard: Dashboard) -> Blueprint:
     )
     for path, name, method, view in table:
         shown = routes.for_triage(view) if path.startswith(here) else view
-        # Accept a slash at the end, too.
         pages.add_url_rule(path, name, shown, methods=[method], strict_slashes=False)
     return pages
 

@@ -123,7 +123,7 @@ class SignInPages:
         return answer
 
     def callback(self) -> Page:
-        """Exchange the code that GitHub adds when it sends the person back."""
+        """Begin a session with the code that GitHub adds when it sends the person back."""
         state, _, following = request.cookies.get(STATE_COOKIE, "").partition(".")
         if not state or not hmac.compare_digest(state.encode(), request.args.get("state", "").encode()):
             return render_template("dashboard/problem.html", problem="This sign-in did not begin here."), 400
@@ -155,7 +155,7 @@ class SignInPages:
 
 
 def _back() -> str:
-    """The address to which GitHub sends the person back; the manifest must list it."""
+    """The address to which GitHub sends the person back; the App's manifest must list it."""
     return root_url() + url_for("dashboard.callback")
 
 

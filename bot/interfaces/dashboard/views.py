@@ -172,7 +172,7 @@ def _day(moment: datetime) -> float:
 
 
 def _years(first: float, last: float) -> range:
-    """The years that begin between two days (since 1970); if more than `_YEARS`, only every second, third …"""
+    """The years that begin between two days, counted from 1970; if more than `_YEARS`, only every second, third …"""
     begin, end = (datetime.fromtimestamp(day * 86_400, UTC).year for day in (first, last))
     return range(begin + 1, end + 1, max(1, -(-(end - begin) // _YEARS)))
 

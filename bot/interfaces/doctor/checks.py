@@ -55,7 +55,7 @@ def credentials(settings: Settings) -> Iterator[Finding]:
     path, parts = credentials_file(settings.home), ", ".join(parts_of_an_app())
     if parts and os.access(path, os.F_OK):
         says = f"{path} is not read, since the environment or .env has {parts}: an App comes from one place"
-        mend = "Take them away for the App that was set up in the browser, or the file where it is not that one."
+        mend = "Take them away to use the App that was set up in the browser; otherwise delete the file."
         yield warning("app.env", says, mend)
     if bool(settings.client_id) != bool(settings.client_secret):
         says = "off, since only one of GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET is set"
@@ -191,7 +191,7 @@ def _webhook(settings: Settings, app: AppClient) -> Finding:
     where = "the channel" if channel else url
     attempts = list(app.deliveries(most=MOST_READ))
     taken = {attempt.guid for attempt in attempts if attempt.taken}
-    # Each delivery's newest attempt counts. GitHub lists it first; in reverse, it replaces the others.
+    # Keep each lost delivery's newest code. GitHub lists the newest attempt first; in reverse, it replaces the others.
     lost = {attempt.guid: attempt.status_code for attempt in reversed(attempts) if attempt.guid not in taken}
     if not lost:
         return well("webhook", f"GitHub delivers to {where}")
@@ -201,7 +201,7 @@ def _webhook(settings: Settings, app: AppClient) -> Finding:
         REFUSED_SIGNATURE: "WEBHOOK_SECRET here must be the secret on the App's page on GitHub.",
         0: "GitHub must reach that address, and the web process must run there.",
     }.get(code, "See Advanced on the App's page for what was answered, and the log for why.")
-    again = "What was missed is then asked for by itself, as docs/operations.md says (A delivery is lost)."
+    again = "Doppel then requests what was missed, as docs/operations.md says (A delivery is lost)."
     return warning("webhook", f"{failed}, {f'mostly with {code}' if code else 'without an answer'}", f"{mend} {again}")
 
 
