@@ -49,7 +49,7 @@ def _database(
             finding = well(subject, f"{name} is not there yet; the first start makes it")
         else:
             with write(engine) as connection:
-                # A role of PostgreSQL may lack the right to create tables, or to write those of another owner.
+                # Try and undo both: a PostgreSQL role may lack the right to create tables or write another owner's.
                 table.create(connection, checkfirst=True)
                 connection.execute(sa.delete(table).where(sa.false()))
                 connection.rollback()
@@ -64,7 +64,7 @@ def _database(
         finding = broken(subject, f"{name} cannot be used ({why(problem)})", mend)
     yield finding
     try:
-        # Another process may keep this one from writing, but not from reading.
+        # Read even if writing failed: another process may block only writing.
         if not missing and sa.inspect(engine).has_table(table.name):
             yield from content(engine)
     except (sa.exc.SQLAlchemyError, OSError, QueueUnavailable) as problem:

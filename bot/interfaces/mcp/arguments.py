@@ -39,8 +39,8 @@ Sources = Annotated[tuple[str, ...], Field(description="Only what these found, s
 def session_of(context: Context[str, Any]) -> str | None:
     """The caller's session; None if unknown, as for HTTP requests without a session.
 
-    A connection without HTTP gets an id from the server's `lifespan`. Over HTTP, the SDK has checked the id in the
-    header, except in the "modern" versions of the protocol, which have no sessions.
+    A connection without HTTP gets an id from the server's `lifespan`. Over HTTP, the SDK has checked that the id in the
+    header is a session's; the "modern" versions of the protocol have no sessions.
     """
     if context.headers is None:
         return context.request_context.lifespan_context

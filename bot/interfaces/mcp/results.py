@@ -23,7 +23,7 @@ EXCERPT, GLANCE = 300, 100
 BYTES_PER_CANDIDATE = 600
 """The target size of an answer, in bytes per candidate (at least five are counted): a model pays for every token."""
 _TITLE, _REASON = 150, 120
-# (characters of each text, reasons of each candidate): the first step that keeps to the target size, or else the last.
+# Characters of each text, reasons of each candidate. An answer takes the first step that is short enough, or the last.
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 
@@ -32,7 +32,7 @@ Line = Annotated[str, BeforeValidator(lambda text: clean(text, _LINE_MAX) if isi
 
 
 class Lean(BaseModel):
-    """An object without blank optional fields: a model pays for every token."""
+    """An object that leaves out its blank optional fields."""
 
     @model_serializer(mode="wrap")
     def _without_blanks(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -214,7 +214,7 @@ class BacklogMember(BacklogEntry):
 
 
 class BacklogGroup(Lean):
-    """Issues that may report the same thing, by age, and sums over the group; `closable` counts the open members."""
+    """Issues that may report the same thing, oldest first, and their sums; `closable` counts the open members."""
 
     original: BacklogEntry
     members: list[BacklogMember]
@@ -268,7 +268,7 @@ class BacklogAnswer(ToolAnswer):
 
 
 class MergeResult(BaseModel):
-    """A surviving entry and the absorbed ones. `through` names the entry that links an absorbed one to the group."""
+    """A playbook's entry and those it absorbed. `through` names the entry that links an absorbed one to the group."""
 
     name: str
     section: str

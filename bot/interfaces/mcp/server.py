@@ -45,6 +45,7 @@ def _lean(schema: Any, parts: dict[str, Any], *, defaults: bool) -> Any:
         for name, value in schema.items()
         if not _is_redundant(name, value, schema, defaults)
     }
+    # Drop null: callers leave out optional arguments, and answers leave out blank fields.
     kinds = [kind for kind in lean.get("anyOf", ()) if kind != {"type": "null"}]
     if len(kinds) == 1:
         del lean["anyOf"]
@@ -101,7 +102,7 @@ class BearerToken:
 
 
 def application(server: MCPServer[str], token: str, host: str) -> ASGIApp:
-    """The server at PATH, for a listener on `host`; if that is a loopback address, refuse other `Host` names."""
+    """The server at PATH, for a listener on `host`. On a loopback address, the SDK refuses other `Host` names."""
     return BearerToken(server.streamable_http_app(streamable_http_path=PATH, host=host), token)
 
 
@@ -122,7 +123,7 @@ async def _connection(_server: MCPServer[str]) -> AsyncIterator[str]:
 async def _offer_sessions(ctx: ServerRequestContext[str, Any], call_next: CallNext) -> HandlerResult:
     """Over HTTP, refuse the latest protocol's first request, so that clients fall back to the version before.
 
-    The latest protocol has no sessions, and the tracker recognises repeated calls only within a session.
+    The latest protocol has no sessions, and `Tools` recognises repeated calls only within a session.
     """
     if ctx.method == "server/discover" and ctx.request is not None:
         raise MCPError(METHOD_NOT_FOUND, "This server prefers sessions: use initialize.")
@@ -136,9 +137,8 @@ async def _shorten_answers(ctx: ServerRequestContext[str, Any], call_next: CallN
         for tool in result["tools"]:
             taken, given = tool["inputSchema"], tool["outputSchema"]
             tool["description"] = cleandoc(tool["description"])
-            # Callers may omit optional arguments, but not send null.
             tool["inputSchema"] = _lean(taken, taken.get("$defs", {}), defaults=True) | {"additionalProperties": False}
-            # No defaults, since answers leave out blank optional fields.
+            # No defaults: a missing field of an answer is blank.
             tool["outputSchema"] = given and _lean(given, given.get("$defs", {}), defaults=False)
     if isinstance(result, dict) and ctx.method == "tools/call" and "structuredContent" in result:
         text = json.dumps(result["structuredContent"], ensure_ascii=False, separators=(",", ":"))

@@ -79,7 +79,7 @@ class Tools:
     """Each public method is a tool, with its docstring as description.
 
     `open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
-    `open_known` opens a repository with its settings, and its index or GitHub's searches. Its argument `issues`
+    `open_known` opens a repository with its settings, and its index or GitHub's searches. The argument `issues`
     estimates how many issues the repository has, for a host that has not counted them.
     `open_scan` takes a repository's id and whether to include closed issues. It gives the scan, a function that matches
     issues, and the repository's threshold for "likely"; None without a complete index. `open_known` and `open_scan` run
@@ -318,7 +318,7 @@ class Tools:
         return client if call.session is None else client.thread(_thread_of(call.session), fresh=call.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:
-        """When somebody last changed the issues of a call (T6). Each issue costs a conditional request."""
+        """When a call's issues last changed (T6); None if it names none. Each issue costs a conditional request."""
         numbers = [arguments[name] for name in ("number", "other") if name in arguments]
         if not numbers:
             return None
@@ -351,7 +351,7 @@ def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft
 
 
 def _thread_of(session: str) -> str:
-    """The name of the thread under which the client remembers a session's reads."""
+    """The key under which the client remembers a session's reads."""
     return f"mcp {session}"
 
 
