@@ -37,7 +37,7 @@ _QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE)
 class QueueState:
     """The state of the queue, without the workers' scheduled tasks.
 
-    By queue and state, `jobs` counts the jobs, and `ages` has the age of the oldest in seconds. The states: `waiting`,
+    For each queue and state, `jobs` has the number of jobs, `ages` the age of the oldest in seconds. States: `waiting`,
     `delayed` until a time, `again` (delayed after a failure), `running`. `dead` counts dead letters, `workers` the
     workers with a valid lease. `heartbeat` is the age in seconds of the newest lease; None without a worker.
     """
@@ -56,7 +56,7 @@ class QueueState:
 def read_queue_state(engine: sa.Engine) -> QueueState:
     """Read the state from the queue's database, whose table must exist. Raises QueueUnavailable."""
     now = database_time(engine)
-    # The column says `waiting` for three of these states; time and failures tell them apart.
+    # The column `state` says `waiting` for three of the states; time and failures tell them apart.
     derived_state = sa.case(
         (jobs.c.state == "running", "running"),
         (jobs.c.run_after <= now, "waiting"),
@@ -82,7 +82,7 @@ def read_queue_state(engine: sa.Engine) -> QueueState:
 
 def heartbeats(engine: sa.Engine) -> list[float]:
     """How many seconds ago each worker renewed its lease. Raises QueueUnavailable."""
-    # Each renewal makes a lease end LEASE seconds later.
+    # A lease ends LEASE seconds after its renewal.
     age = database_time(engine) - (jobs.c.lease_until - LEASE)
     with named_failures(), engine.connect() as connection:
         ages = connection.execute(sa.select(age).where(state("running"), jobs.c.queue == WORKERS)).scalars()

@@ -1,7 +1,7 @@
 """Registers the App: finds GitHub's addresses, makes the manifest, and writes the file with the credentials.
 
-The file `app.env` in the data directory has the form of `.env`, and `bot.platform.settings` reads it after the
-environment and `.env`. https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+The file `app.env` in the data directory is like `.env`. `bot.platform.settings` reads it unless the environment or
+`.env` has part of an App. https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class GitHubServer:
 
 @dataclass(frozen=True, slots=True)
 class AppChoices:
-    """A person's choices. GitHub delivers to `hook`; if that is a channel such as smee.io's, `proxy` is the same."""
+    """A person's choices. GitHub delivers to `hook`. For a channel such as smee.io's, `proxy` is the same address."""
 
     name: str
     organization: str

@@ -46,7 +46,7 @@ class SetupBackend:
 
     `convert` exchanges a code for credentials; it takes the code, the address of GitHub's API, and the channel.
     `slug_of_app` asks GitHub for the App's name; None before an App exists. `arrived` says whether GitHub has delivered
-    anything. `lasting`: files survive a restart; if not, the page shows the credentials for the host's settings.
+    anything. `lasting`: files survive a restart; if not, the page shows the credentials for a person to copy.
     """
 
     settings: Settings
