@@ -23,7 +23,7 @@ ISSUE = re.compile(
     r"https?://([^/\s]{1,100})/(?:api/v3/)?(?:repos/)?([^/\s]{1,40}/[^/\s]{1,100})/(?:issues|pulls?|discussions)/([0-9]{1,12})"
     r"(?:[/?#]\S*)?"
 )
-"""The address of an issue, pull request or discussion, as a page or in the API: host, `owner/repo`, number."""
+"""The address of an issue, pull request or discussion, as a page or in the API. Groups: host, OWNER/REPO, number."""
 
 # A host's name or IPv6 address, perhaps with a port (`[::1]:3000`), in characters that are safe in headers and pages.
 _SITE = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
@@ -57,7 +57,7 @@ def is_server(api_url: str) -> bool:
 
 
 def is_enterprise(api_url: str) -> bool:
-    """Whether this is the API of an Enterprise Server or of NAME.ghe.com. redirect.github.com leads to neither."""
+    """Whether this is the API of an Enterprise Server or of NAME.ghe.com."""
     return is_server(api_url) or host_of(urlsplit(api_url).netloc).endswith(ENTERPRISE_HOSTS)
 
 

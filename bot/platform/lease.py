@@ -1,4 +1,4 @@
-"""A fence for writes: each write first checks that the worker still holds the lease of its thread's job.
+"""A fence for writes: each write first checks that this worker still holds the lease of the current job.
 
 `bot.github` checks before every write to GitHub. Handlers and `bot.conversation` check before they store something
 about an issue: if somebody deleted the issue, another worker may meanwhile have erased its data.
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from bot.domain.errors import Overtaken
 
 TRUSTED = 5.0
-"""Seconds for which a check suffices before something is stored. Each check renews the lease, which writes to the
+"""For this many seconds after a check, storing needs no new one. Each check renews the lease, which writes to the
 queue's database: with a check each time, `bench.drain` handled 3 to 8% fewer events."""
 
 

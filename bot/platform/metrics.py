@@ -1,4 +1,4 @@
-"""Metrics that processes count and prometheus_client adds up; `bot/interfaces/monitoring/` has those from databases.
+"""Metrics that processes count and prometheus_client adds up; `bot/interfaces/monitoring/` reads others from databases.
 
 Labels are this program's own words: never a repository, person or installation, nor anything from an issue.
 """

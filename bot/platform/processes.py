@@ -1,7 +1,7 @@
 """Child processes: web and worker under a supervisor (`doppel serve`, the demo), and pools that end with their parent.
 
 If a child keeps exiting by itself, `Supervisor.check` raises an error, and the caller ends everything: a person must
-fix the cause. More deaths by signals are tolerated: poison jobs may kill workers until the queue gives them up.
+fix the cause. More deaths by signals are tolerated: a poison job kills its workers until the queue gives it up.
 """
 
 from __future__ import annotations
