@@ -35,7 +35,7 @@ _tracer = get_tracer("doppel")
 
 @contextmanager
 def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[Span]:
-    """A span of this thread's work. For the first span of a delivery in this process, pass its id as `delivery`."""
+    """A span of this thread's work. For a delivery's first span in this process, pass the delivery's id."""
     if isinstance(get_tracer_provider(), ProxyTracerProvider):
         # Nobody records traces, and real spans would take a tenth of a delivery's time.
         yield INVALID_SPAN
@@ -67,7 +67,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A delivery on its way in, or a job of the queue. Unknown fields are empty.
+    """A delivery on its way in, or a job of the queue; log lines name it. Unknown fields are empty.
 
     `delivery` is `X-GitHub-Delivery`, or our own id of a job that the bot made. `job` is the name of the event, such as
     `issues.opened`. `attempt` counts from 1. `arrived` is when the queue accepted the job, in seconds since 1970.
@@ -98,7 +98,7 @@ def working_on(work: Work) -> Iterator[None]:
 
 
 def with_context(function: Callable[P, T]) -> Callable[P, T]:
-    """Wrap a function for a pool's threads: each call runs in a copy of the context in which it was wrapped."""
+    """Wrap a function for a pool's threads: each call runs in a copy of the context in which `function` was wrapped."""
     here = copy_context()
 
     def run(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,6 +1,6 @@
-"""Reads the host's settings from the environment, `.env`, the set-up page's file, and the App's private key.
+"""Reads the host's settings (environment, `.env`, the set-up page's file) and the App's private key.
 
-One error names all wrong variables and how to mend them. Only commands that act as the App call `require_app`.
+One error names all wrong variables and how to mend them.
 """
 
 from __future__ import annotations
@@ -233,7 +233,7 @@ def variables(environ: Mapping[str, str], dotenv_path: Path | None) -> dict[str,
 def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> dict[str, str]:
     """Unknown variables that look like ours, each with the nearest known name ("" if none is near).
 
-    These are all unknown `DOPPEL_…`, and names in `.env` that nearly match one of ours.
+    Every unknown `DOPPEL_…` counts. Any other name counts if it is in `.env` and nearly matches one of ours.
     """
     known = [variable.name for variable in VARIABLES]
     here = dict(os.environ if environ is None else environ)
