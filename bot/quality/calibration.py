@@ -12,10 +12,10 @@ new threshold:
   support this move. People can judge such a comment wherever they see its candidates, for example on the dashboard.
 
 "Surely" means that Wilson's 95 % interval (1927) lies wholly below or above one half. A comment weighs 1 if somebody
-with triage access judged it, and one half if only the author did. The comments that support the move must weigh at
-least 6 together. Those of them within .05 of the new threshold must weigh at least 2, and more than the other comments
-there, so the threshold moves no further than the feedback reaches. One more wrong comment never lowers the threshold,
-and one more right comment never raises it; tests/calibration checks this.
+with triage access judged it, and one half if only the issue's author did. The comments that support the move must weigh
+at least 6 together. Within .05 of the new threshold they must weigh at least 2, and more than the opposing comments. So
+the threshold moves no further than the feedback reaches. One more wrong comment never lowers the threshold, and one
+more right comment never raises it; tests/calibration checks this.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _named(decision: Decision) -> tuple[Evidence, ...]:
 
 
 def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
-    """Points for confirmations, with weights such that several confirmations count no more than the heaviest."""
+    """Points for confirmations. Several together weigh as much as the heaviest confirmation."""
     confirmed = []
     for example in made:
         candidate = next((evidence for comment in comments if (evidence := comment.about(example.other))), None)
@@ -107,7 +107,7 @@ ENOUGH = 6.0
 """A move needs this weight: six comments judged by people with triage access, or twelve judged by authors."""
 
 AT_LEAST = 2.0
-"""A move needs this weight within STEP of the new threshold."""
+"""A move needs this weight within .05 (STEP) of the new threshold."""
 
 RIGHT = 0.5
 """At least half of the comments that people judge should be right."""
@@ -140,7 +140,7 @@ class CalibrationResult:
 
 
 def calibrate(points: Sequence[Point], usual: float) -> CalibrationResult:
-    """The threshold for a repository whose default threshold is `usual`."""
+    """The threshold for a repository with the default `usual`: the farthest that the feedback supports."""
     for threshold in reversed([step for step in STEPS if usual < step <= HIGHEST]):
         right, wrong = _between(points, usual, threshold)
         last_right, last_wrong = _between(points, max(usual, threshold - STEP), threshold)

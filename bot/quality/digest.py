@@ -27,7 +27,7 @@ _BOX = re.compile(r"^ {0,6}[-*] \[([ xX])\] <!-- ([1-9][0-9]{0,9}) ([1-9][0-9]{0
 Pair = tuple[int, int]
 
 SOMEBODY = "(somebody who can write here)"
-"""Stands for the person who ticked a box until the event with the login arrives. No login contains parentheses."""
+"""Stands for a person who ticked a box, until an event names the person. No login contains parentheses."""
 
 
 def checkbox(pair: Pair, same: bool, ticked: bool) -> str:
@@ -54,7 +54,7 @@ WEEK = 7 * 86_400.0
 
 
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
-    """The digest from `since` to `now`. Counts a year's feedback or more, also from before a reset of the threshold."""
+    """The digest from `since` to `now`. A year's feedback or more counts, even from before a reset of the threshold."""
     decisions = store.decisions.between(repo_id, since, now)
     feedback = feedback_since(store, repo_id, min(since, now - WINDOW), {decision.number for decision in decisions})
     spent = store.judgements.spent(repo_id, since, now)
@@ -195,8 +195,8 @@ def _lines(decisions: Iterable[Decision], feedback: Mapping[int, Sequence[Exampl
     """Each issue's line by number; `decisions` start with the earliest.
 
     An issue's line shows one decision: preferably one with feedback, then one that nobody asked for, then the last.
-    A digest shows how good the threshold is, but the answer to a command may list less likely candidates, or candidates
-    found by a person's own words.
+    The answer to a command says less about the threshold: it may list less likely candidates, or candidates found by a
+    person's own words.
     """
     lines: dict[int, DigestLine] = {}
     ranks: dict[int, tuple[bool, bool]] = {}

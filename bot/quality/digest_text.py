@@ -67,7 +67,7 @@ def standing_words(line: DigestLine, say: Messages, *, brief: bool = False) -> s
 class DigestView:
     """A digest and everything shown with it, such as the titles of its issues and the threshold in force.
 
-    `checked` is the time of writing; days are shown in its time zone. `ill` says what is wrong, if anything is.
+    `checked` is the time of writing; days are in its time zone. `ill` says what is wrong with the bot, if anything.
     """
 
     found: Digest
