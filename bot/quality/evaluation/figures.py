@@ -85,12 +85,12 @@ class Evaluation:
     """All figures of an evaluation.
 
     `issues` counts all issues, `arrivals` those that can be judged, and `asked` those that were sampled for the
-    evaluation. `silent` counts the sampled issues without a mark. `rr_intervals` has the interval of each RR@k, if
-    there are duplicates. `limits` maps each of SHARES, the shares of unmarked issues that may get a comment, to the
-    outcome at its threshold, and `caught_intervals` maps them to the interval of that outcome's `caught`. `curve` has
-    the outcomes at the thresholds of CURVE, and `at` the outcome at `min_confidence`. `unmarked` lists the likeliest
-    pairs without a mark, for somebody to read. `period` holds the times of the first and the last arrival. `monthly`
-    has an average month for each threshold, and `last_month` the MONTH up to the last arrival.
+    evaluation. `silent` counts the sampled issues without a mark. `rr_intervals[k]` is the interval of
+    `retrieval.rr[k]`, if there are duplicates. For each of SHARES, `limits` has the outcome at the lowest threshold at
+    which at most this share of the unmarked issues gets a comment, and `caught_intervals` the interval of that
+    outcome's `caught`. `curve` has the outcomes at the thresholds of CURVE, and `at` the outcome at `min_confidence`.
+    `unmarked` lists the likeliest pairs without a mark. `period` holds the times of the first and the last arrival.
+    `monthly` has an average month for each threshold, and `last_month` the MONTH up to the last arrival.
     """
 
     issues: int

@@ -59,7 +59,7 @@ class PastRecord:
 
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> PastRecord:
-        """The record from its `asdict` as JSON. Raises KeyError, TypeError or ValueError for a malformed row."""
+        """A record that `HistoryFile.add` wrote. Raises KeyError, TypeError or ValueError for a malformed row."""
         statements = (Statement(**fields | {"kind": StatementKind(fields["kind"])}) for fields in row["statements"])
         return cls(**{**row, "statements": tuple(statements)})
 
@@ -123,9 +123,9 @@ def _mark(event: Mapping[str, Any]) -> Statement:
 
 
 def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[IssueRow]:
-    """The rows in order of arrival, with `duplicate_of` only for certain duplicates.
+    """The rows in order of arrival, with `duplicate_of` only for certain duplicates. docs/evaluate.md has their fields.
 
-    GitHub says only who is a member today. A person who has closed another person's issue was a member at some time.
+    GitHub says only who is a member today. Whoever closed another person's issue was a member then (`maintainers`).
     """
     ordered = sorted(records, key=lambda one: (one.created_at, one.number))
     known = {one.number for one in ordered}
@@ -160,11 +160,11 @@ def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: R
 def conclusion(
     statements: Sequence[Statement], maintainers: Collection[str], *, closed_as_duplicate: bool
 ) -> tuple[bool, int | None]:
-    """Whether an issue is a duplicate, and the original's number (None: not known). The last statement counts.
+    """Whether an issue is a duplicate, and the original's number (None: not known). The last certain statement counts.
 
-    A plain statement by one of the `maintainers` counts even if that person is no member today. The removal of a mark
-    cancels earlier statements about the same original. If the issue was closed or labelled as a duplicate, a hint is
-    enough to name the original.
+    A plain statement (no guess) by one of the `maintainers` is certain even if that person is no member today. The
+    removal of a mark cancels a certain statement about the same original. If the issue was closed or labelled as a
+    duplicate, a hint is enough to name the original.
     """
     certain, original = False, None
     hint = None
@@ -244,7 +244,7 @@ class HistoryFile:
         return max((record.updated_at for record in self.records.values()), default="")
 
     def add(self, records: Iterable[PastRecord]) -> None:
-        """Append the issues that are new or have changed to the file, at once."""
+        """Append the new and changed issues to the file immediately."""
         changed = {one.number: one for one in records if self.records.get(one.number) != one}
         self._append({"issue": asdict(one)} for one in changed.values())
         self.records |= changed
@@ -299,7 +299,7 @@ def read_history(
 ) -> tuple[int, list[IssueRow]]:
     """Read the changed issues from GitHub; return the repository's id and its rows in order of arrival.
 
-    `home` is the folder with the histories; with `fresh` everything is read again. Calls `tell` with the numbers of
+    `home` is the data directory; with `fresh` everything is read again. Calls `tell` with the numbers of
     issues read (`completed`) and to read (`total`). Raises NotFound, Forbidden, RateLimited and Unavailable; the next
     call then continues the reading. Raises UserError as `HistoryFile` does.
     """

@@ -51,7 +51,7 @@ class RecordedQuestion:
     @property
     def tokens(self) -> tuple[int, int]:
         """The estimated numbers of input and output tokens."""
-        # An answer also has an entry for each control in the prompt, `copy` and `other`. Both are 0 without controls.
+        # The judge also answers about two controls, `copy` and `other` (see `Prompt`). The critic has none (0).
         entries = len(self.prompt.numbers) + bool(self.prompt.copy) + bool(self.prompt.other)
         return estimated_tokens(self.prompt.system) + estimated_tokens(self.prompt.user), TOKENS_OUT * entries
 
@@ -95,11 +95,11 @@ def _called_same(recorded: RecordedQuestion, said: Answers) -> list[JudgeIssue]:
 
 
 def verdicts(recorded: RecordedQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
-    """The verdicts on the candidates. With a `critic`, drop each "same", and add the critic's verdict, if any."""
+    """The verdicts on the candidates. With a `critic`, drop each "same"; the critic's verdict, if any, replaces it."""
     judged = dict(said.get(recorded.key, {}))
     for candidate in _called_same(recorded, said) if critic else ():
         del judged[candidate.number]
-        # Two questions about equal texts have the same key, so the answer may give the number of the other candidate.
+        # Two questions about equal texts have the same key, so the answer may have another candidate's number.
         for pair in said.get(critic_question(recorded, candidate).key, {}).values():
             judged[candidate.number] = pair
     return judged
@@ -241,7 +241,7 @@ def _tokens_and_cost(asked: Sequence[RecordedQuestion], price: Price) -> dict[st
 
 
 def outcome_with_as_many_comments(without_judge: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:
-    """The outcome without the judge, at the threshold that leads to about as many `comments` (weighted)."""
+    """The outcome without the judge, at the threshold that leads to about this (weighted) number of `comments`."""
     commented, threshold = 0.0, 1.0
     for one in sorted((one for one in without_judge if one.found), key=lambda one: -one.top):
         if commented >= comments:

@@ -1,4 +1,4 @@
-"""Renders an evaluation as Markdown: sentences first, then the tables. Pure."""
+"""Renders an evaluation as Markdown. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bot.quality.evaluation.measures import Id
 def evaluation_markdown(result: Evaluation, titles: Mapping[Id, str], *, of_file: bool) -> str:
     """The whole evaluation. `titles` has the issues' titles by id; `of_file` says whether a file was evaluated."""
     blocks = [words.basis(result), f"{words.finding(result)} {words.confidence(result)}"]
-    # The sentences below are about the discussed threshold. The configured one gets its own block if it is another.
+    # The sentences below are about the recommended threshold, if any. A different configured one gets its own block.
     if words.discussed_threshold(result) != result.at.cut:
         blocks.append(words.at_threshold(result, result.at))
     blocks.append(f"**{words.advice(result)}** {words.last_month(result)} {words.history(result)}")

@@ -26,7 +26,7 @@ SHARES = (0.01, 0.02, 0.05, 0.10)
 
 BINS = 10
 HIGH = 0.3
-"""The error from this confidence on has its own figure, `ece_high`. In `ece` it hides behind many candidates near 0."""
+"""The calibration error from this confidence on has its own figure: in the total, many candidates near 0 hide it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class ConfidenceCalibration:
     confidence may exceed the marked share, but a confidence below the marked share is an error. `ece` is the expected
     calibration error over ten equal bins (Naeini et al., AAAI 2015), and `ece_high` the error from HIGH on. `answers`
     and `answers_high` count the arrivals behind the two errors. `brier_skill` is 1 - (Brier score / Brier score of the
-    base rate); above 0, the confidence is better than a constant. A figure is None if there is no data for it.
+    base rate); above 0, the confidence is better than a constant. `ece_high` and `brier_skill` are None without data.
     """
 
     answers: int
@@ -112,7 +112,7 @@ class ThresholdOutcome:
     `right` counts the comments that name a marked original, and `precision` is the share of such comments (None without
     comments). `said` is the expected number of comments whose first candidate is the same report: the sum of the first
     candidates' confidences. `wrong` counts the comments that name only issues that people called different, `bothered`
-    those on unmarked issues. `caught` is the share of marked duplicates whose comment names an original, and
+    the comments on unmarked issues. `caught` is the share of marked duplicates whose comment names an original, and
     `false_alarms` the share of unmarked issues with a comment, right or wrong.
     """
 
@@ -232,7 +232,7 @@ class Unmarked:
 
 
 def likeliest(judged: Iterable[JudgedArrival]) -> tuple[Unmarked, ...]:
-    """Up to `LISTED` unmarked issues whose first candidate has at least `LEAST_LISTED`, likeliest and latest first.
+    """Up to `LISTED` unmarked issues whose first candidate has at least `LEAST_LISTED`, likeliest first.
 
     Leaves out pairs that people have called different: nobody needs to read such a pair again.
     """

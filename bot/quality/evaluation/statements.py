@@ -35,8 +35,8 @@ class StatementKind(StrEnum):
 class Statement:
     """`of` is the original's number; None if the original is not visible or belongs to another repository.
 
-    A hint has `by`, a login, if it is a plain statement by a person who is no member today. If that person turns out
-    to have been a member, the statement counts like `SAYS`.
+    A plain statement (no guess) by a person who is no member today is a hint, and `by` is the person's login. If the
+    person turns out to have been a member, the statement counts like `SAYS`.
     """
 
     kind: StatementKind
@@ -100,7 +100,7 @@ def read_comment(
 ) -> Statement | None:
     """The comment's statement about its issue; None without such a statement, and for a denial.
 
-    Guesses are hints, and so are plain statements by people who are not members, which keep `by`, the login. The first
+    Guesses are hints. Plain statements by people who are not members are hints, too, and keep the login `by`. The first
     of several claims counts. If the commenter closes the issue with the comment (`closing`), guesses are certain too,
     and "a duplicate" means the one issue that the comment refers to. A bare reference in a closing comment is a hint.
     """

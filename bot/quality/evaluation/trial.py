@@ -26,7 +26,7 @@ WARM = 0.2
 class Labels:
     """The marks of a file.
 
-    `group` maps each issue to one issue of its group, whose issues report the same thing. `marked` issues are called
+    `group` maps each issue to one that stands for all issues that report the same thing. `marked` issues are called
     duplicates; `doubtful` issues may be duplicates of an unknown issue; `named` issues name their original in their
     text. `astray` holds, by issue, each `duplicate_of` that is not the id of another issue in the file.
     """
@@ -118,7 +118,7 @@ Found = tuple[tuple[Id, float], ...]
 
 
 def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
-    """The positions to ask about, with the number of arrivals each represents: all, or a seeded sample of `size`.
+    """The positions to ask about (all, or a seeded sample of `size`), each with the number of arrivals it represents.
 
     Duplicates are rare, but most figures depend on them. So a third of a sample are duplicates, if the file has enough
     duplicates and enough other issues.
