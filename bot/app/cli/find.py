@@ -21,7 +21,7 @@ from bot.platform.local import plain
 from bot.platform.settings import Settings
 
 if TYPE_CHECKING:
-    from bot.quality.known_issues import CommentPreview, KnownRepository
+    from bot.quality.known_repository import CommentPreview, KnownRepository
 
 _CONFIDENCE = (
     f"The least probability that a candidate is the same issue [default: none; the bot needs {MIN_CONFIDENCE}]."

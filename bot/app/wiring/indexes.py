@@ -22,7 +22,7 @@ from bot.github.repository import RepoClient
 from bot.platform.call_tracker import get_tool_call_tracker
 from bot.platform.settings import Settings
 from bot.quality.calibration import Threshold, threshold_in_force
-from bot.quality.known_issues import KnownRepository
+from bot.quality.known_repository import KnownRepository
 from bot.quality.scanning.scan import BacklogMatcher, MatchMany, Scan, match_in_processes
 from bot.search.embedding.local_models import TextModel
 from bot.search.finder import Finder, TemporaryIndexes, finder_settings, further_sources

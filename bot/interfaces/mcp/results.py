@@ -13,7 +13,7 @@ from bot.domain.entities import Issue
 from bot.domain.likelihood import Likelihood, likelihood
 from bot.domain.report import Candidate, Report
 from bot.interfaces.agents.deduplication import Merge
-from bot.quality.known_issues import CommentPreview
+from bot.quality.known_repository import CommentPreview
 from bot.quality.scanning.groups import DuplicateGroup, ScanResult
 
 _LINE_MAX = 1_000

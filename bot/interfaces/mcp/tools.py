@@ -53,7 +53,7 @@ from bot.interfaces.mcp.results import (
 )
 from bot.platform.call_rules import ToolRule, equal
 from bot.platform.call_tracker import ToolCallTracker
-from bot.quality.known_issues import KnownRepository
+from bot.quality.known_repository import KnownRepository
 from bot.quality.scanning.groups import THRESHOLD
 from bot.quality.scanning.scan import LEAST, MatchMany, Scan
 from bot.search.finder import FindOptions

@@ -24,8 +24,8 @@ SHADOW = "mode: shadow"
 class CommentPreview:
     """The comment that the bot would post on an issue unasked, under the repository's settings.
 
-    `named` holds the candidates at or above `threshold`. From `likely` on, the comment calls them likely. `silence`
-    says why the bot would not post the comment, and is empty if the bot would post it.
+    `named` holds the candidates at or above `threshold`; those at or above `likely` are called likely. `silence` says
+    why the bot would not post the comment, and is empty if the bot would post it.
     """
 
     named: tuple[Candidate, ...]
@@ -70,7 +70,7 @@ class KnownRepository:
         return replace(options, **self._verdict_options(target), named=named_by(target), show_named=True)
 
     def comment_preview(self, target: Issue, gathered: Gathered) -> CommentPreview:
-        """The comment that the bot would post if the issue were opened now (P6); `gathered` is as in `Finder.find`."""
+        """The comment that the bot would post if the issue were opened now (P6). `gathered`: the sources' results."""
         config, threshold = self.settings.config, self.threshold().value
         options = replace(bot_options(config, target, threshold, **self._verdict_options(target)), explained=False)
         report = self.finder.find(target, options, gathered)
