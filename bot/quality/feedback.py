@@ -15,7 +15,7 @@ def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
     """People's decisions on the pairs of a repository's issues, from all kinds of feedback."""
     signals = store.signals.deciding(repo_id)
     verdicts = store.verdicts.since(repo_id, 0.0)
-    # A reaction (without `other`) judges the pairs that the comment names. Only the bot's decision knows these pairs.
+    # A reaction has no `other`. It judges the pairs that the comment names, which the bot's decisions store.
     decisions = store.decisions.of_issues(repo_id, {one.number for one in signals if not one.other})
     return decide_pairs(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
 
@@ -28,7 +28,7 @@ Pair = tuple[int, int]
 class Decided:
     """The pairs that people called the `same` or `different`.
 
-    `originals` maps duplicates to originals: the earlier issue of a pair, or the issue that an `of` command named.
+    `originals` maps duplicates to originals: the earlier issue of a pair, or the issue that `/duplicates of` named.
     """
 
     same: frozenset[Pair] = frozenset()
@@ -49,7 +49,7 @@ def pair_of(one: int, other: int) -> Pair:
 def decide_pairs(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
     """The decisions that follow from all examples. `closed_for` maps issues closed by commands to their originals."""
     decisive: dict[Pair, Example] = {}
-    # A pair's weightiest example decides; of equal weights the latest; of simultaneous ones "different".
+    # A pair's weightiest example decides; of equal weights, the latest; at the same time, the one for "different".
     for example in sorted(made, key=lambda example: (example.weight, example.at, not example.same)):
         decisive[pair_of(example.number, example.other)] = example
     same = frozenset(pair for pair, example in decisive.items() if example.same)
@@ -94,9 +94,9 @@ def examples(
 ) -> list[Example]:
     """All feedback from `since` on as labelled pairs, earliest first. Leaves out feedback without weight.
 
-    A reaction judges the issues that the comment named at that time: those of the last earlier decision to comment. An
-    example's `number` is the issue for which the bot found the other issue, even if people gave the feedback on that
-    other issue. Of several `of` commands on an issue, the last counts. The caller leaves out retracted feedback.
+    A reaction judges the issues that the bot's comment named at that time. An example's `number` is the issue for which
+    the bot found the other issue, even if people gave the feedback on that other issue. Of several `of` commands on an
+    issue, the last counts. The caller leaves out retracted feedback.
     """
     by_number: dict[int, list[Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -130,9 +130,9 @@ def _valid_verdicts(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
 
 
 def _on_commented_issue(signal: FeedbackSignal, by_number: Mapping[int, Sequence[Decision]]) -> FeedbackSignal:
-    """The signal, with its issues swapped if the bot found `number` for `other`, but not `other` for `number`.
+    """The signal. Its issues are swapped if `number` was a candidate for `other`, and not the other way round.
 
-    People can close an earlier issue in favour of a later one on which the bot commented, or give `not` on the earlier
+    People can close an earlier issue in favour of a later one on which the bot commented, or say `not` on the earlier
     issue.
     """
     here, there = by_number.get(signal.number, ()), by_number.get(signal.other, ())
@@ -169,7 +169,7 @@ def _examples_of_reaction(signal: FeedbackSignal, before: Sequence[Decision]) ->
 
 def _verdict_signal(verdict: UserVerdict) -> FeedbackSignal:
     same = verdict.kind is UserVerdictKind.OF
-    # An earlier version allowed `of` only with triage access, and did not store the role.
+    # An earlier version stored no role. It allowed `of` only with triage access, but `not` to the author, too.
     default_role = Role.TRIAGE if same else Role.AUTHOR
     role = Role(verdict.details.get("who", default_role))
     return FeedbackSignal(

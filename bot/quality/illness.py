@@ -1,7 +1,7 @@
 """Finds the repositories in which the bot is ill: the last check failed, or new issues are not checked.
 
 Every half hour the bot indexes new issues even if their deliveries never arrived, so the index shows issues that the
-bot has not checked. The digest and the metrics report an illness.
+bot has not checked.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
     newest = newest.order_by(indexed_issues.c.number.desc()).limit(1)
     query = sa.select(
         id_column,
-        # Without any decision, count from the time when the repository became known or last changed.
+        # Before the first decision, only issues opened since the repository's row last changed can be late.
         sa.func.coalesce(last_decision.with_only_columns(decisions.c.at).scalar_subquery(), repositories.c.updated_at),
         last_decision.with_only_columns(decisions.c.reason).scalar_subquery(),
         newest.scalar_subquery(),

@@ -148,15 +148,15 @@ class ReactionPoll:
             duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
             if not duplicate or one.state not in ("approved", "dismissed"):
                 continue
-            # A suggested label names no candidate: take the first candidate at the time of the maintainer's answer,
-            # which GitHub gives in whole seconds. A suggested closing names a candidate by its database id, perhaps
-            # the first candidate of an earlier comment.
+            # A suggested label names no candidate: take the candidate that came first when the maintainer answered.
+            # A suggested closing names a candidate by its database id: the first candidate of any decision until then.
+            # GitHub gives the time of the answer in whole seconds.
             named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
             other = next((first for first in named if one.action != CLOSE or self._has_id(first, one.target)), None)
             if other is not None:
                 # GitHub gives an id, not a login. The space keeps the name apart from all logins.
-                who, same = f"id {one.by}", one.state == "approved"
-                said = FeedbackSignal(number, FeedbackKind.SUGGESTION, who, other, same, Role.TRIAGE, one.at)
+                name, same = f"id {one.by}", one.state == "approved"
+                said = FeedbackSignal(number, FeedbackKind.SUGGESTION, name, other, same, Role.TRIAGE, one.at)
                 self.store.signals.put(self.repo_id, said)
 
     def _has_id(self, number: int, issue_id: int) -> bool:
@@ -177,7 +177,7 @@ class ReactionPoll:
         return Role.AUTHOR if same_login(login, author) else Role.OTHER
 
     def _apply(self, comment: WatchedComment, step: FoldStep, fold: Fold) -> Fold:
-        """Take the step on GitHub. Returns the state to store: `fold`, if that succeeds."""
+        """Take the step on GitHub. Returns the state to store: `fold`, if the step succeeds."""
         if step is FoldStep.NOTHING:
             return fold
         if not self.budget.take():
@@ -185,7 +185,7 @@ class ReactionPoll:
         try:
             (self.github.fold if step is FoldStep.FOLD else self.github.unfold)(comment.node_id)
         except GitHubError as refusal:
-            # The issue is locked or archived, for example: do not try again every hour.
+            # For example, the issue is locked. Do not try again every hour.
             logger.warning("%s#%d: the comment cannot be folded or unfolded: %s", self.repo, comment.number, refusal)
             return Fold.LEFT
         except Unavailable as failure:
@@ -197,7 +197,7 @@ class ReactionPoll:
 
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """The stored votes that count and are older than the votes read. A crowd of later votes must not push them out."""
+    """The stored votes that count and are older than all votes read. A crowd of later votes must not displace them."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal

@@ -51,14 +51,14 @@ def replay_index(
     jobs: int | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> Generator[ReplayAnswer | None, None, None]:
-    """Like `replay`, for all `issues`, with an index, in at most `jobs` processes (None: one for each processor).
+    """Like `replay`, with an index, in at most `jobs` processes (None: one for each processor).
 
-    `advance` is called whenever an issue has arrived in any process. Answers are yielded in order; with several
-    processes, only when all are done.
+    For each of `issues`, yields an answer if `asked` has its position, else None; with several processes, only when all
+    are done. `advance` is called whenever an issue has arrived in any process.
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
-    # `replay` yields nothing for the issues before `first`, which exist from its start: yield None for them here.
+    # `replay` yields nothing for the issues before its start, which is `first` here.
     for _ in range(first):
         advance()
         yield None
@@ -87,7 +87,7 @@ def _in_processes(
     starts = [positions[len(positions) * part // count] for part in range(count)]
     ends = [*starts[1:], len(issues)]
     arrived, told = multiprocessing.get_context("spawn").Value("q", 0), 0
-    # A killed child process leaves its index's file behind, so this process removes all of them.
+    # A killed child process leaves its index's file behind, so this process removes all these files.
     with temporary_index_errors():
         made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
     with made as home:
@@ -99,6 +99,7 @@ def _in_processes(
             running = set(segments)
             while running:
                 done, running = wait(running, _EVERY, FIRST_EXCEPTION)
+                # Raise a failed segment's error at once.
                 for segment in done:
                     segment.result()
                 while told < arrived.value:
@@ -149,7 +150,7 @@ def _answers(
 def temporary_index_errors() -> Iterator[None]:
     """Raise Unavailable instead of errors about the file of a temporary index.
 
-    The caller would mistake an OSError for a problem with the file of answers.
+    The caller would mistake an OSError for a problem with the file that it writes.
     """
     try:
         yield
@@ -167,7 +168,7 @@ def replay_search(
     asking: ReplayOptions,
     advance: Callable[[], None] = lambda: None,
 ) -> Iterator[ReplayAnswer | None]:
-    """Like `replay`, for all `issues`, with a simulated search. `advance` is called whenever an issue has arrived."""
+    """Like `replay`, with a simulated search. `advance` is called whenever an issue has arrived."""
     github = ReplayGitHub()
     settings = FinderSettings(budget=asking.budget, hybrid=GitHubHybrid.name in asking.sources)
     model = Model.parse(asking.weights) if asking.weights else None

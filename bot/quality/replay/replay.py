@@ -60,7 +60,7 @@ class ReplayGitHub:
         self._closed: list[Issue] = []
 
     def arrive(self, past: PastIssue) -> Issue:
-        """Close the issues that were closed by the time of `past`, and open `past`. From now on, searches find it."""
+        """Close the issues that were closed by the time of `past`, and open `past`."""
         while self._closing and self._closing[0][0] <= past.created_at:
             moment, number = heapq.heappop(self._closing)
             self._close(number, moment)
@@ -141,7 +141,7 @@ class ReplayGitHub:
 
 
 def _search_index() -> SearchIndex:
-    # Imported late: the simulator takes a third of a replay's start, and a replay with an index does not need it.
+    # Imported late: the import takes a third of a replay's start, and a replay with an index does not need it.
     from bot.simulator.search import SearchIndex
 
     index = SearchIndex()
@@ -149,8 +149,8 @@ def _search_index() -> SearchIndex:
     return index
 
 
-#: The size of the first batch. Each later batch doubles the number of issues, so batches end where the index computes
-#: the centre of its vectors anew. So a history in batches gives the same index as one that arrives issue by issue.
+#: The size of the first batch in `IndexMirror.load`. Each later batch doubles the number of indexed issues, so batches
+#: end where the index computes the centre of its vectors anew. So the index is the same as without batches.
 _FIRST_BATCH = 512
 # A word that may be an id, such as `TIMOB-1`.
 _WORD = re.compile(r"\w[\w.-]{0,98}\w")
@@ -166,8 +166,8 @@ class ReplayOptions:
     """How a replay asks about each arrival: the sources, from `INDEX` or from `SEARCH`, and the finder's options.
 
     `top` limits the candidates. `weights` is the text of a weights file, or empty for the shipped weights. `budget`
-    limits the searches by words. With a `floor`, the replay records the question to a judge about candidates of at
-    least this probability, but asks no judge.
+    limits the searches by words. With a `floor`, the replay asks no judge, but records the question that a judge
+    would get about candidates of at least this probability.
     """
 
     sources: tuple[str, ...] = INDEX
@@ -201,7 +201,7 @@ class FutureLeak(DoppelError):
 class ReplayAnswer:
     """One arrival, by its id in the file. `candidates` are ids with relevance (by default the confidence), best first.
 
-    In `judge_question`, issues have their numbers in the replay; `ids` has its candidates' ids in the file.
+    In `judge_question`, issues have the replay's numbers; `ids` has the file's ids of that question's candidates.
     """
 
     id: int | str
@@ -272,7 +272,7 @@ class FileIds:
 
 
 def choose_arrivals(issues: Sequence[PastIssue], warm: float, sample: int | None, seed: int) -> list[int]:
-    """The positions of the arrivals to ask about: all after the warm-up share, or a seeded sample of those."""
+    """The positions of the arrivals to ask about: all after the first share `warm`, or a seeded sample."""
     judged = range(int(len(issues) * warm), len(issues))
     if sample is None or sample >= len(judged):
         return list(judged)
@@ -302,7 +302,7 @@ def replay(
     for past, issue in zip(issues, earlier, strict=False):
         ids.add(past.id, issue.number)
     if mirror is not None:
-        # Read each issue anew: some were closed after they arrived.
+        # Read each issue anew: some were closed after they arrived. Then drop these closings: they are loaded.
         mirror.load([github.issue(issue.repo, issue.number) for issue in earlier])
         github.take_closed()
     for position in range(start, len(issues)):
