@@ -1,9 +1,9 @@
-"""Groups the backlog scan's answers, and defines the scan's data types. Pure.
+"""Groups issues by the backlog scan's answers, and defines the scan's data types. Pure.
 
-Groups come from complete linkage (Sørensen, 1948; "farthest neighbour"). Each issue starts as a group. Two groups are
-as likely the same as their least likely pair, and the likeliest two are merged until no two groups reach the threshold.
-So a chain of weak links joins nothing, and an umbrella issue joins at most one group, whose other members must resemble
-each other.
+Groups come from complete linkage (Sørensen, 1948; "farthest neighbour"). Each issue starts as a group. The probability
+for two groups is the lowest of any pair with an issue in each. The likeliest two groups are merged until no two
+reach the threshold. So a chain of weak links joins nothing, and an umbrella issue joins at most one group, whose other
+members must resemble each other.
 
 `bot/domain/merging.py` (D8) then takes the oldest issue of each group as the proposed original, and adds up the 👍
 (`helpful`) and the 👎 (`harmful`) of the group.
@@ -37,7 +37,7 @@ class BacklogIssue:
 
 @dataclass(frozen=True, slots=True)
 class ScanMatch:
-    """An earlier issue, the probability that both issues are the same, and the reasons (C3)."""
+    """An earlier issue that an issue may repeat, the probability of that, and the reasons (C3)."""
 
     number: int
     confidence: float
@@ -46,7 +46,7 @@ class ScanMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScanAnswer:
-    """An issue's matches as of change number `sequence` of the index, and the `model` that judged the matches."""
+    """An issue's matches as of change number `sequence` of the index; `model` is a `BacklogMatcher.version`."""
 
     number: int
     sequence: int
@@ -65,7 +65,7 @@ class GroupMember:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Issues that may report the same thing; `members` are sorted oldest first. The counts are sums over all issues."""
+    """Issues that may report the same thing; `members` are oldest first. Counts are sums over members and original."""
 
     original: BacklogIssue
     members: tuple[GroupMember, ...]
@@ -157,7 +157,7 @@ def grouped(
         if answer.number in known:
             for one in answer.found:
                 pair = pair_of(answer.number, one.number)
-                # Only the later issue's answer can have the pair. So people decided a pair that is already in `found`.
+                # Only one answer has the pair: the later issue's. So if `found` has it already, people decided it.
                 if pair in found:
                     found[pair] = replace(found[pair], reasons=one.reasons)
                 elif one.confidence >= threshold and one.number in known and pair not in decided.different:
@@ -192,14 +192,13 @@ def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ..
     least `threshold`. Among equally likely merges, the merge with the smallest numbers comes first, so that the order
     of the mapping does not matter. The time is O(n log n) in the number of pairs if groups are small.
     """
-    # By group and neighbouring group, the probability of the least likely pair. A group's smallest number names it.
+    # The probability for each two groups that can merge, by the smallest numbers of both.
     near: dict[int, dict[int, float]] = {}
     for (one, other), chance in likely.items():
         if chance >= threshold:
             near.setdefault(one, {})[other] = chance
             near.setdefault(other, {})[one] = chance
     members: dict[int, tuple[int, ...]] = {number: (number,) for number in near}
-    # The heap returns the lowest entry first, so it holds negated probabilities.
     heap = [(-chance, one, other) for one, others in near.items() for other, chance in others.items() if one < other]
     heapq.heapify(heap)
     while heap:

@@ -1,7 +1,7 @@
 """Renders the backlog scan as Markdown, for the scan's issue and `doppel scan --markdown`, and as an HTML page (D8).
 
-On GitHub, links go through redirect.github.com, so that no issue gets a back-link. Titles and reasons are strangers'
-text.
+On GitHub, links go through redirect.github.com, so that no issue gets a back-link. Titles and reasons are escaped,
+because strangers wrote them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class PageLinks:
 def render_scan(result: ScanResult, links: RepoLinks, checked: datetime, say: Messages) -> str:
     """The body of the scan's issue, with the marker as the first line, in at most 65,536 characters.
 
-    The text mentions omitted groups, and shows `checked` in that value's time zone.
+    The text mentions omitted groups, and shows `checked` in its own time zone.
     """
     # A repository's own text (`templates` in its settings) may make this line long.
     time = break_phrase(say.checked(time=checked))

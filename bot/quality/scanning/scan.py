@@ -44,7 +44,7 @@ MOST, LEAST = 20, 0.05
 
 # The number of issues to read from the index at a time.
 _AT_ONCE = 50
-# An issue needs the name of a repository, although the index uses only the id.
+# An `Issue` needs its repository's name, although the index uses only the id.
 _ANYWHERE = RepoRef("scan", "scan")
 
 
@@ -69,7 +69,7 @@ class BacklogMatcher:
         answers = []
         for batch in batches(numbers, _AT_ONCE):
             with self._index.view(repo_id) as view:
-                # Read the sequence before the texts, so that a later change makes the answer outdated.
+                # Read the change number first: if a text changes after that, the answer counts as outdated.
                 sequence, version = view.state.sequence, self._version(view)
                 rows, texts = view.issues(batch), view.texts(batch)
             for number in batch:
@@ -83,8 +83,8 @@ class BacklogMatcher:
 
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
         with self._matcher.session(repo_id, target, below=target.number, stored=True) as session:
-            # Equal candidates are sorted latest first. So if there are more than MOST copies of an issue, each copy
-            # matches those just before it, and together they form several groups.
+            # Equally likely candidates are sorted latest first. So if an issue has more than MOST copies, each copy
+            # matches the copies just before it, and neighbouring copies form groups.
             matches = sorted(session.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
             return tuple(
                 ScanMatch(one.number, one.confidence, one.explain()) for one in matches if one.confidence >= LEAST
@@ -136,7 +136,7 @@ ReadReactions = Callable[[Sequence[int]], Mapping[int, tuple[int, int]]]
 
 
 class Scan(TableGateway):
-    """One scan of a repository, and its table `scan_answers`. You can stop the scan at any time and repeat it.
+    """One scan of a repository, which you can stop and repeat. `closed` adds closed issues to the backlog.
 
     The result includes answers that became outdated during the scan.
     """
@@ -151,7 +151,7 @@ class Scan(TableGateway):
     def begin(self, *, fresh: bool = False) -> None:
         """Delete the answers that name an issue that has changed since; with `fresh`, delete all answers.
 
-        `missing` finds the other outdated answers.
+        `missing` finds the answers that are outdated for another reason.
         """
         in_repo = table.c.repo_id == self._repo_id
         # Find these answers before the transaction, which keeps other writers of SQLite waiting.
@@ -162,7 +162,7 @@ class Scan(TableGateway):
 
     def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
         """The issues above `after` that still need an answer, ascending."""
-        # An issue needs an answer if it has none, or one of another version or older than the issue's text or vector.
+        # An issue needs an answer if it has none, if its answer has another version, or if its text or vector is newer.
         version = self._matcher.version(self._repo_id)
         answered = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
         indexed = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
@@ -184,9 +184,11 @@ class Scan(TableGateway):
         return [row.number for row in self._all(query)]
 
     def count(self) -> int:
+        """The number of issues in the backlog."""
         return int(self._scalar(sa.select(sa.func.count()).where(self._in_backlog())) or 0)
 
     def ask(self, numbers: Sequence[int]) -> None:
+        """Find and store these issues' answers."""
         self.put(self._matcher.ask(self._repo_id, numbers))
 
     def put(self, answers: Sequence[ScanAnswer]) -> None:
@@ -205,7 +207,7 @@ class Scan(TableGateway):
             upsert(connection, table, kept)
 
     def answers(self) -> Iterator[ScanAnswer]:
-        """All stored answers. The database returns them in batches."""
+        """All stored answers."""
         query = sa.select(table).where(table.c.repo_id == self._repo_id).order_by(table.c.number)
         with self._engine.connect() as connection:
             for row in connection.execution_options(yield_per=_ROWS).execute(query):
@@ -243,7 +245,7 @@ class Scan(TableGateway):
         return ScanResult(tuple(groups), len(backlog), self._closed, threshold)
 
     def _backlog(self) -> list[BacklogIssue]:
-        """The issues of the backlog, oldest first by `created_at` (D8): a transferred issue has a high number."""
+        """The issues of the backlog, oldest first (D8) by `created_at`: a transferred issue gets a high number."""
         columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
         query = sa.select(*(issues.c[name] for name in columns)).where(self._in_backlog())
         return [
@@ -258,8 +260,8 @@ class Scan(TableGateway):
         changed: dict[int, int] = {}
         for part in (terms, vectors):
             query = sa.select(part.c.number, part.c.changed).where(part.c.repo_id == self._repo_id)
-            for number, at in self._all(query):
-                changed[number] = max(at, changed.get(number, 0))
+            for number, sequence in self._all(query):
+                changed[number] = max(sequence, changed.get(number, 0))
         return [
             answer.number
             for answer in self.answers()
@@ -278,6 +280,4 @@ def _to_row(found: ScanMatch) -> list[Any]:
 
 
 def _from_row(number: int, confidence: float, reasons: Iterable[list[str]]) -> ScanMatch:
-    return ScanMatch(
-        number, confidence, tuple(Reason(ReasonCode(shared), tuple(quoted)) for shared, *quoted in reasons)
-    )
+    return ScanMatch(number, confidence, tuple(Reason(ReasonCode(code), tuple(quoted)) for code, *quoted in reasons))
