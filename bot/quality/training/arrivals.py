@@ -125,7 +125,7 @@ ReadArrival = tuple[Arrival, ReadCandidates]
 class TrainingRepository:
     """A repository in which issues arrive and are compared with earlier issues.
 
-    New issues wait for the next comparison, and then enter the index together.
+    Issues given to `add` wait for the next comparison, and then enter the index together.
     """
 
     def __init__(self, index: Index) -> None:
@@ -150,8 +150,8 @@ class TrainingRepository:
     ) -> TextSimilarity | None:
         """The text model's comparison of `issue`, the last to arrive, with the candidates `numbers[positions]`.
 
-        `best` are the positions of all `numbers`, best first; `total` is the number of issues to search. None if the
-        model cannot read the issue.
+        `best` are the positions of all `numbers`, best first; `total` is the number of issues in the index. None if
+        the model compares none of these candidates.
         """
         leaders = best[:LEADERS]
         wanted = np.concatenate([leaders, np.setdiff1d(positions, leaders)])
@@ -200,7 +200,7 @@ class TrainingFile:
 
 
 def collect(material: TrainingFile, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
-    """The arrivals of one file: duplicates, the first issues, and a seeded sample of the rest."""
+    """The arrivals of one file: duplicates, the first issues, and a seeded sample of `others` unmarked ones."""
     issues, labels = read_archive(material.issues), read_labels(material.issues)
     if material.readings:
         # Refuse readings of another file now, and not after an hour.
@@ -215,8 +215,8 @@ def collect(material: TrainingFile, progress: Progress, *, others: int, seed: in
                 values,
                 position - numbers,
                 _same(past, [issues[number - 1] for number in numbers.tolist()], labels),
-                chosen[position],
-                position < grown,
+                stands_for=chosen[position],
+                young=position < grown,
             )
             for position, past, _, numbers, values in _compared(repository, issues, chosen, progress)
         ]
@@ -301,7 +301,7 @@ SHARE = 0.09
 #: A file needs this many pairs of duplicates to make small repositories.
 LEAST_PAIRS = 100
 
-# Apart from the chosen pairs, all small repositories draw their issues from one sample of this size.
+# All small repositories draw their issues, except for the chosen pairs of duplicates, from one sample of this size.
 _DRAWN = 3_000
 
 
@@ -325,8 +325,8 @@ def small_repositories(
     drawn = rng.sample(range(len(issues)), min(_DRAWN, len(issues)))
     for size, repositories in SIZES:
         for _ in range(repositories):
-            # The first issue of each chosen pair is `present`, and the second arrives `again`. None of the `new`
-            # arrivals repeats an issue that is present; twice as many are drawn, because some would.
+            # The first issue of each chosen pair is `present`; the second (in `again`) arrives. So do `new` issues:
+            # twice as many are drawn, and those that repeat a present issue are left out.
             chosen = rng.sample(pairs, REPEATING)
             again = {later for _, later in chosen}
             present = sorted({*rng.sample(drawn, min(size, len(drawn))), *(first for first, _ in chosen)} - again)
@@ -346,13 +346,13 @@ def _arrivals_after(
     present: Sequence[int],
     arriving: Sequence[int],
 ) -> Iterator[ReadArrival]:
-    """Each of the `arriving` issues, compared as if it were the next issue in a repository with those `present`."""
+    """Each of the `arriving` issues, compared as if it were the next issue in a repository of the `present` issues."""
     for position in present:
         repository.add(repository.arrive(issues[position]))
     present_groups = [labels.group[issues[position].id] for position in present]
     last = issues[present[-1]].created_at
     for past in (issues[position] for position in arriving):
-        # This issue must not enter the index, where a later closing would put it: leave the issue open.
+        # A closing would put this issue into the index, which it must not enter: leave the issue open.
         issue = repository.arrive(replace(past, created_at=max(past.created_at, last), closed_at=None))
         numbers, values = repository.compared(issue)
         if not len(numbers):

@@ -60,7 +60,7 @@ def fit_order(
     def step(beta: Floats) -> Floats:
         _, chance, true_chance = loss_and_shares(beta)
         mean_inputs = np.add.reduceat(inputs * chance[:, None], firsts, axis=0)
-        # Leave out a term for the true candidates that could make the curvature negative.
+        # Leave out the true candidates' term, which could make the curvature negative.
         curvature = (inputs * chance[:, None]).T @ inputs - mean_inputs.T @ mean_inputs + l2 * np.eye(len(beta))
         return np.asarray(np.linalg.solve(curvature, inputs.T @ (chance - true_chance) + l2 * (beta - priors)))
 

@@ -44,7 +44,6 @@ from bot.search.matching import features, probability
 from bot.search.matching.probability import CALIBRATION, CLOSEST, SMALLNESS, calibration
 from bot.search.matching.weights import KNOWN, READ, UNKNOWN, shipped_text
 
-#: Set by hand, as the module's docstring explains.
 PRIOR_ORDER = {"same_author": -1.0}
 PRIOR_PROBABILITY = {**PRIOR_ORDER, "reported": -0.15}
 L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
@@ -178,7 +177,7 @@ def _readings(
             judged = [
                 _judged(models.odds(arrival, read.signed), read) for arrival, read in collected if read.small is small
             ]
-            # The weights of a file's candidates add up to one; so do those in its small repositories.
+            # The weights of a file's candidates add up to one; so do the weights in its small repositories.
             total = sum(read.weight * len(read.same) for _, read in judged)
             odds += [log_odds for log_odds, _ in judged]
             reads += [replace(read, weight=read.weight / total) for _, read in judged]
@@ -236,7 +235,6 @@ def fit_calibration(firsts: FirstCandidates, small: FirstCandidates) -> Fitted:
 
 def smallness_of(firsts: FirstCandidates, by_size: Fitted) -> float:
     """The change of log-odds with each unit of SMALLNESS: at most 0, and 0 without small repositories."""
-    # The last column is SMALLNESS, the others are CALIBRATION.
     is_small = firsts.rows[:, -1] > 0
     if not is_small.any():
         return 0.0

@@ -41,7 +41,7 @@ class Embedder(Protocol):
 
 
 def all_invalid(rows: NDArray[np.float32]) -> bool:
-    """Whether the model is broken: every row has NaN or infinity. In one row, these may mean an unreadable text."""
+    """Whether the model is broken: every row has NaN or infinity. A single such row may be due to its text."""
     return len(rows) > 0 and not np.isfinite(rows).all(axis=1).any()
 
 
