@@ -40,8 +40,8 @@ class WordLlama:
         return unit(self.vectors(texts))
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Like `embed`, but unscaled: sums, which point the same way as the means. NaN in them shows a broken file."""
-        # Several threads must not read the files at once, each for itself.
+        """Sums of token vectors, which point the same way as the means. NaN in a sum shows a broken file."""
+        # `cache` alone would let several threads read the files at once.
         with _lock:
             tokenizer, token_vectors = _read_wordllama()
         sums = np.zeros((len(texts), token_vectors.shape[1]), dtype=np.float32)
@@ -119,7 +119,7 @@ class TextModel:
 
 
 def _can_read(tokens: Any, text: str) -> bool:
-    """Whether enough letters belong to words of two letters or more that are single tokens of the vocabulary."""
+    """Whether enough letters are in words of two letters or more that are single tokens. Ignores words with digits."""
     # Each access to these properties builds the whole list.
     offsets, names = tokens.offsets, tokens.tokens
     tokens_of_word: dict[int, list[int]] = {}

@@ -50,8 +50,8 @@ class Finder:
     """Looks for earlier reports of an issue.
 
     With a `matcher`, the finder searches the index, which must hold the repository `repo_id`. Without a `matcher`, it
-    uses only GitHub's searches. `temporary` makes indexes for hits that no index holds. `further` has sources beyond
-    GitHub's own.
+    uses only GitHub's searches. `temporary` makes indexes for hits that no index holds. `further` has more sources,
+    such as discussions.
 
     Without the repository's `word_stats`, the finder collects its own in memory. `issues` is how many issues the
     repository has, if known. Callers of `find_duplicates` that name no repository get `default` (F1). With a
@@ -185,7 +185,7 @@ class Finder:
         return results.own_texts(target, candidates, read, self._github, self._temporary.index, self._repo_id)
 
     def notice(self, issue: Issue) -> None:
-        """Count the words of a new issue. Call this after searching for it, because its own words must not count."""
+        """Count the words of a new issue. Call this after the search for its duplicates, which must not count them."""
         if ensure_word_stats(self._recent, self._word_stats, issue.repo):
             count_words(self._word_stats, [issue])
 
@@ -193,7 +193,7 @@ class Finder:
         self, target: Issue, options: FindOptions, gathered: Gathered, session: _Session, unindexed: UnindexedScorer
     ) -> Draft:
         """Do all work that needs the index: order the results, and find reasons for those that may be shown."""
-        # A person's search words are evidence as well as the issue's text.
+        # A person's search words are evidence, like the issue's text.
         searched = replace(target, body=f"{options.words}\n{target.body}") if options.words else target
         inside, candidates = self._score(searched, options, gathered, session, unindexed)
         ranked = self._rank(searched, candidates, options, session)
@@ -359,7 +359,7 @@ class Finder:
         return indexed if session else read
 
     def _still_exists(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
-        """Whether GitHub still has an issue that a cached answer names; only needed without an index."""
+        """Whether an issue still exists. Asks GitHub only if each source that found the issue used cached answers."""
         if results.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
             try:
                 self._github.issue(target.repo, one.issue.number)

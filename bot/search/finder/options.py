@@ -99,7 +99,7 @@ class FindOptions:
     ) -> bool:
         """Whether a candidate is likely enough, and one of the wanted sources found it.
 
-        A candidate that the judge has not read (`unread`) is shown only without `min_confidence`.
+        If the judge read other candidates but not this one (`unread`), it is shown only without `min_confidence`.
         """
         likely = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
         if verdict is JudgeVerdict.RELATED and self.min_confidence is not None:

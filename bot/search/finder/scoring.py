@@ -24,7 +24,7 @@ from bot.search.sources.federated import FULL_TEXT, MOST_COMPARED, VECTORS, Gath
 
 @dataclass(frozen=True, slots=True)
 class ScoredIssue:
-    """A candidate with its probability. Only a call of `reasons` compares the two texts (C3).
+    """A candidate with its probability. `reasons` finds the reasons (C3) only when it is called.
 
     If the index knows that the issue was closed as a duplicate, `duplicate_of` is the number of its original.
     """
@@ -270,7 +270,7 @@ class Judge(Protocol):
         """The judge reads only candidates of at least this probability."""
 
     def opinion(self, question: JudgeQuestion, author: str) -> JudgeAnswer:
-        """The judge's verdicts. If the model fails, the answer names the problem; nothing is raised."""
+        """The verdicts. `author` opened the target. If the model fails, the answer says so, and nothing is raised."""
 
     def probability(self, before: float, opinion: JudgeAnswer, number: int) -> float:
         """The probability of candidate `number` given its verdict (J5); `before` is the probability without it."""

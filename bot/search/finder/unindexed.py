@@ -1,4 +1,4 @@
-"""P2: scores hits that no index holds, in a temporary index, with the same model as all other hits.
+"""P2: scores hits that no index holds, in a temporary index, with the same weights as all other hits.
 
 Among hits alone, the words that the searches looked for would seem common. So a temporary index also holds the
 repository's latest issues, as background.
