@@ -73,7 +73,7 @@ def countable_lines(lines: Iterable[str]) -> list[str]:
 
 
 def whole_issue_term(title: str, lines: Iterable[str]) -> str:
-    """Title and body as a single term of the field `lines`, to find copies. Unlike a line, the term has line breaks."""
+    """Title and body as one term of the field `lines`, to find copies. It has line breaks, so it equals no line."""
     return "\n".join([" ".join(title.lower().split()), *lines])
 
 
@@ -102,7 +102,7 @@ def find_boilerplate(
     counts the earlier issues with the same title and body: a line that only they have does not come from a form.
     """
     threshold = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
-    # If the copies alone reach a limit, a line may recur only in them, and does not count.
+    # A line may recur only in the copies. So a limit that the copies alone reach proves nothing.
     recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
     boilerplate = {line for line in lines if seen[line] >= threshold > copies} | (form_lines & lines)
     if boilerplate and (recurring | boilerplate).issuperset(all_lines):

@@ -67,7 +67,7 @@ class Bags:
 
     @property
     def rows(self) -> Integers:
-        """For each entry, the position of its issue."""
+        """For each item of `terms`, the position of its issue."""
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
 

@@ -119,7 +119,6 @@ class IndexCache:
         try:
             yield cache
         finally:
-            # Drop the least recently used repositories while all together are too large.
             with self._lock:
                 size = sum(cache.size for cache in self._repositories.values())
                 while size > self._most_bytes and len(self._repositories) > 1:

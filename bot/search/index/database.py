@@ -99,7 +99,7 @@ def _upsert_sql(table: sa.Table, dialect: str) -> str:
     if dialect == "sqlite":
         source = f"VALUES ({', '.join('?' for _ in names)})"
     else:
-        # Each column as one array: one round trip, and the values in binary.
+        # Send each column as one array, in binary (`%b`), in one round trip.
         arrays = ", ".join(f"%b::{_POSTGRESQL_TYPES[type(column.type)]}[]" for column in table.columns)
         source = f"SELECT * FROM unnest({arrays})"  # noqa: S608 (only names of our own tables)
     changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in keys)

@@ -159,7 +159,7 @@ class Index:
         return self._repository_analyser.read(repo_id, {number: text})[number]
 
     def embed(self, repo_id: int, analysis: Analysis) -> Vectors | None:
-        """The vectors of title and text, (2, dimensions); None without an allowed model. Raises EmbeddingError."""
+        """The vectors of title and text, (2, dimensions); None if the repository gets none. Raises EmbeddingError."""
         model = self._allowed_model(repo_id)
         if model is None:
             return None

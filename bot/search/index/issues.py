@@ -59,7 +59,7 @@ class IndexedIssue(NamedTuple):
         )
 
     def issue(self, repo: RepoRef, url: str) -> Issue:
-        """The issue as GitHub returns it, but without a `node_id`."""
+        """The issue without what is not stored, such as `node_id` and `parent`."""
         return Issue(
             repo=repo,
             node_id="",

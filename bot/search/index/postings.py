@@ -2,7 +2,7 @@
 
 Terms get ascending numbers, so that statistics can be arrays with an entry for each number. Somebody who edits an issue
 all day, with new words each time, could make the numbers grow without end. So before the numbers pass a power of
-two, new terms get the numbers of forgotten terms, if many of these are free.
+two, new terms get the numbers of forgotten terms, if there are many.
 
 A list is a single row: the number of issues, and the latest postings, called the tail. A tail that grows long moves
 into a chunk, a row for many postings. So for most terms, a search reads only one row, and for each term, a new issue
@@ -38,7 +38,7 @@ from bot.storage.schema import index_chunks as chunks
 from bot.storage.schema import index_lists as lists
 from bot.storage.schema import index_vocabulary as vocabulary
 
-#: While all numbers are below this, none is used again: a field's statistics take just a quarter of a megabyte.
+#: While all numbers are below this, none is used again: a field's statistics then take at most a quarter of a megabyte.
 SPARED = 1 << 16
 
 
@@ -314,7 +314,7 @@ class Batch:
 
 
 def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, Integers, list[int]]:
-    """Unpack terms, packed by issue. Returns each entry's list key and issue number, and each field's total length."""
+    """Unpack each issue's terms. Returns each entry's list key and issue number, and each field's total length."""
     numbers = np.array(list(blobs), dtype=np.int64)
     bags = unpack_terms(list(blobs.values()), range(fields))
     keys = [list_keys(position, bag.terms) for position, bag in enumerate(bags)]
