@@ -62,8 +62,7 @@ def index_statuses(
         )
 
 
-# In a ready index, at most this many issues, and at most one in fifty, may lack vectors. The next `resync` makes the
-# missing vectors, or a search makes those that it needs.
+# In a ready index, at most this many issues, and at most one in fifty, may lack vectors. The next `resync` makes them.
 _FEW_MISSING = 20
 
 
@@ -164,7 +163,7 @@ class Indexer:
         if started is None:
             return
         try:
-            # `wait` is None at the end of the chain. Until then, missing issues may hide a surplus.
+            # `wait` is None at the end of the chain. Until then, issues not read yet may hide a surplus.
             progress, wait = self._advance(known, repository, github)
             surplus = self._surplus(repository, github) if wait is None else 0
         except Retryable as failure:
@@ -202,7 +201,7 @@ class Indexer:
     ) -> tuple[Progress, float | None]:
         """Read some pages. Returns the progress, and the seconds until the next step.
 
-        None instead of seconds ends this chain of steps. Raises Retryable if nothing was achieved.
+        None instead of seconds ends this chain of steps. If this raises Retryable, nothing was stored.
         """
         progress = known or Progress()
         first = not progress.cursor and not progress.done
@@ -237,7 +236,6 @@ class Indexer:
     def _complete(self, progress: Progress, repository: Repository) -> tuple[Progress, float | None]:
         """Make some of the missing vectors, once all issues are read. Returns the same as `_advance`."""
         try:
-            # After a change of the model all vectors are missing.
             embedded = self._index.embed_missing(repository.id, EMBEDDED)
         except EmbeddingError as failure:
             return replace(progress, problem=no_vectors(repository, failure)), None
@@ -289,8 +287,8 @@ class Indexer:
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
 
     def _record_start(self, repo_id: int) -> Progress | None:
-        """Record the start, so that `_save_progress` notices an erasure. None if another worker has recorded one."""
-        # A negative time is unique, and so long ago that `step` can be repeated at once.
+        """Record a start, so that `_save_progress` notices if it is erased. None if another worker was first."""
+        # Only a start has a negative time. It is so long ago that `step` can be repeated at once.
         started = Progress(updated_at=-self._now())
         return started if self._backfills.replace(repo_id, None, started) else None
 
@@ -348,7 +346,7 @@ class StoredRepositoryInfo:
         self._private_too = private_too
 
     def may_embed(self, repo_id: int) -> bool:
-        """Whether the model is on this machine, or the repository is public, or host and repository agree."""
+        """Whether texts may go to the model: it is local, the repository is public, or host and repository agree."""
         if not self._remote:
             return True
         known = self._store.repositories.get(repo_id)

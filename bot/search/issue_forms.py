@@ -116,7 +116,7 @@ def _read(github: RepoClient, repo: RepoRef) -> dict[str, str]:
     try:
         root = github.directory(repo, "")
         for folder in TEMPLATE_FOLDERS:
-            # Look for it in the root's listing: a 404 counts against the rate limit, but an unchanged listing does not.
+            # Look in the root's listing first: a 404 counts against the rate limit, but an unchanged listing does not.
             if folder and f"{folder}/" not in root:
                 continue
             names = github.directory(repo, folder) if folder else root

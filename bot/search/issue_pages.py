@@ -54,9 +54,9 @@ _LATE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class PagePosition:
-    """The position from which to read on: issues changed at `since` (ISO 8601, empty: ever) or later, after a cursor.
+    """The position to read on from: issues changed at `since` (ISO 8601, empty: ever) or later, after cursor `after`.
 
-    Servers without cursors (`after`) get the number `page`; there, a change meanwhile can make the bot skip an issue.
+    Servers without cursors get the number `page`; there, a change between two requests can make the bot skip an issue.
     """
 
     since: str = ""

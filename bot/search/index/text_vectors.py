@@ -1,4 +1,4 @@
-"""Vectors of issues by the text model, a slow second model. A search makes a few, the indexer can make the rest."""
+"""The text model's vectors of issues. That model is slow: a search makes a few, the indexer can make the rest."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ from bot.storage.schema import indexed_issues, indexed_terms
 #: The most postings that one query may read, best terms first. This bounds the cost in a large repository.
 BUDGET = 60_000
 
-# The key of a list that does not exist.
+# The key for a new term: no list of postings has it.
 _NOWHERE = -1
 
 
@@ -125,6 +125,7 @@ class View:
 
     def _look_up(self, analysis: Analysis) -> dict[str, Terms]:
         fields = {field.name: field.space for field in self._fields if field.posted}
+        # Fields in the same space share term numbers.
         distinct: dict[str, dict[str, None]] = {space: {} for space in fields.values()}
         for name, space in fields.items():
             distinct[space] |= dict.fromkeys(analysis.terms[name])
