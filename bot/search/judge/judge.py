@@ -50,8 +50,8 @@ _LEAST_SECONDS = 0.5
 class Breaker:
     """Keeps issues from waiting for an endpoint that failed. A process that judges many issues has one.
 
-    A failure opens the breaker; from then on, no issue asks. After a pause, a thread asks a made-up question, again and
-    again, until the endpoint answers in time; that closes the breaker.
+    A failure opens the breaker: then no question about an issue is asked. After a pause, a thread asks a made-up
+    question, again and again, until the endpoint answers in time; that closes the breaker.
     """
 
     def __init__(self, endpoint: Endpoint, seconds: float, pause: float = PAUSE) -> None:
@@ -87,7 +87,7 @@ class Breaker:
                 else:
                     return
         finally:
-            # Even if the probe itself is faulty, issues ask again.
+            # Close the breaker even if the probe has a bug.
             self.is_open = False
             log.info("the judge is asked again")
 
@@ -237,8 +237,8 @@ def _used_tokens(completion: Completion, estimate: int) -> tuple[int, int]:
 
 
 Table = Mapping[str, Sequence[float]]
-"""The key `from` has ascending lower bounds of the probability without the verdict, the first 0. Each verdict's key has
-the probability with that verdict, for each bound."""
+"""The key `from` has lower bounds of the probability without the verdict, ascending from 0. Each verdict's key has the
+probability with that verdict, for each bound."""
 
 
 def probability(before: float, verdict: JudgeVerdict, table: Table | None = None) -> float:

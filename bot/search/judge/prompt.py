@@ -101,7 +101,7 @@ def build_judge_prompt(question: JudgeQuestion, secret: bytes = b"") -> Prompt:
 
 
 def build_critic_prompt(target: JudgeIssue, candidate: JudgeIssue, secret: bytes = b"") -> Prompt:
-    """The critic's prompt, about one candidate only, because other texts could be hostile."""
+    """The prompt of the critic, who must confirm a verdict `SAME`. It has one candidate only: others may be hostile."""
     seed = _digest(CRITIC, _content(target), _content(candidate), secret=secret)
     order, number = _prompt_number(seed, 0)
     return _build_prompt(CRITIC, target, [(order, number, candidate)], seed, {number: candidate.number})
@@ -160,7 +160,7 @@ def _shortened(body: str, most: int) -> str:
         return body
     end = most // 3
     head, tail = body[: most - end], body[-end:]
-    # The lines that the cuts go through belong to the middle.
+    # The middle includes the whole lines that the cuts go through.
     middle = head.rpartition("\n")[2] + body[most - end : -end] + tail.partition("\n")[0]
     errors = ""
     # The one line that says what went wrong often stands in the middle of a long log.

@@ -158,7 +158,7 @@ def _same_spelling(mine: Spellings, theirs: Spellings, term: str) -> str:
 
 
 def says_something(word: str) -> bool:
-    """Whether a word tells issues apart: it is no bare number, single letter, or word that fits any issue."""
+    """Whether a word tells issues apart: it is no bare number, single ASCII character, or word that fits any issue."""
     return not word.isdigit() and (len(word) > 1 or not word.isascii()) and word.casefold() not in _VAGUE_WORDS
 
 
@@ -228,7 +228,7 @@ def as_written(terms: Iterable[str], text: str) -> list[str]:
 
 
 def _mostly_in(quoted: Collection[str], message: str) -> bool:
-    """Whether at least half of a message's runs of three words are in `quoted`; the line's beginning may differ."""
+    """Whether at least half of a message's runs of three words are in `quoted`."""
     parts = runs(message)
     return 2 * sum(part in quoted for part in parts) >= len(parts)
 

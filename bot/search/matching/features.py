@@ -163,7 +163,7 @@ def _title(title: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class TermRarity:
-    """How rare terms are in one repository of `total` issues. `counts` has for each field an array by term number.
+    """How rare terms are in one repository of `total` issues. `counts` has how many issues have each term, by field.
 
     If the index already holds the question's issue, that issue does not count: `own` has its sorted terms by field.
     `average_length` is the mean number of words of all other issues.
@@ -250,7 +250,7 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     entries = _Entries(pool, rarity)
     # Skip the field `title`: a text's words include its title words.
     own = np.concatenate([known[field].terms for field in FIELDS[1:]])
-    # `order` leads from a position in the sorted terms back to one among the words, then the codes and messages.
+    # `order` maps a position in the sorted terms to the one before sorting, where words come first.
     order = np.argsort(own)
     own = own[order]
     in_title = np.zeros(len(own), dtype=np.bool_)

@@ -79,9 +79,9 @@ class AnalysedText(NamedTuple):
 class Matcher:
     """Opens sessions over an index. Cheap to build and stateless.
 
-    Without a `model`, the first judgement reads the shipped one. Training never judges, so the shipped weights may then
-    be for other features. A session makes at most `most` of the text model's vectors that candidates lack. With None,
-    it makes all of them, so that its answers do not depend on earlier sessions.
+    Without a `model`, the first judgement reads the shipped one. Training never judges: it also works while the
+    shipped weights are for other features. A session makes at most `most` of the text model's vectors that candidates
+    lack. With None, it makes all of them, so that its answers do not depend on earlier sessions.
     """
 
     def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:
@@ -103,10 +103,10 @@ class Matcher:
     ) -> Iterator[SearchSession]:
         """Search for a target. Inside the `with` block, the session can judge any number of times.
 
-        `words` replace the target's text in the search, but both texts judge the results. The search finds only numbers
-        below `below` and in `only`, and never the target. With `stored`, the target's vectors come from the index
-        instead of the model. If the model fails, `problems` says so, and only words are compared. `total` is how many
-        issues the repository has, if the index holds only some of them.
+        `words` replace the target's text in the search, but the results are judged by both. The search finds only
+        numbers below `below` and in `only`, and never the target. With `stored`, the target's vectors come from the
+        index instead of the model. If the model fails, `problems` says so, and only words are compared. `total` is how
+        many issues the repository has, if the index holds only some of them.
         """
         own = self._analyse(repo_id, target.title, target.body, target.number, embedded=not stored)
         searched = self._analyse(repo_id, words, "", target.number, embedded=not stored) if words else None
@@ -165,7 +165,7 @@ class TextComparison:
         return self._text_vectors.of_text(self._analysis)
 
     def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> TextSimilarity | None:
-        """Compare the question with a pool. With `numbers` and `total` bound, this is a `weights.TextReader`.
+        """Compare the question with a pool: `numbers` has each row's issue, and `order` the rows, best first.
 
         The leaders are the first `leaders` rows of `order`, in training perhaps more than LEADERS. The model reads
         other rows only in a small repository. Returns None if the model fails or cannot read the texts.
@@ -240,7 +240,7 @@ class SearchSession:
         """Judge the candidates in `numbers` (by default all) and the issues in `also`; best first.
 
         All candidates are judged together, because a probability depends on the rest of the pool. If a person searches
-        with their own words, the target's text judges the results, too, and the higher probability counts.
+        with their own words, the results are judged by the target's text, too, and the higher probability counts.
         """
         matches = self._judge_all(also)
         if self._itself is not None:

@@ -28,15 +28,15 @@ a very small one (the function `smallness`, not `SMALLNESS`):
 
 | feature | what it says |
 |---|---|
-| `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a small repository |
+| `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a very small repository |
 | `odds in a small repository` | the log-odds times smallness; there, two reports may share no rare word |
 | `text` | the cosine of both texts by the text model (`embedding/local_models.py`), less half the usual cosine |
 | `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
 | `small repository` | the smallness: the share of duplicates differs there |
 
-The usual cosine is the median of the leaders' cosines (`LEADERS`). The model finds any two texts of some projects
-alike: this median is .49 on golang-go, .35 on monero. The half was set by hand; with it, log loss on four trackers that
-were not learned from falls by 4 % (docs/research/accuracy.md). This half, too, is multiplied by 1 - smallness.
+The usual cosine is the median of the leaders' cosines (`LEADERS`). In some projects, the model finds any two texts
+alike: this median is .49 on golang-go, .35 on monero. The half was set by hand; with it, log loss falls by 4 % on four
+trackers that the models had not seen (docs/research/accuracy.md). This half, too, is multiplied by 1 - smallness.
 `stands out` is smallness times a difference: twice the cosine, minus each text's third best cosine with any other issue
 (cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
 """
@@ -169,9 +169,9 @@ _LOWEST = 1e-4
 _LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
 # Log-odds are cut at ± this bound without a text model; few of the readers' pairs lie beyond it.
 _ODDS_BOUND = 6.0
-# The third neighbour shows how close other issues come; the two nearer ones may report the same thing. If the third is
-# missing, or farther away than unrelated texts of one project usually are, the usual cosine of such texts counts.
-_NEIGHBOUR, _USUAL_COSINE = 3, 0.3
+# A text's third neighbour shows how close other issues come; the two nearer may report the same thing. If the third is
+# missing or has a lower cosine, the second number counts: unrelated texts of one project usually have that cosine.
+_NEIGHBOUR, _UNRELATED_COSINE = 3, 0.3
 # This part of the leaders' usual cosine is subtracted from a candidate's cosine.
 _USUAL_PART = 0.5
 
@@ -226,11 +226,11 @@ def stands_out(own: Vector, vectors: Vector, rows: Integers, total: int) -> Floa
 
 def usual_cosine(of_leaders: Vector) -> float:
     """The median of the leaders' cosines; each that is missing counts with the cosine of unrelated texts."""
-    return float(np.median([*of_leaders, *[_USUAL_COSINE] * (LEADERS - len(of_leaders))]))
+    return float(np.median([*of_leaders, *[_UNRELATED_COSINE] * (LEADERS - len(of_leaders))]))
 
 
 def _neighbour_cosine(cosines: Vector, without: int) -> float:
-    others = np.append(np.delete(cosines, without), [_USUAL_COSINE] * _NEIGHBOUR)
+    others = np.append(np.delete(cosines, without), [_UNRELATED_COSINE] * _NEIGHBOUR)
     return float(np.partition(others, -_NEIGHBOUR)[-_NEIGHBOUR])
 
 
