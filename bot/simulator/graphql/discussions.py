@@ -21,7 +21,7 @@ _QUALIFIERS = ("repo:", "in:")
 
 
 def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
-    """The first discussions with all words of the query. Supports only `repo:` and `in:`, no `is:` and no operators."""
+    """The first discussions with all words of the query. Supports only `repo:` and `in:`, and no operators."""
     if args.get("after") or args.get("before") or args.get("last"):
         raise Refusal("UNPROCESSABLE", "Further pages of a search for discussions are not simulated here.")
     for part in query.split():
@@ -54,7 +54,7 @@ def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _index(ctx: Context) -> SearchIndex:
-    """A new index for this search. Building it is quick, because there are few discussions."""
+    """A new index, which is quick to build: there are few discussions."""
     index = SearchIndex()
     for one in ctx.sim.discussions.values():
         document = Document(

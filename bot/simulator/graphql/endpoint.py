@@ -70,7 +70,7 @@ def _type(value: Any, _info: Info, _abstract: GraphQLAbstractType) -> str:
 
 @ROUTES.add("POST", "/graphql", resource="graphql")
 def graphql(ctx: Context) -> Reply:
-    """Run a query or mutation. If it fails, the answer has status 200 all the same, and says why under `errors`."""
+    """Run a query or mutation. If it fails, the answer still has status 200, and says why under `errors`."""
     if isinstance(ctx.caller, Anonymous | AppCaller):
         raise unauthorized("This endpoint requires you to be authenticated.")
     data = ctx.data

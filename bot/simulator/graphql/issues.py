@@ -38,7 +38,7 @@ def closed(source: Issue, info: Info) -> bool:
 
 @RESOLVERS.add("Issue.stateReason")
 def state_reason(source: Issue, info: Info, **args: Any) -> str | None:
-    # Clients that do not ask for duplicates get an older reason.
+    # Without `enableDuplicate`, GitHub calls a duplicate "not planned".
     if source.state_reason == "duplicate" and not args.get("enableDuplicate"):
         return "NOT_PLANNED"
     return source.state_reason.upper() if source.state_reason else None

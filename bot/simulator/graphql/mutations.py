@@ -1,4 +1,4 @@
-"""Mutations: REST's operations, with the same events, and hiding comments. An App must have `issues: write`."""
+"""Mutations. They send the same events as REST; only they can hide comments. An App must have `issues: write`."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def project_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     page = connection("projectItems", ctx.sim.items[source.id], args)
     if not sees_projects(ctx):
-        # Each item becomes an error: how many there are is no secret.
+        # GitHub hides the items, not their number: each becomes an error.
         page["nodes"] = [inaccessible() for _ in page["nodes"]]
     return page
 

@@ -40,7 +40,7 @@ def repository(_: Any, info: Info, owner: str, name: str, **args: Any) -> Reposi
 def node(_: Any, info: Info, id: str) -> Any:
     ctx = info.context
     record = ctx.sim.nodes.get(id)
-    # The issue of a comment or project item, the repository of a label, or else the record itself.
+    # `home` becomes the issue of a comment or project item, the repository of a label, or else the record itself.
     home = record.issue if isinstance(record, Comment) else record
     if isinstance(home, Project | ProjectItem) and not sees_projects(ctx):
         raise inaccessible()
@@ -106,6 +106,7 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     size = max(first, 1)
     start = position(args.get("after"), 0)
     # The engine's pages are numbered, but a cursor may point anywhere: one GraphQL page may need two of the engine's.
+    # GraphQL accepts queries without `is:issue`, too (`require_kind`).
     page, skip = start // size + 1, start % size
     try:
         results = [

@@ -36,7 +36,7 @@ class Resolvers(dict[tuple[str, str], Resolver]):
 
 
 def default(source: Any, info: Info, **args: Any) -> Any:
-    """Resolve a field without a resolver of its own, from a mapping by name, or from a record by name in snake case."""
+    """Resolve a field without a resolver: by its name as a mapping's key, or in snake case as a record's attribute."""
     if isinstance(source, Mapping):
         return source.get(info.field_name)
     value = getattr(source, re.sub(r"([A-Z])", r"_\1", info.field_name).lower())
