@@ -18,7 +18,7 @@ from bot.simulator.http.wire import WireServer
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One request: its texts, its JSON, and its headers in lower case."""
+    """One request: its texts, its JSON, and its headers, named in lower case."""
 
     system: str
     user: str
@@ -38,7 +38,7 @@ class Reply:
 
 
 class LanguageModel:
-    """`script` makes the answers; `heard` lists all requests so far."""
+    """`heard` lists all requests so far."""
 
     def __init__(self, script: Callable[[Heard], Reply | str]) -> None:
         self.script = script

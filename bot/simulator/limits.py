@@ -1,4 +1,4 @@
-"""Rate limits (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
+"""Rate limits. `DOCS` is GitHub's page about them.
 
 All limits are per caller. Primary: 5,000 requests an hour, 30 lexical and 10 semantic or hybrid searches a minute.
 Secondary: 100 requests at once, 900 points a minute in REST and 2,000 in GraphQL (reading 1, writing 5), 80
@@ -29,10 +29,7 @@ class Bucket:
 
 
 class Limits:
-    """Counts requests by the caller's `key`. Tests can change every limit; `enabled = False` switches all limits off.
-
-    `exempt_users` exempts callers with a user token.
-    """
+    """Counts requests by caller: each has a `key` such as `user:7`. Tests can change every limit."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -62,7 +59,7 @@ class Limits:
         self.creations_per_hour = 500
 
     def applies(self, caller: str) -> bool:
-        """Whether this caller is counted at all."""
+        """Whether this caller is counted. `enabled = False` exempts all, `exempt_users` those with a user token."""
         return self.enabled and not (self.exempt_users and caller.startswith("user:"))
 
     def spend(self, caller: str, resource: str) -> None:
@@ -150,13 +147,13 @@ class Limits:
 
 
 TOO_QUICK = "was submitted too quickly"
-"""GitHub's message, without any header, to a client that it takes for a hasty machine."""
+"""GitHub's message to a client that comments too quickly."""
 
 
 def secondary_limit(retry_after: int | None, *, status: int = 403, creation: bool = False) -> ApiError:
     """The refusal of a secondary limit; without `retry_after` the header is left out, as GitHub sometimes does.
 
-    With `status` 200 this is GraphQL's answer, with 422 REST's answer to a client that creates too much at once: REST
+    With `status` 200 it is GraphQL's answer. With 422 it is REST's answer to a client that comments too quickly: REST
     creates comments by a GraphQL mutation, and passes on the mutation's error (https://github.com/cli/cli/issues/4801).
     """
     if status == 422:

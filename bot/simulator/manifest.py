@@ -1,4 +1,4 @@
-"""What an App's manifest (`app.yml`) asks for: permissions and events.
+"""An App's manifest (`app.yml`): its permissions, events and addresses.
 
 https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 """

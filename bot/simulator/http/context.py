@@ -26,7 +26,7 @@ PER_PAGE, MOST_PER_PAGE = 30, 100
 
 @dataclass(slots=True)
 class Context:
-    """One request. `params` are the parts of the path, `url` has no query string, `body` is the parsed JSON or None."""
+    """One request. `params` are the path's variables, `url` has no query string, `body` is the parsed JSON or None."""
 
     sim: Simulator
     operation: Operation
@@ -41,7 +41,7 @@ class Context:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The body as an object; 400 for any other body."""
+        """The body as an object, empty if there is none; 400 for anything else."""
         if self.body is None:
             return {}
         if not isinstance(self.body, dict):
@@ -91,8 +91,8 @@ class Context:
 
         A person who calls through an App needs both the App's permission and the role.
 
-        This is stricter than GitHub in one point: an installation needs the read permission even in a public repository
-        that it covers. So a test with a public repository also fails if it would fail with a private one.
+        This is stricter than GitHub: an installation needs the read permission even in a public repository that it
+        covers. So a test with a public repository also fails if it would fail with a private one.
         """
         writes = self.operation.method != "GET"
         if not app_may(self.sim, self.caller, repo, self.operation.permissions, writes=writes):

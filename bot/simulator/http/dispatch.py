@@ -34,7 +34,7 @@ SERVER_VERSIONS = VERSIONS[:1]
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A request that matched a route, and the fault that strikes the request, if any."""
+    """A request that matched a route, and the fault that strikes it, if any."""
 
     sim: Simulator
     route: Route
@@ -79,7 +79,7 @@ def _serve(call: _Call, headers: dict[str, str]) -> Reply:
 
 
 def _check_headers(sim: Simulator, request: Request, headers: dict[str, str]) -> None:
-    """Refuse an unknown version, and a client without a `User-Agent`."""
+    """Refuse an unknown API version, and a client without a `User-Agent`."""
     version = request.headers.get("X-GitHub-Api-Version", VERSIONS[0])
     headers["X-GitHub-Api-Version-Selected"] = version
     if version not in (SERVER_VERSIONS if sim.urls.api.endswith("/api/v3") else VERSIONS):
@@ -128,7 +128,7 @@ def _points(request: Request, resource: str) -> int:
 
 
 def _admit(route: Route, caller: Caller) -> None:
-    """Refuse callers of a kind that the route is not for."""
+    """Refuse a caller of the wrong kind for this route."""
     if route.auth == "app" and not isinstance(caller, AppCaller):
         raise unauthorized("A JSON web token could not be decoded")
     if route.auth == "installation" and not isinstance(caller, InstallationCaller):
@@ -173,13 +173,14 @@ def _json_body(request: Request) -> Any:
 
 
 def _fail_before(fault: Fault, request: Request) -> None:
-    """Apply a fault that strikes before the request is carried out: only `slow` lets the request go on afterwards."""
+    """Apply a fault that strikes before the request is carried out. `slow` delays it; the other kinds end it."""
     if fault.kind == "slow":
         fault.over.wait(fault.seconds)
         return
     if fault.kind == "secondary_limit":
         raise secondary_limit(fault.retry_after, status=fault.status)
     if fault.kind == "unresolved":
+        # REST passes on the error of the GraphQL mutation that creates comments.
         message = "Could not resolve to a node with the global id of 'I_1'."
         raise invalid("IssueComment", "data", "unprocessable", message)
     if fault.kind == "status":

@@ -23,7 +23,7 @@ class Dropped(ConnectionResetError):
 
 def hang_up(request: Request, fault: Fault) -> NoReturn:
     """Give no answer: hang up with a TCP reset, after a wait (`timeout…`) or at once (`reset…`)."""
-    # `wire.py` puts the connection there; other servers do not.
+    # `wire.py` puts the connection into `environ`; other servers do not.
     connection: socket.socket | None = request.environ.get("simulator.connection")
     if connection is not None:
         if fault.kind.startswith("timeout"):

@@ -33,7 +33,7 @@ class Operation:
 
     @property
     def is_control(self) -> bool:
-        """Whether the operation controls the simulator and is not GitHub's. Limits and faults do not apply then."""
+        """Whether the operation controls the simulator and is not GitHub's. Limits and faults do not apply to it."""
         return self.path.startswith("/_sim/")
 
 

@@ -76,7 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_error(411 if self.headers.get("Transfer-Encoding") else 413)
             return
         body = self.rfile.read(int(length))
-        # What the application passes to WSGI's `start_response`: status, headers, perhaps an exception.
+        # The arguments of WSGI's `start_response`: status, headers, perhaps an exception.
         started: list[Any] = []
         chunks = self.server.application(self._environ(body), lambda *args: started.extend(args))
         content = b"".join(chunks)
