@@ -20,7 +20,7 @@ def write_file(
     login: str | Account | None = None,
     message: str = "",
 ) -> str:
-    """Commit one file to the default branch (None deletes it) and return the commit's id."""
+    """Commit one file to the default branch (`text` None deletes it) and return the commit's id."""
     repo = world.repo(repository)
     before, existed = repo.head, path in repo.files
     if text is None:

@@ -62,7 +62,7 @@ def _select(
 
 @locked
 def remove_from_installation(world: World, *repositories: str) -> None:
-    """Remove repositories from their installations. One that covered all keeps the rest as its selection."""
+    """Remove repositories from their installations. An installation that covered all keeps the others."""
     for name in repositories:
         repo = world.repository(name)
         for installation in world.installations_on(repo):
@@ -134,7 +134,7 @@ def make_installation_token(
     permissions: Mapping[str, str] | None = None,
     repositories: Iterable[Repository] | None = None,
 ) -> InstallationToken:
-    """A token of the installation, valid for an hour. It may be narrowed, but never widened (422)."""
+    """A token of the installation, valid for an hour. 422 if `permissions` exceed the installation's."""
     wanted = dict(installation.permissions if permissions is None else permissions)
     if not all(grants(installation.permissions, name, level) for name, level in wanted.items()):
         raise ApiError(422, "The permissions requested are not granted to this installation.")

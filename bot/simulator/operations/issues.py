@@ -32,7 +32,7 @@ def open_issue(
     parent: Issue | None = None,
     type: str | None = None,
 ) -> Issue:
-    """Open an issue as `author`, perhaps as a sub-issue of `parent`, or with a `type`.
+    """Open an issue, perhaps as a sub-issue of `parent`.
 
     410 if issues are off in the repository; 422 for an empty title or label, and for texts that are too long.
     """
