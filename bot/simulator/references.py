@@ -1,7 +1,7 @@
 """Side effects of a text on GitHub: mentions that notify, references that leave back-links, and "Duplicate of #1".
 
-Tests also use this module, to check that the bot's texts have no side effects. GitHub's pages: "Autolinked references
-and URLs" and "Marking issues or pull requests as a duplicate".
+Tests also use this module, to check that the bot's texts have no side effects. See GitHub's pages "Autolinked
+references and URLs" and "Marking issues or pull requests as a duplicate".
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def react(world: World, subject: Issue | Comment, login: str | Account, content:
 
 @locked
 def unreact(world: World, subject: Issue | Comment, key: int) -> None:
-    """Remove a reaction; KeyError if there is none with this id."""
+    """Remove the reaction with the id `key`; KeyError if there is none."""
     for reaction in subject.reactions:
         if reaction.id == key:
             subject.reactions.remove(reaction)

@@ -37,8 +37,8 @@ def add_repository(
 ) -> Repository:
     """Create a repository, and its owner if missing.
 
-    `suggestions` gives it the feature "issue suggestions", `labels` GitHub's default labels. Installations that cover
-    all of the owner's repositories cover the new one at once.
+    `suggestions` turns on the feature "issue suggestions", `labels` adds GitHub's default labels. Installations that
+    cover all of the owner's repositories cover the new one at once.
     """
     login, name = full_name.split("/")
     _require_free(world, full_name)
@@ -67,9 +67,9 @@ def set_permission(world: World, repository: str | Repository, login: str | Acco
 
 @locked
 def set_similarity(world: World, repository: str | Repository, answers: Similarity) -> None:
-    """Choose what requests for similar issues get: a ranking, bare issues, or an error's status (404 by default).
+    """Choose the answer to requests for similar issues: issues with scores, issues alone, or an error's status.
 
-    For a slow answer, use a fault.
+    A fault (`Faults.add`) can make the answer slow.
     """
     if answers not in SIMILARITIES:
         raise ValueError(f"{answers!r} is not one of {', '.join(map(str, SIMILARITIES))}")

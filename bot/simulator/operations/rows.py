@@ -42,8 +42,8 @@ class CommentRow:
 class IssueRow:
     """One issue of the file, its texts cut to GitHub's limits.
 
-    If the file does not say, `closed_by` is empty and `duplicate_of` None. `reactions` maps GitHub's words for the
-    emoji to counts.
+    `closed_by` is empty and `duplicate_of` None if the file lacks them. `reactions` maps GitHub's words for the emoji
+    to counts.
     """
 
     id: str
@@ -71,7 +71,7 @@ def read_rows(path: Path) -> list[IssueRow]:
 def rows_of(objects: Iterable[tuple[Any, str]]) -> list[IssueRow]:
     """Like `read_rows`, from JSON objects with their locations. Raises ValueError naming the location of a wrong one.
 
-    Issues whose `created_at` is null come first, with the time of the earliest other issue (without one, 1970).
+    Issues whose `created_at` is null come first, with the time of the earliest issue that has one (else 1970).
     """
     rows = sorted((_row(value, location) for value, location in objects), key=lambda row: row.created_at)
     first = next((row.created_at for row in rows if row.created_at != _UNKNOWN), _EPOCH)
@@ -89,10 +89,10 @@ def _lines(path: Path) -> Iterator[tuple[Any, str]]:
     except UnicodeDecodeError as problem:
         if problem.object.startswith(_GZIPPED):
             raise ValueError("it is gzipped more than once; gunzip it, then it can be read") from None
-        # No place is named: the decoder's position is relative to a chunk, not to the file.
+        # The message names no line: the decoder's position is relative to a chunk, not to the file.
         raise ValueError("it is not UTF-8; iconv -f ENCODING -t UTF-8 makes it so") from None
     except (EOFError, zlib.error) as problem:
-        # A truncated download raises these; the command line would mistake EOFError for a user who has left.
+        # A truncated download raises these. The command line would take EOFError for the end of typed input.
         raise ValueError(str(problem)) from problem
 
 

@@ -1,4 +1,4 @@
-"""Checks of texts, and their side effects: mentions, back-links and "Duplicate of #1"."""
+"""Checks texts, and carries out their side effects: mentions, back-links and "Duplicate of #1"."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def check_text(resource: str, field: str, text: str, limit: int) -> None:
 
 
 def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *, is_comment: bool) -> None:
-    """Carry out a new text's mentions, back-links and, in a comment by somebody who can write, "Duplicate of #1"."""
+    """Carry out a new text's mentions, back-links and, if a comment's author has write access, "Duplicate of #1"."""
     parsed = references.parse(text or "", world.urls.html)
     for login in parsed.mentions:
         account = world.account(login)

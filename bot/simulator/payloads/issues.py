@@ -40,7 +40,7 @@ def reaction_rollup(url: str, reactions: Sequence[Reaction]) -> Json:
 
 
 def issue(world: World, record: Issue) -> Json:
-    """An issue as lists, reads, searches and webhooks show it."""
+    """An issue as lists, searches and webhooks show it."""
     url = issue_url(world, record)
     page = issue_page(world, record)
     body: Json = {

@@ -11,7 +11,7 @@ from bot.simulator.payloads.accounts import simple_user
 from bot.simulator.state.repositories import Label, Repository, Role, at_least
 from bot.simulator.state.world import World
 
-# Further addresses in a repository's body (not in the minimal one): its own address and a suffix, often a template.
+# `repository` appends these suffixes, many of them templates, to the repository's own address.
 _LINKS = {
     "archive_url": "/{archive_format}{/ref}",
     "assignees_url": "/assignees{/user}",
@@ -80,7 +80,7 @@ def minimal_repository(record: Repository) -> Json:
 
 
 def repository(world: World, record: Repository, role: Role | None = None) -> Json:
-    """A repository as lists and webhooks show it; with `role`, also the caller's permissions."""
+    """A repository as lists and webhooks show it; with `role`, also that role's permissions."""
     url = repository_url(world, record)
     page = f"{world.urls.html}/{record.full_name}"
     body: dict[str, Any] = minimal_repository(record) | {
@@ -132,7 +132,7 @@ def repository(world: World, record: Repository, role: Role | None = None) -> Js
 
 
 def full_repository(world: World, record: Repository) -> Json:
-    """`GET /repos/{owner}/{repo}`."""
+    """The answer to `GET /repos/{owner}/{repo}`."""
     body = repository(world, record) | {"network_count": 0, "subscribers_count": 0, "temp_clone_token": None}
     if record.owner.type == "Organization":
         body["organization"] = simple_user(world, record.owner)
