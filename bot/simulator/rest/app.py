@@ -19,7 +19,7 @@ def get_app(ctx: Context) -> Json:
 
 @ROUTES.add("POST", "/app-manifests/<code>/conversions", model="AppManifestsCodeConversionsPostResponse201")
 def convert_manifest(ctx: Context) -> Reply:
-    """Exchange a code for the new App's credentials; once, within an hour."""
+    """Exchange a code for the new App's credentials. A code works once, within an hour."""
     app = ctx.sim.convert_manifest(ctx.params["code"])
     if app is None:
         raise not_found()

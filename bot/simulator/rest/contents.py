@@ -119,7 +119,7 @@ def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
 
 def _may_read(ctx: Context, caller: InstallationCaller, repo: Repository, path: str) -> bool:
     """Whether the caller may read the file. With only `single_file`, a token may read the files that its App lists."""
-    # A repository that the token does not reach is public: `ctx.repository()` refuses all others.
+    # A repository that the token does not reach is public: `ctx.repository()` has refused private ones.
     if not caller.reaches(ctx.sim, repo) or caller.may("contents", "read"):
         return True
     return path in caller.installation.app.single_files
@@ -128,7 +128,7 @@ def _may_read(ctx: Context, caller: InstallationCaller, repo: Repository, path: 
 def _entry(ctx: Context, repo: Repository, path: str) -> Json:
     content = repo.files.get(path)
     kind, git_kind = ("dir", "tree") if content is None else ("file", "blob")
-    # Directories are not stored as Git's objects; any fixed hash will do.
+    # The simulator stores no Git trees; any fixed hash will do.
     sha = blob_sha(path.encode() if content is None else content)
     url = f"{repository_url(ctx.sim, repo)}/contents/{quote(path)}?ref={repo.default_branch}"
     git = f"{repository_url(ctx.sim, repo)}/git/{git_kind}s/{sha}"

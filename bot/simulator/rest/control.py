@@ -110,7 +110,7 @@ def _guard(ctx: Context) -> None:
 
 
 def _text(ctx: Context, name: str, default: str | None = None) -> str:
-    """A text field of the body. A wrong type gets an error answer, since it is the script's mistake."""
+    """A text field of the body; 422 for any other value."""
     value = ctx.data.get(name, default)
     if not isinstance(value, str):
         raise ApiError(422, f"{name} must be a text")

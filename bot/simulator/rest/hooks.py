@@ -39,7 +39,7 @@ def update_config(ctx: Context) -> Json:
 
 @ROUTES.add("GET", "/app/hook/deliveries", auth="app", model="[HookDeliveryItem]")
 def list_deliveries(ctx: Context) -> Reply:
-    """The finished attempts of the last days (`Webhooks.retention`), newest first, in pages with a cursor."""
+    """The finished delivery attempts of the last days (`Webhooks.retention`), newest first, in pages with a cursor."""
     log = ctx.sim.webhooks.recent(ctx.app)
     if status := ctx.query.get("status"):
         # An attempt without an answer has code 0, and is neither success nor failure.

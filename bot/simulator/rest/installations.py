@@ -116,7 +116,7 @@ def _on_account(ctx: Context, kind: str) -> Json:
 
 
 def _chosen(ctx: Context, installation: Installation) -> list[Repository] | None:
-    """The repositories that the body names, None if it names none; 422 unless the installation covers all."""
+    """The repositories that the body names, None if it names none; 422 unless the installation covers all of them."""
     names: list[Any] = ctx.data.get("repositories") or []
     keys: list[Any] = ctx.data.get("repository_ids") or []
     if not names and not keys:

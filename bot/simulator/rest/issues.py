@@ -29,7 +29,7 @@ _SORTS: dict[str, Callable[[Issue], keyset.Key]] = {
     "updated": lambda entry: (entry.updated_at.timestamp(), entry.number),
     "comments": lambda entry: (len(entry.comments), entry.number),
 }
-# Fields that requests cannot set here.
+# The simulator refuses to set these fields.
 _UNSUPPORTED = ("assignee", "assignees", "milestone", "type", "issue_field_values")
 _REASONS = ("completed", "not_planned", "duplicate", "reopened")
 # Any other reason, or none, closes as completed.

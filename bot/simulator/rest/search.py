@@ -48,7 +48,7 @@ def find(
             user_exists=lambda login: login in ctx.sim.accounts,
             viewer=ctx.caller.account.login if ctx.caller.account else "",
             require_kind=require_kind and not _may_mix_kinds(ctx),
-            # Let the engine fall back, so that the results are those of a real fallback.
+            # The engine then falls back to a search by words, as GitHub does.
             outage="service_unavailable" if embeddings_fail else None,
         )
     except QueryError as error:
@@ -85,7 +85,7 @@ def search_issues(ctx: Context) -> Reply:
         search_type=search_type,
     )
     items = [
-        # The published description allows a null body for a single issue, but not in search results.
+        # GitHub's OpenAPI description allows a null body for a single issue, but not in search results.
         (shown := issue(ctx.sim, ctx.sim.issues_by_id[key])) | {"score": score, "body": shown["body"] or ""}
         for key, score in zip(results.ids, results.scores, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Labels and closings as suggestions that a maintainer approves (https://docs.github.com/rest/issues/issues#list-issue-suggestions)."""
+"""Labels and closings suggested to maintainers (https://docs.github.com/rest/issues/issues#list-issue-suggestions)."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], li
 
 
 def store_suggested_closing(ctx: Context, target: Issue, state: dict[str, Any]) -> bool:
-    """Store the suggestion in a state that was sent as an object, and return True; False if the state has none.
+    """If the request's `state` object suggests something, store the suggestion and return True; else return False.
 
     422 unless the suggestion is to close as a duplicate. If the repository lacks the feature, GitHub answers 200 and
     does nothing.

@@ -11,9 +11,9 @@ from bot.simulator.payloads import timeline
 
 ROUTES = Routes()
 
-# The models of the kinds that both lists show.
+# The models of the events that both the timeline and the list of events show.
 _EVENTS = "LabeledIssueEvent|UnlabeledIssueEvent|RenamedIssueEvent|LockedIssueEvent|StateChangeIssueEvent"
-# Kinds that only the timeline shows, not the list of events.
+# Events in the timeline only.
 _TIMELINE_ONLY = frozenset({"commented", "cross-referenced"})
 
 
@@ -31,7 +31,7 @@ def list_timeline(ctx: Context) -> Reply:
         for entry in target.events
         if entry.event == "cross-referenced"
     }
-    # Only references are in `sources`. All other entries are visible, so `target` stands in as their source.
+    # Only references are in `sources`. All other entries are visible: for them, `get` answers `target`.
     # The sort is stable, so entries of the same second keep their order.
     entries = sorted(
         (entry for entry in target.events if sources.get(entry.id, target) is not None),

@@ -17,7 +17,7 @@ ROUTES = Routes()
 
 @ROUTES.add("GET", "/user/installations", auth="user", model="UserInstallationsGetResponse200")
 def list_installations(ctx: Context) -> Reply:
-    """The App's installations with repositories that the person can see."""
+    """The App's installations that cover a repository visible to the person."""
     person, app = _visitor(ctx)
     mine = [one for one in ctx.sim.installations.values() if one.app is app and _reached(ctx, one, person)]
     page = ctx.page(mine, lambda one: apps.installation(ctx.sim, one))

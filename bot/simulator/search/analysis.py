@@ -46,12 +46,12 @@ def units(text: str) -> list[list[str]]:
 
 
 def _pieces(text: str) -> list[str]:
-    """The text split wherever an ASCII character separates; lone surrogates are let through."""
+    """The text split at the ASCII characters that separate words; lone surrogates are let through."""
     return text.encode("utf-8", "surrogatepass").translate(_SPACED).decode("utf-8", "surrogatepass").split()
 
 
 class Vocabulary(dict[str, int]):
-    """The term numbers of words, from 1 on; each indexed word is stemmed only once.
+    """The term numbers of words, from 1 on. Words with one stem share a number; an indexed word is stemmed only once.
 
     Indexing looks words up with `[]`, which adds new words; searching uses `find`, which does not.
     """
