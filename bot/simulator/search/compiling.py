@@ -16,7 +16,7 @@ from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Text
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Compiles trees. `documents` maps ids to documents; `universe` gives the ids of all that the query reaches."""
+    """Compiles trees. `documents` are by id; `universe` gives the ids of all documents that the query can reach."""
 
     vocabulary: Vocabulary
     fields: Sequence[FieldIndex]
@@ -29,7 +29,7 @@ class Compiler:
         return self._compile(node) or matching.FilterMatcher(lambda doc_id: True, self.universe)
 
     def terms(self, text: Text) -> list[list[int]]:
-        """The term numbers of a text: all parts must occur; the terms of a part must stand side by side."""
+        """The term numbers of a text's parts. All parts must occur; the terms of a part must stand side by side."""
         parts = [tokens(text.value)] if text.quoted else units(text.value)
         return [[self.vocabulary.find(word) for word in part] for part in parts if part]
 

@@ -14,8 +14,8 @@ SearchType = Literal["lexical", "semantic", "hybrid"]
 class Document:
     """One issue or pull request. `id` is the database id, unique over all repositories; times are aware (UTC).
 
-    `repo` is `owner/name` as its owner writes it. `commenters` are the logins behind `comments`, in any order. An App's
-    login, as `author`, ends in `[bot]`. `reactions` counts all reactions, `reactions_by_content` those of each content
+    `repo` is `owner/name` as its owner writes it. `commenters` are the logins behind `comments`, in any order. The
+    logins of Apps end in `[bot]`. `reactions` counts all reactions, `reactions_by_content` those of each content
     (`+1`, `heart`, …).
     """
 

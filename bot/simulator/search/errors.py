@@ -1,4 +1,4 @@
-"""The refusals of GitHub's search, with the bodies of its 422 answers."""
+"""The refusals of GitHub's search, with the bodies of its 422 answers. Quoted titles are from the REST manual."""
 
 from __future__ import annotations
 
@@ -25,29 +25,27 @@ class QueryError(Exception):
 
 
 def invalid(message: str) -> QueryError:
-    """The query is wrong."""
     return QueryError(
         "Validation Failed", [{"message": message, "resource": "Search", "field": "q", "code": "invalid"}]
     )
 
 
 def missing() -> QueryError:
-    """The query is missing."""
     return QueryError("Validation Failed", [{"resource": "Search", "field": "q", "code": "missing"}])
 
 
 def too_long() -> QueryError:
-    """REST "Limitations on query length": 256 characters, not counting operators and qualifiers."""
+    """At most 256 characters, not counting operators and qualifiers ("Limitations on query length")."""
     return invalid("The search is longer than 256 characters.")
 
 
 def too_many_operators() -> QueryError:
-    """REST "Limitations on query length": at most five of AND, OR and NOT together."""
+    """At most five of AND, OR and NOT together ("Limitations on query length")."""
     return invalid("More than five AND / OR / NOT operators were used.")
 
 
 def unsearchable_scope() -> QueryError:
-    """REST "Access errors or missing search results": the caller sees nothing that `repo:`, `user:` and `org:` name."""
+    """The caller sees nothing that `repo:`, `user:` or `org:` names ("Access errors or missing search results")."""
     return invalid(
         "The listed users and repositories cannot be searched either because the resources do not exist "
         "or you do not have permission to view them."
@@ -76,5 +74,5 @@ def untyped() -> QueryError:
 
 
 def beyond_reach() -> QueryError:
-    """REST "About search": a search shows only its first 1,000 results."""
+    """A search shows only its first 1,000 results ("About search")."""
     return QueryError("Only the first 1000 search results are available")

@@ -32,7 +32,7 @@ _TEXTS: Final[dict[str, Callable[[Document], tuple[str, ...]]]] = {
 
 
 def everything(name: str) -> bool:
-    """The default of `visible` and `user_exists`: every repository is visible, and every user exists."""
+    """The default of `search`'s `visible` and `user_exists`: every repository is visible, and every user exists."""
     return True
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from bot.simulator.search.analysis import Vocabulary, tokens
 
-# Separates two comments, so that no phrase spans both. Real terms count from 1.
+# Separates two comments, so that no phrase spans both. The numbers of terms begin at 1.
 _BORDER = 0
 _WIDTH = array("I").itemsize
 
@@ -62,7 +62,7 @@ class FieldIndex:
         """Whether the terms of `phrase` (see `pack`) stand side by side in the document."""
         sequence = self._sequences.get(document, b"")
         position = sequence.find(phrase)
-        # A hit inside a term's bytes is a coincidence.
+        # A hit that begins inside a term's bytes is a coincidence.
         while position >= 0 and position % _WIDTH:
             position = sequence.find(phrase, position + 1)
         return position >= 0

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-# The time is linear: a stretch of text can match in only one way, and is scanned a fixed number of times.
+# Matching takes linear time: a stretch of text can match in only one way, and is scanned a fixed number of times.
 _LEXEME = re.compile(
     r"""(?P<open>\() | (?P<close>\))
       | (?P<minus>-?)(?P<name>[A-Za-z][A-Za-z-]*):(?P<value>(?:"[^"]*"|[^\s()"])+)
@@ -19,8 +19,6 @@ _OPERATORS = frozenset({"AND", "OR", "NOT"})
 
 
 class Kind(Enum):
-    """The kind of a lexeme."""
-
     WORD = auto()
     PHRASE = auto()
     QUALIFIER = auto()

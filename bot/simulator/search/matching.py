@@ -18,7 +18,7 @@ class Matcher(Protocol):
         ...
 
     def narrow(self, documents: set[int]) -> set[int]:
-        """Those of the documents that match."""
+        """The given documents that match."""
         ...
 
 
@@ -56,7 +56,7 @@ class PhraseMatcher:
 
 
 class FilterMatcher:
-    """Documents that pass a test, without help from an index."""
+    """Documents that pass a test, without help from an index. `universe` gives all documents in the query's reach."""
 
     def __init__(self, test: Callable[[int], bool], universe: Callable[[], Iterable[int]]) -> None:
         self._test = test

@@ -1,4 +1,4 @@
-"""From a query to its tree, within the limits that GitHub sets to a query.
+"""Turns a query into its tree. Refuses a query that exceeds GitHub's limits.
 
 NOT binds tighter than AND (or just a space), AND tighter than OR, parentheses group ("Filtering and searching issues
 and pull requests", advanced filters). Operators without an operand and parentheses without a partner are dropped.

@@ -18,7 +18,7 @@ Predicate = Callable[[Document], bool]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a qualifier may need besides the issue: the viewer (for `@me`), the existing users, the repositories."""
+    """All that a qualifier may need besides the issue: the viewer (for `@me`), the existing users, the repositories."""
 
     viewer: str
     user_exists: Callable[[str], bool]
@@ -33,6 +33,7 @@ class Surroundings:
         return f"{app.removesuffix('[bot]')}[bot]" if app != login else login
 
 
+# Makes the test for one value of a qualifier.
 Build = Callable[[str, Surroundings], Predicate]
 
 
@@ -201,7 +202,7 @@ NAMES = frozenset(_TABLE) | _NOT_SIMULATED | {"in", "sort"}
 
 
 def predicate(qualifier: Qualifier, around: Surroundings) -> Predicate:
-    """The qualifier's test. Raises QueryError for wrong dates, people of whom none exists, and names not simulated."""
+    """The qualifier's test. Raises QueryError for a wrong date or unsimulated name, or if none of the people exists."""
     build = _TABLE.get(qualifier.name)
     if build is None:
         raise invalid(f"The qualifier {qualifier.name}: is not simulated here.")

@@ -1,6 +1,6 @@
 """The values of number and date qualifiers: `5`, `>5`, `>=5`, `<5`, `<=5`, `5..9`, `5..*`, `*..9`.
 
-Source: "Understanding the search syntax". A date means its whole day: `>2016-04-29` begins on the 30th.
+Source: GitHub's "Understanding the search syntax". A date means its whole day: `>2016-04-29` begins on the 30th.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NOTHING = Interval(0.0, 0.0)
 
 
 def numbers(value: str) -> Interval:
-    """The whole numbers that a value such as `>5` allows; none if the value is not a number."""
+    """The whole numbers that a value such as `>5` allows; none if the value has another form."""
     try:
         return _interval(value, _number)
     except ValueError:
@@ -82,14 +82,14 @@ def _number(text: str) -> Interval:
 
 
 def _date(text: str) -> Interval:
-    """A year, month, day or second, in UTC unless a zone is named. A time without seconds means the first second."""
+    """A year, month, day or second, by default in UTC. A time without seconds means the first second of its minute."""
     match = _DATE.fullmatch(text)
     if match is None:
         raise ValueError(text)
     year, month, day = int(match["year"]), int(match["month"] or 1), int(match["day"] or 1)
     start = datetime(year, month, day, tzinfo=UTC)
     if match["time"]:
-        # An unencoded plus sign arrives as a space.
+        # An unencoded plus sign in a URL arrives as a space.
         zone = (match["zone"] or "Z").upper().replace(" ", "+")
         second = datetime.fromisoformat(f"{start:%Y-%m-%d}T{match['time']}{zone}").timestamp()
         return Interval(second, second + 1)

@@ -14,6 +14,7 @@ from bot.simulator.search.inverted import FieldIndex
 TITLE_WEIGHT: Final = 3.0
 BODY_WEIGHT: Final = 1.0
 COMMENTS_WEIGHT: Final = 0.5
+# BM25's two parameters, as Elasticsearch sets them.
 _K1: Final = 1.2
 _B: Final = 0.75
 

@@ -46,14 +46,14 @@ class Search:
         )
 
     def lexical(self, *, ranked: bool) -> dict[int, float]:
-        """The documents that match the whole query, with scores: 1.0 without ranking or without text."""
+        """The documents that match the whole query, with scores. Without `ranked` or text, all scores are 1.0."""
         matches = self._view.narrow(self._compiler.compile(self._query.root).select())
         if ranked and self._terms:
             return bm25(self._terms, self._weighted, matches)
         return dict.fromkeys(matches, 1.0)
 
     def similar(self, *, with_exact: bool) -> dict[int, float]:
-        """The most similar of the documents that pass the qualifiers. `with_exact` favours full matches."""
+        """The most similar documents that pass the qualifiers. `with_exact` favours matches of the whole query."""
         qualified = self._compiler.compile(_without_text(self._query.root))
         return semantic.similar(
             self._terms,
@@ -66,7 +66,7 @@ class Search:
 
 
 def _without_text(node: Node) -> Node:
-    """Only the qualifiers and NOTs: in a semantic search, words may be missing. A query with OR is never semantic."""
+    """The qualifiers and NOTs of a tree: a semantic search does not demand words. A query with OR never comes here."""
     match node:
         case Text():
             return And(())

@@ -16,7 +16,7 @@ from bot.simulator.search.ranking import bm25
 from bot.simulator.search.syntax import Query
 
 MOST_RESULTS: Final = 100
-# The number of documents, the best by BM25, whose titles are compared.
+# Only the titles of this many documents, the best by BM25, are compared.
 _POOL: Final = 400
 # The title's part of the score, and what a document with every word gets on top.
 _TITLE_SHARE: Final = 0.3
@@ -28,7 +28,7 @@ Outage = Literal["server_error", "service_unavailable"]
 
 
 def fallback_reasons(query: Query, *, anything_visible: bool, outage: Outage | None) -> tuple[str, ...]:
-    """Why GitHub answers this query lexically, as values of its API's enumeration; empty if it does not."""
+    """GitHub's reasons to answer this query lexically, in its API's words; empty if it answers semantically."""
     reasons = {
         "no_text_terms": not query.texts,
         "quoted_text": any(text.quoted for text in query.texts),
@@ -49,10 +49,10 @@ def similar(
     allowed: Callable[[set[int]], set[int]],
     exact: set[int],
 ) -> dict[int, float]:
-    """The most similar documents with scores in [0, 1.25], at most 100.
+    """The most similar documents, at most 100, with scores in [0, 1.25].
 
     `terms` and `text` are the query's. `allowed` narrows documents to those that may be shown. `exact` are the
-    documents that contain every word (empty for a purely semantic search).
+    documents that match the whole query (empty for a purely semantic search).
     """
     limit = _COMMON * max(1, len(documents))
     distinctive = [term for term in terms if max(len(field.postings.get(term, ())) for field in fields) <= limit]

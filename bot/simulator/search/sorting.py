@@ -36,7 +36,7 @@ _KEYS: dict[str, Key] = {
 def ordering(sort: str | None, order: str, qualifier: str) -> tuple[Key, bool] | None:
     """The sort key, and whether the greatest value comes first; None for best match.
 
-    `sort` and `order` are the parameters. Without `sort`, `qualifier` counts: the value of `sort:` in the query
+    `sort` and `order` are REST's parameters. Without `sort`, `qualifier` counts: the value of `sort:` in the query
     (`created`, `updated-asc`). Unknown names mean best match.
     """
     if sort:

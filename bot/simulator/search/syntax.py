@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One word (its parts must all occur, in any order), or a quoted phrase (its words must stand side by side)."""
+    """One word (both parts of `a-b` must occur, in any order), or a quoted phrase (its words stand side by side)."""
 
     value: str
     quoted: bool = False

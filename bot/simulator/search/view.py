@@ -37,7 +37,7 @@ class View:
             yield from self._in_repository.get(name, ())
 
     def narrow(self, documents: set[int]) -> set[int]:
-        """The documents that are in reach."""
+        """The given documents that are in reach."""
         return set().union(*(documents & self._in_repository.get(name, set()) for name in self.repositories))
 
 
