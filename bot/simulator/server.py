@@ -39,7 +39,7 @@ def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
 
     It also takes `/repositories/ID/…` for `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` and `/api/graphql` for
     `/…` and `/graphql`. It answers 403 if the `Host` header names neither `host`, where it listens, nor this machine.
-    Otherwise a web page whose host name resolves to this machine (DNS rebinding) could read real issues in the answers.
+    Without this, a web page whose host name resolves to this machine (DNS rebinding) could read real issues here.
     """
     routed = _routes().wsgi_app
     names = _THIS_MACHINE | {host.lower()}
@@ -106,7 +106,7 @@ def _view(route: Route) -> Callable[..., Response]:
 
 @dataclass(slots=True)
 class Server:
-    """A running simulator. `url` is what `GITHUB_API_URL` has to be."""
+    """A running simulator. `url` is the value for `GITHUB_API_URL`."""
 
     sim: Simulator
     url: str
@@ -120,7 +120,6 @@ class Server:
 
     @property
     def private_key_pem(self) -> str:
-        """The App's private key."""
         return self.sim.app.private_key
 
     @property
@@ -175,11 +174,11 @@ def start_simulator(*, enterprise: bool = False, **options: Any) -> Iterator[Ser
             issue = server.sim.open_issue("acme/app", "alice", "It crashes", "…")
 
     Webhooks: pass `webhook_url="http://…/webhook"`, or set `server.sim.app.hook.url` later; `webhook_secret` likewise.
-    Events that occur while the URL is empty are never delivered. With a URL and `post=`, your function sends
+    Events that occur while the URL is empty are never delivered. With a URL, a function passed as `post=` sends
     the deliveries, e.g. to a Flask test client: `post(url, body, headers) -> (status, headers, text)`.
     `server.sim.webhooks.join()` waits until all queued deliveries are answered, and `.log` lists every delivery.
 
-    All other options go to `Simulator`, e.g. `clock=Clock(datetime(2026, 1, 1, tzinfo=UTC))`.
+    All options but `enterprise` go to `Simulator`, e.g. `clock=Clock(datetime(2026, 1, 1, tzinfo=UTC))`.
     """
     server = serve(Simulator(**options), enterprise=enterprise)
     try:

@@ -33,7 +33,7 @@ from bot.simulator.state.world import World
 from bot.simulator.webhooks import Webhooks
 
 WORKFLOW = {"contents": "read", "issues": "write"}
-"""The permissions that our guide gives the workflow."""
+"""The permissions of the workflow in docs/guides/action.md."""
 
 
 class Simulator(World):
@@ -140,7 +140,7 @@ class Simulator(World):
     def workflow_token(self, repository: str, permissions: Mapping[str, str] = WORKFLOW) -> str:
         """The `GITHUB_TOKEN` of a GitHub Actions job: it has the workflow's `permissions`, only in this repository.
 
-        Here, all such tokens of an owner share 1,000 requests an hour. On GitHub, each repository has as many
+        Here, all such tokens of an owner share 1,000 requests an hour. On GitHub, each repository has 1,000
         (https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api).
         """
         actions = next((app for app in self.apps.values() if app.slug == "github-actions"), None)

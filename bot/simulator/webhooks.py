@@ -24,11 +24,11 @@ RETENTION = timedelta(days=3)
 class Webhooks:
     """Builds the payloads of events and sends them in the background.
 
-    `post` sends a delivery, by default over HTTP; a test can use it to deliver within its own process. One thread sends
-    in order. GitHub promises no order: with several `senders`, deliveries are sent in parallel, and `hold` gives the
-    seconds by which to delay the next delivery, so that others overtake it. Deliveries are listed for `retention`; an
-    Enterprise Server lists them for seven days. With `validate`, a body that GitHub would never send raises
-    ContractViolation.
+    `post` sends a delivery, by default over HTTP; a test can use it to deliver within its own process. By default,
+    one thread sends in order. GitHub promises no order: with several `senders`, deliveries are sent in parallel, and
+    `hold` gives the seconds by which to delay the next delivery, so that others overtake it. Deliveries are listed for
+    `retention`; an Enterprise Server lists them for seven days. With `validate`, a body that GitHub would never send
+    raises ContractViolation.
     """
 
     def __init__(self, world: World, post: Post | None, *, validate: bool) -> None:
@@ -66,7 +66,6 @@ class Webhooks:
                     yield installation
 
     def ping(self, app: App) -> None:
-        """Queue a `ping` event."""
         hook = app.hook
         body = events.ping(self._world, hook.id, app.id, hook.url, hook.content_type, app.events)
         self._add(app, "ping", None, body, None, None)

@@ -22,7 +22,6 @@ Page = str | Response | tuple[str, int]
 
 
 def make_site() -> Blueprint:
-    """The blueprint of the pages."""
     site = Blueprint("site", __name__, template_folder="templates")
     methods = ["GET", "POST"]
     site.add_url_rule("/settings/apps/new", "new", new_app, methods=methods)
@@ -48,7 +47,7 @@ def new_app(organization: str = "") -> Page:
         name = request.form.get("name") or str(manifest.get("name") or "")
         slug = manifests.slug_of(name)
         unavailable = not slug or any(app.slug == slug for app in sim.apps.values())
-        # The field `login` comes only from this page's own form: a person has agreed.
+        # Only this page's own form has the field `login`, so a request with it means that a person has agreed.
         problem = problem or ("Name is already in use" if unavailable and "login" in request.form else "")
         if problem or "login" not in request.form:
             page = render_template(
@@ -88,7 +87,7 @@ def authorize() -> Page:
     sim = _sim()
     with sim.lock:
         app = _app(sim, request.args.get("client_id", ""))
-        # Without an address, use the App's first one. Any other address must be among the App's.
+        # An address in the request must be one of the App's. Without one, use the App's first.
         back = request.args.get("redirect_uri") or next(iter(app.callback_urls), "")
         if back not in app.callback_urls:
             return render_template("site/authorize.html", app=app, people=(), problem="redirect_uri mismatch"), 400

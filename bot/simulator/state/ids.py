@@ -28,8 +28,6 @@ _FIRST = {
 
 
 class Ids:
-    """Assigns ids by kind."""
-
     def __init__(self) -> None:
         self._counters = {kind: count(first) for kind, first in _FIRST.items()}
 

@@ -29,8 +29,6 @@ def at_least(role: Role, needed: Role) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Label:
-    """A label of a repository."""
-
     id: int
     node_id: str
     name: str

@@ -73,7 +73,6 @@ class World:
         return self.clock.now().replace(microsecond=0)
 
     def account(self, login: str) -> Account | None:
-        """The account with that login, or None."""
         return self.accounts.get(login.lower())
 
     def repository(self, full_name: str) -> Repository:
@@ -118,7 +117,6 @@ class World:
         return (entry for entry in self.issues[repository.id].values() if isinstance(entry, Issue))
 
     def home_of(self, label: Label) -> Repository:
-        """The label's repository."""
         return next(repo for repo in self.repositories.values() if repo.labels.get(label.name.lower()) is label)
 
     def app_of(self, account: Account) -> App | None:
@@ -126,7 +124,7 @@ class World:
         return self.apps.get(account.app_id) if account.app_id is not None else None
 
     def repositories_of(self, installation: Installation) -> list[Repository]:
-        """The repositories that an installation reaches, by id."""
+        """The repositories that an installation reaches."""
         return [repo for repo in self.repositories.values() if self.covers(installation, repo)]
 
     @staticmethod
