@@ -28,7 +28,7 @@ class HandledCommands(TableGateway):
         begun = sa.select(heeded.c.done).where(where, heeded.c.text_hash == text_hash, heeded.c.delivery == delivery)
         with write(self._engine) as connection:
             connection.execute(insert.on_conflict_do_nothing())
-            # This deletes the new row too, if the comment has commands in a later text already.
+            # This deletes the new row too, if the commands of a later text are stored already.
             connection.execute(sa.delete(heeded).where(where, heeded.c.said_at < last.scalar_subquery()))
             return connection.execute(begun).scalar_one_or_none() is False
 
@@ -88,8 +88,8 @@ class Usage(TableGateway):
     ) -> UsageLimit | None:
         """Count these uses; or count none, and return the first limit that they would exceed.
 
-        `uses` are unique names, one for each command of a comment. A retry may repeat uses, which are counted once. The
-        uses in all repositories of the installation count; if the installation is unknown, only those in this one.
+        `uses` are unique names, such as one for each command of a comment. A retry may repeat uses; they count once.
+        The uses in all repositories of the installation count; if it is unknown, only those in this repository.
         """
         login, longest = name_key(login), max(limit.seconds for limit in limits)
         with write(self._engine) as connection:
@@ -105,7 +105,7 @@ class Usage(TableGateway):
             new = [use for use in uses if use not in known]
             for limit in limits:
                 counted = [row for row in past if abs(now - row.at) < limit.seconds]
-                # A login with a space is not a person's: it counts something else, such as issues, with its own limit.
+                # A login with a space is not a person's: its row counts something else, such as issues.
                 spent = sum(" " not in row.login if limit.together else row.login == login for row in counted)
                 if new and spent + len(new) > limit.most:
                     return limit

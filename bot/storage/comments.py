@@ -111,7 +111,7 @@ class Comments(TableGateway):
         intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
         silent = comments.c.state == CommentState.SILENT
         expired = sa.and_(comments.c.state == CommentState.INTENDED, comments.c.updated_at <= now - lease)
-        # Somebody has set the clock back since this claim: its lease begins again, because its write may be under way.
+        # Somebody has set the clock back since this claim. The lease begins again: the claimer may still be writing.
         ahead = sa.and_(comments.c.state == CommentState.INTENDED, comments.c.updated_at > now + lease)
         with write(self._engine) as connection:
             if connection.execute(insert.on_conflict_do_nothing().returning(comments.c.number)).first():
@@ -224,8 +224,8 @@ class Comments(TableGateway):
     ) -> bool:
         """Record that a maintainer deleted a comment. Returns False, without effect, if no row is the comment's.
 
-        The hidden first line of the bot's comments tells their `command_id`. With `command_id`, the row may lack a
-        comment's id, or be missing: GitHub's answer or the store may have got lost.
+        The hidden first line of the bot's comments tells their `command_id`. With `command_id`, a row without a
+        comment's id counts as the comment's, and a missing row is added: GitHub's answer or the store may be lost.
         """
         of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}
