@@ -10,7 +10,7 @@
 | `messages` | error messages, and runs of three of their words |
 | `vector of title`, `vector of text`, `vector of both` | cosines |
 
-A list by words reads a bounded number of postings, of the rarest terms. So it costs no more in a large repository.
+Each search by words reads a bounded number of postings, of the rarest terms, so large repositories cost no more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bot.search.index import Analysis, Bags, IndexedIssue, Query, Terms, VectorK
 from bot.search.index.arrays import Floats, Integers, Scoring
 from bot.search.index.vectors import Vectors
 
-# The login of an App always ends like this, that of a machine user usually. Both may import other people's issues.
+# Every App's login ends like this, as do most machine users'. Both may import other people's issues.
 _MACHINE_ENDINGS = ("bot", "[bot]")
 
 
@@ -34,9 +34,9 @@ _MACHINE_ENDINGS = ("bot", "[bot]")
 class IssueQuery:
     """The question: an issue for which candidates are sought.
 
-    `known` holds the issue's terms by field. `vectors` holds its vectors by `VectorKind`, (3, dimensions), or is None.
-    `created_at` is in seconds since 1970. `author` is empty unless a known person wrote the issue; `reported` counts
-    the author's earlier issues.
+    `known` holds the issue's terms by field, as looked up in the index. `vectors` is (3, dimensions), by `VectorKind`,
+    or None. `created_at` is in seconds since 1970. `author` is empty unless a known person wrote the issue; `reported`
+    counts the author's earlier issues.
     """
 
     number: int
@@ -50,7 +50,7 @@ class IssueQuery:
 
 
 def make_query(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> IssueQuery:
-    """Make the question and look up its terms.
+    """Make the question and look up the terms of `analysis`.
 
     `title` is the target's title, or a person's search words. `pair` has the vectors of title and text.
     """
@@ -90,7 +90,7 @@ class Pool:
 
 
 def load(view: View, numbers: Integers, with_vectors: bool) -> tuple[Integers, Pool]:
-    """The numbers that the index holds, and the pool of these issues."""
+    """Those `numbers` that the index holds, and the pool of these issues."""
     issues = view.issues(numbers.tolist())
     there = np.array([number for number in numbers.tolist() if number in issues], dtype=np.int64)
     title, words, codes, messages = view.terms(there, *FIELDS)
@@ -115,9 +115,8 @@ FULL_TEXT, VECTORS = "full-text", "vectors"
 _MOST_TERMS = 40
 # Reciprocal rank fusion's constant (Cormack, Clarke and Büttcher, 2009).
 _RRF = 60
-# Saturation of how often a term occurs in the question (BM25's k3).
+# Limits how much repetitions of a term in the question count (BM25's k3).
 _K3 = 1.5
-
 
 Retrieved = Mapping[str, Integers]
 """The issues' numbers in each list, best first, by the list's name."""
@@ -130,7 +129,7 @@ def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
     scoring = bm25(view.average_length("words"))
     often = words.counts * (1 + _K3) / (words.counts + _K3)
     in_words, in_titles = _weights(view, "words", title.terms), _weights(view, "title", words.terms)
-    # By list: its query, and how many issues it keeps.
+    # By list: its query, and how many issues it keeps. A higher number for `binary` makes length matter less.
     asked = {
         "words": (_query("words", words.terms, often * idf(view.count, words.issues), scoring), 150),
         "titles": (_query("title", title.terms, idf(view.count, title.issues), binary(3)), 100),

@@ -1,9 +1,10 @@
 """The learned models, whose weights `doppel train` writes to `weights.json`, and the bounds of their probabilities.
 
-The first model, a softmax over the candidates of one question, orders candidates. The second, a logistic regression,
-computes how likely people are to mark each of the best few as a duplicate. It has other weights if the question's
-author is unknown: then issues of one day may be one person's series. From its result and the text model, the third
-computes how likely a careful reader is to call both issues the same. The bounds are set by hand; readings confirm them.
+The first model, a softmax over a question's candidates, sorts them. The second, a logistic regression, computes how
+likely people are to mark each of the best few (the leaders) as a duplicate. It has other weights if the question's
+author is unknown: then issues of one day may be one person's series. The third computes how likely a careful reader is
+to call both issues the same, from the second's result and the text model's cosine (`probability.py`). The bounds are
+set by hand.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ NO_MORE_THAN_A_WORD = 0.25
 only a common word: the repository is too small to show which words are rare."""
 
 ANOTHER_SURFACE = -1.6
-"""Added to the log-odds if the labels name different surfaces, such as `cli` and `vscode`. The value comes from 211
-pairs whose titles differ only in a platform or the like (`siblings`): of 42 expected duplicates, only 10 were real."""
+"""Added to the log-odds if the labels name different surfaces (`cli`, `vscode`). The value comes from 211 pairs
+whose titles differ only in a platform or the like (`siblings`): the model expected 42 duplicates, only 10 were real."""
 
 Booleans = NDArray[np.bool_]
 
 BOUNDS_VERSION = 6
-"""Raise this number with every change of a bound or formula here or in `probability.py`: older answers are outdated."""
+"""Raise this number with each change of a bound or formula here or in `probability.py`: stored answers are outdated."""
 
 # More copies of the question than this come from an empty form, unless most were sent within a week of the question:
 # people leave a form empty now and then, but many copies at once report one event.
@@ -52,9 +53,9 @@ _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
 # the lower bound. If both issues may be by one person, the text must be longer than a line. Of 35 word-for-word pairs,
 # single lines and empty forms included, readers call 26 the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
-# The `length` of a title and a sentence.
+# The feature `length` for a title and a sentence.
 _LINE_LENGTH = np.log1p(20.0)
-# The `length` of two title words, or of six body words.
+# The same for two title words, which count three times, or for six body words.
 _LITTLE_LENGTH = np.log1p(6.5)
 
 
@@ -100,13 +101,14 @@ def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
     - a candidate whose title marks it as another issue (of 101 such pairs, readers call 7 the same);
     - a pair in which one issue says next to nothing (of 19 such pairs, none);
     - every candidate of a vague question;
-    - in a repository of fewer than `SMALL` issues, a pair that shares only a common word and is not in `read`.
+    - in a repository of fewer than `SMALL` issues, a pair that shares only a common word, unless `read` marks it.
     """
     column = {name: pool.values[:, at] for at, name in enumerate(features.NAMES)}
     days = column["days"][column["words_shared"] >= features.COPY]
     few = len(days) <= _FEW_COPIES
     # Whether the copies are reports, and not one empty form. Many copies by one person are never one event.
     genuine = few | (pool.others & (not few and bool((days < _EVENT_DAYS).mean() > 0.5)))
+    # `shorter` is the question's `length` minus the candidate's.
     question_length = column["length"] + column["shorter"]
     little = (np.minimum(column["length"], question_length) < _LITTLE_LENGTH) | pool.vague
     exact = word_for_word(pool.values)
@@ -159,8 +161,8 @@ READ = "readings"
 # Scores that agree to this many decimals count as equal.
 _DIGITS = 5
 
-# The weight of the text model's cosine, if the ranking's score has weight 1. Below POSSIBLY, both together order
-# candidates better than the probabilities do (docs/research/accuracy.md).
+# The weight of the text model's cosine in a sum with the ranking's score. Below POSSIBLY, this sum orders candidates
+# better than the probabilities do (docs/research/accuracy.md).
 _TEXT_WEIGHT = 4.0
 
 TextReader = Callable[[Integers, int], TextSimilarity | None]
@@ -283,7 +285,7 @@ class Model:
         )
 
     def judge(self, pool: Comparison, reader: TextReader = lambda rows, leaders: None) -> Predictions:
-        """Judge a whole pool: its leaders, and the rows that the `reader` adds.
+        """Sort a whole pool, and judge its leaders and the rows that the `reader` adds.
 
         Candidates with exactly the question's title and text, on no other surface, count as one issue that was sent
         several times. All of them get the probability of the likeliest, and open ones come first.
@@ -297,7 +299,7 @@ class Model:
         order = np.lexsort((pool.numbers, -np.round(scores, _DIGITS)))
         rows = probability.confidence_rows(values[order], scores[order], total)
         leaders = order[: len(rows)]
-        # Only leaders have log-odds. The third model cuts the -inf of other rows to the lowest log-odds that it knows.
+        # Only leaders have log-odds. The third model raises -inf to the lowest log-odds that it knows.
         odds = np.full(len(scores), -np.inf)
         odds[leaders] = (self.known if pool.signed else self.unknown)(rows, total)
         likeness = reader(order, len(leaders))

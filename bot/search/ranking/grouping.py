@@ -25,7 +25,7 @@ TITLE_MAX = 1_000
 
 # Normalising sorts a letter's combining marks in quadratic time, and a stranger can write any number of them. A joiner
 # after every 30 splits the run, as in the "Stream-Safe Text Format" of Unicode's annex 15. The pattern matches symbols,
-# too; a joiner among them does no harm.
+# too; a joiner among them does no harm. Normalising turns U+FF9E and U+FF9F into marks.
 _MANY_MARKS = re.compile(r"(?:[^\w\s\0-\x7f]|[\uff9e\uff9f]){30}")
 _JOINER = "\u034f"
 

@@ -45,15 +45,15 @@ ALTERNATIVES = MAX_OPERATORS + 1
 # Characters in a query's text, with operators and parentheses. GitHub's limit is 256.
 _LONGEST_TEXT = 240
 _LONGEST_WORD = 50
-# Word statistics of this many issues contain nearly every word of the repository. Only then can a word be too rare,
-# or common (at least `_COMMON_SHARE` of the issues have it).
+# Word statistics of this many issues contain nearly every word of the repository. Only then does a word
+# count as too rare, or as common (at least `_COMMON_SHARE` of the issues have it).
 _RELIABLE_TOTAL = 1_000
 _COMMON_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`queries`, `fallback` for servers that refuse OR, and neutralised `words`: rarest first, a person's as typed."""
+    """`queries`, `fallback` if OR is refused, and neutralised `words`, rarest first or in a person's order."""
 
     queries: tuple[str, ...]
     fallback: tuple[str, ...] = ()
@@ -78,7 +78,6 @@ def plan_queries(
     """
     keywords = extract_search_keywords(title, body, template_headings, max_words=words_max)
     by_title, by_all = rank_words(title, body, rarity)
-
     messages = [phrase(searchable_phrase(line)) for line in error_messages(body).values()]
     quoted = [message for message in messages if message][:1]
 
@@ -86,7 +85,7 @@ def plan_queries(
         return build_query(repo, any_that_fit(texts), scope, state) if texts else ""
 
     in_bodies = [*quoted, *by_all]
-    # The last three queries ask for the next words. They are for budgets larger than the default.
+    # The last three queries ask for the next words, for budgets above the default.
     queries = [
         literal_query(repo, keywords, state) if neutralise(keywords) else "",
         ask(by_title[:ALTERNATIVES], "title"),

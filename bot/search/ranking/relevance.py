@@ -1,7 +1,7 @@
 """How rare words are in a repository, and the relevance functions by which candidates are sorted (H5).
 
-The word statistics are a sample: 200 issues rank words nearly as well as all issues. All relevance functions sort the
-same results. Each BM25 function scales its scores to [0, 1] by the highest possible score:
+The word statistics are a sample: 200 issues rank words nearly as well as all issues. Each BM25 function scales
+its scores to [0, 1] by the highest possible score:
 
 - `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
 - `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word in the text counts at least

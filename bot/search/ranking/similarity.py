@@ -23,7 +23,7 @@ def bigrams(text: str) -> frozenset[tuple[str, str]]:
 
 
 def dice_sorensen(a: str, b: str) -> float:
-    """F5: 2·|A∩B| / (|A|+|B|) on *sets* of bigrams of the trimmed, lower-cased strings; symmetric, in [0, 1].
+    """F5: 2·|A∩B| / (|A|+|B|) on the *sets* of `bigrams`; symmetric, in [0, 1].
 
     Equal strings get 1.0, even if both are empty. Unequal strings get 0.0 if either has fewer than 2 characters.
     """
