@@ -58,7 +58,7 @@ class RepositorySettings:
         owners_ref = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
         owners = self._store.repositories.by_name(owners_ref)
         private = owners is not None and owners.private
-        # If the App is not installed on the owner's repository, this repository's client can read it if it is public.
+        # Without the App on the owner's repository, use this repository's client, which can read public files.
         own_client, owners_client = client(repository.id), client(owners.id if owners else repository.id)
         # Whoever sees a repository's problems may also read its own file, so that file never counts as private.
         return _first_found(

@@ -168,9 +168,9 @@ def merge_results(
 
 
 def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Merge discussions with the same address or text, or with like titles (H3): GitHub may list one twice.
+    """Merge discussions with the same address or text, or with like titles (H3): GitHub may list a discussion twice.
 
-    The first takes over the texts of the others: to show or score the result, pass no hits that must not be shown.
+    The first gets the texts of the others. To show or score the result, pass only hits that may be shown.
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits

@@ -1,7 +1,7 @@
 """The sources that a repository's settings name: known issues, which are always candidates, and sibling repositories.
 
 People who cannot read a private repository must not see results from it (H6). The bot cannot know who reads a comment,
-so it searches only public siblings, even if the host has allowed private ones. The bot asks GitHub whether they are
+so it searches only public siblings, even if the host has allowed private ones. It asks GitHub whether a sibling is
 public before each search, and again after it.
 """
 

@@ -1,4 +1,4 @@
-"""Searches GitHub and the further sources: chooses sources (H4), plans queries, asks in parallel, merges results."""
+"""Searches over the network: chooses sources (H4), plans queries, asks in parallel, merges results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def only_sources(*names: str) -> dict[str, SourceConfig]:
     return {name: SourceConfig(enabled=name in names) for name in SOURCE_NAMES}
 
 
-#: How many issues are read on first contact with a repository. This needs no search request.
+#: How many issues are read on first contact with a repository.
 RECENT_ISSUES = 200
 
 
@@ -180,7 +180,7 @@ class FederatedSearch:
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered((), ())
-        # With an index, read issues for statistics only if GitHub's search by words needs them. Others do without.
+        # With an index, read issues for statistics only if GitHub's search by words is on.
         if not words and (not self.indexed or GitHubLexical.name in use):
             ensure_word_stats(self.recent, self.stats, target.repo)
         # Leave the plan one search, even over the budget: a source that is on but never asked would surprise more.
@@ -188,7 +188,7 @@ class FederatedSearch:
         planned = [source for source in asked if source.name not in _UNPLANNED]
         plan = self._plan(target, state, words, budget) if planned else Plan(())
         question = SearchRequest(target, plan, natural_query(target.repo, words or target.title, state), state)
-        # GitHub's own ranking needs no search request. Without an index, the ranking is read before any search (F8a).
+        # Without an index, ask for GitHub's own ranking (F8a) first, because it needs no search request.
         first = [source for source in asked if source.name == GitHubSimilar.name and not self.indexed]
         rest = [source for source in asked if source not in first]
         answers = tuple(

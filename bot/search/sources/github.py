@@ -86,7 +86,7 @@ class GitHubHybrid(_GitHubSource):
 
 
 class GitHubSimilar(_GitHubSource):
-    """Asks GitHub which issues are similar to the target, whatever the search words.
+    """Asks GitHub which issues are similar to the target. Search words do not matter.
 
     If GitHub does not rank a repository's issues, the source counts as not asked.
     """
