@@ -44,7 +44,7 @@ def app_may(
 
 
 def visible_issue(world: World, caller: Caller, issue: Issue) -> Issue | None:
-    """The issue that a reference leads to today; None if it is gone, or the caller must not see it."""
+    """The issue today, after any transfer; None if it was deleted, or the caller must not see it."""
     current = world.present(issue)
     return current if current is not None and can_see(world, caller, current.repository) else None
 

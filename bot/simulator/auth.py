@@ -22,7 +22,7 @@ _LEEWAY = 60
 
 
 def authenticate(world: World, authorization: str) -> Caller:
-    """Find the caller by the value of the `Authorization` header. Raises ApiError if GitHub would refuse the value."""
+    """Find the caller. Raises ApiError if GitHub would refuse the value."""
     value = authorization.strip()
     if not value:
         return Anonymous()

@@ -32,7 +32,7 @@ class Clock:
     def advance(self, seconds: float) -> None:
         """Move the clock forward by `seconds` (back, if negative).
 
-        For a time in or beyond the calendar's first or last year, raises ValueError or OverflowError, without effect.
+        A time in or beyond the calendar's first or last year raises ValueError or OverflowError, without effect.
         """
         with self._lock:
             offset = self._offset + timedelta(seconds=seconds)

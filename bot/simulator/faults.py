@@ -42,7 +42,7 @@ AFTER = frozenset(
 
 @dataclass(slots=True, eq=False)
 class Fault:
-    """One failure, as `Faults.add` describes. `times` counts down. `retry_after` None leaves the header out."""
+    """One failure, as `Faults.add` describes. `times` counts down. Without `retry_after`, `Retry-After` is left out."""
 
     pattern: str
     kind: Kind
