@@ -151,7 +151,7 @@ class Scores:
 def add_up(numbers: Integers, scores: Floats, below: int | None) -> Scores:
     """Add up the scores of each issue with a number below `below`. Scores must be positive: 0 means "not found"."""
     sums = np.bincount(numbers, weights=scores).astype(np.float64, copy=False)
-    scored = np.flatnonzero(sums)
+    scored = np.flatnonzero(sums > 0)
     sums = sums[scored]
     if below is not None:
         end = np.searchsorted(scored, below)

@@ -137,7 +137,7 @@ class Neighbours:
         # BOTH is the sum of both vectors' products with the query's BOTH, divided by that length.
         cosines = np.stack([products[0, 0], products[1, 0], products[:, 1].sum(axis=0) / self._lengths[:count]])
         cosines *= query_scales[:, None]
-        cosines[:, self._numbers[:count] >= (_GONE if below is None else below)] = -np.inf
+        cosines[:, np.flatnonzero(self._numbers[:count] >= (_GONE if below is None else below))] = -np.inf
         return {kind: self._closest(cosines[kind], k) for kind, k in wanted.items()}
 
     def _closest(self, cosines: NDArray[np.float32], k: int) -> Scores:
