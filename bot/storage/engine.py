@@ -1,7 +1,7 @@
 """Database engines that behave alike on SQLite and PostgreSQL: bounded waits, real transactions, many processes.
 
-SQLite runs in WAL mode, where readers and the one writer do not block each other. `write` takes SQLite's write lock at
-the beginning, so that nothing changes between a read and the write that depends on it.
+SQLite runs in WAL mode, where readers and the one writer do not block each other. `write` takes the write lock when its
+transaction begins, so that nothing changes between a read and the write that depends on it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def make_engine(
 
 
 def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
-    """Treat a failed connect as a lost connection; a read-only one too, since only a new connection can write again."""
+    """A failed connect counts as a lost connection. So does a read-only connection: only a new one can write again."""
     if context.connection is None or getattr(context.original_exception, "sqlstate", "") == _READ_ONLY:
         context.is_disconnect = True
 
@@ -98,7 +98,7 @@ def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:
 
 
 def with_key(table: sa.Table, *columns: str) -> sa.ColumnElement[bool]:
-    """The condition that each column equals the parameter of its name, which each execution passes.
+    """The condition that each column equals the parameter of the same name. Each execution passes the values.
 
     So a frequent statement is built only once: building takes three times as long as SQLite needs to answer.
     """

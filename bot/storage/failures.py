@@ -9,7 +9,7 @@ import sqlite3
 
 import sqlalchemy as sa
 
-# By SQLite's result codes (https://www.sqlite.org/rescode.html), without their extension in the higher bits.
+# Reasons by SQLite's result codes (https://www.sqlite.org/rescode.html), without their extension in the higher bits.
 _SQLITE_REASONS = {
     5: "another process keeps it locked",
     6: "another process keeps it locked",
@@ -26,7 +26,7 @@ _SQLITE_PASSING = {5, 6, 7, 8, 10, 13, 14}
 # PostgreSQL's code for a lock that was not free in time.
 _LOCK_TIMEOUT = "55P03"
 
-# By PostgreSQL's codes ("PostgreSQL Error Codes" in its manual).
+# Reasons by PostgreSQL's codes ("PostgreSQL Error Codes" in its manual).
 _POSTGRES_REASONS = {
     "25006": "it is read-only",
     "42501": "this role lacks a right",
@@ -44,7 +44,7 @@ _POSTGRES_REASONS = {
 # of a plan's quota, hosts make a database read-only for a time, or take rights away.
 _POSTGRES_PASSING = {"25006", "42501"}
 
-# By the driver's texts for a failed connect, which has no code. A server may use another language.
+# Reasons by parts of the driver's text: a failed connect has no code. Other languages' texts are not recognised.
 _CONNECT_REASONS = (
     ("Connection refused", "nothing listens there"),
     ("No such file or directory", "nothing listens there"),

@@ -98,7 +98,7 @@ class Verdicts(TableGateway):
         return {row.issue for row in self._all(_REJECTED_ELSEWHERE, repo_id=repo_id, number=number)}
 
     def of_pair(self, repo_id: int, number: int, other: int, issue: str = "") -> list[UserVerdict]:
-        """The verdicts that two issues are different, by commands on either; `other` and `issue` are as in `add`."""
+        """The `not` verdicts that still hold between two issues, by commands on either; `other`, `issue`: see `add`."""
         pair, where = (number, other), (*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.issue == issue)
         return self._find(*where, verdicts.c.number.in_(pair), verdicts.c.other.in_(pair))
 
@@ -128,7 +128,7 @@ class Verdicts(TableGateway):
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.command_id == command_id)
 
     def undone_by(self, repo_id: int, command_id: int) -> list[UserVerdict]:
-        """The verdicts that the `undo` in this comment took back. A retry of the `undo` must not take back another."""
+        """The verdicts that the `undo` in this comment took back, so that a retry does not take back others."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
 
     def since(self, repo_id: int, since: float) -> list[UserVerdict]:

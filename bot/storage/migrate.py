@@ -3,7 +3,7 @@
 While a host upgrades, processes of two releases run side by side on the newer schema. So a step may only add tables,
 indexes, and columns that may be NULL or have a server default, and drop what the previous release had stopped using
 (docs/releases.md). Steps 0003 and 0005 drop tables that no release has had. The process that upgrades holds a lock,
-which both databases free when the process dies.
+which SQLite and PostgreSQL free when the process dies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Notices that somebody has replaced a SQLite file, against the manual: by restoring a backup while the bot runs.
+"""Notices that somebody has replaced a SQLite file by a backup while the bot runs, which the manual forbids.
 
 Writes to a replaced file are lost, so connections stop using the old file. They use the new file only when it
 has stopped changing, because it may be an unfinished copy. A worker has indexes of the old database in memory, and the
@@ -30,7 +30,7 @@ def sqlite_file(url: sa.URL | str) -> Path | None:
 
 
 def _stat(file: str) -> tuple[int, int, int] | None:
-    """The inode, size and time of a file; None if it is missing. While a file is open, no other has its inode."""
+    """A file's inode, size and time of change; None if it is missing. No other file has the inode of an open file."""
     try:
         found = os.stat(file)  # noqa: PTH116 - it is done for each transaction, and a Path takes three times as long
     except OSError:
@@ -50,7 +50,7 @@ class DatabaseFile:
         # As text, since `os.stat` is called for each connection that is taken from the pool.
         self._file = None if file is None else str(file)
         self._lock = threading.Lock()
-        # The inode of the file in use, or _LOST.
+        # The inode of the file in use, or _LOST; None before the first connection.
         self._ours: int | None = None
         # After a loss: the latest `_stat` of the path, and since when it has been the same (monotonic clock).
         self._seen: tuple[int, int, int] | None = None
@@ -101,10 +101,7 @@ class SqliteDatabases:
         self._lost = False
 
     def replaced(self) -> bool:
-        """Whether some of the files were replaced, and all exist and have not changed since the last call.
-
-        A file that still changes may be an unfinished copy.
-        """
+        """Whether some of the files were replaced, and all exist and have not changed since the last call."""
         found = {file: _stat(file) for file in self._inodes}
         unchanged, self._before = found == self._before, found
         self._lost |= any(state is None or state[0] != self._inodes[file] for file, state in found.items())

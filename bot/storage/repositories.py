@@ -35,7 +35,7 @@ class Repositories(TableGateway):
     """The `repositories` table. `Store.forget` erases a repository, since other tables have rows of it too."""
 
     def upsert(self, repository: Repository, installation: int | None, now: float) -> None:
-        """Store a repository as in a webhook. If `installation` is None (unknown), the stored one stays."""
+        """Store a repository. If `installation` is None (unknown), the stored installation stays."""
         ref, state = repository.ref, {"private": repository.private, "archived": repository.archived}
         values: dict[str, Any] = {"owner": ref.owner, "name": ref.name, "lookup": ref.key, **state, "updated_at": now}
         new = {"repo_id": repository.id, "installation": installation, "suspended": False}
@@ -176,7 +176,7 @@ class Progress:
 
     @property
     def stopped(self) -> bool:
-        """Whether the backfill has stopped because of its `problem`. `Indexer.stop` sets `updated_at` to 0."""
+        """Whether the backfill stopped for its `problem` and queued no retry: `Indexer.stop` set `updated_at` to 0."""
         return self.problem != "" and not self.updated_at
 
 

@@ -60,7 +60,7 @@ def _row_id() -> Columns:
     return columns(ROW_ID, "id", primary_key=True)
 
 
-# GitHub ignores the case of names, so `lookup` is in lower case. Two rows can share a name until the bot learns of a
+# `lookup` is `owner/name` in lower case: GitHub ignores case. Two rows can share a name until the bot learns of a
 # renaming.
 repositories = _table(
     "repositories",
@@ -73,7 +73,7 @@ repositories = _table(
     *times("updated_at"),
 )
 
-# The bot's own comments (`StoredComment`): `command_id` is 0 for an advisory one, and `shown` is JSON.
+# The bot's own comments (`StoredComment`): `command_id` is 0 for an answer to the issue itself, and `shown` is JSON.
 comments = _table(
     "comments",
     *keys("repo_id", "number", "command_id"),
@@ -112,7 +112,7 @@ heeded = _table(
 
 muted = _table("muted", *keys("repo_id", "number"), *strings("actor"), *times("at"))
 
-# Recent commands and other uses with a limit: `use` is a name for each (`Usage`).
+# Recent commands and other uses with a limit, each with a unique name, `use` (`Usage`).
 usage = _table("usage", *keys("repo_id"), *text_keys("login", "use"), *times("at"))
 
 # The judge's verdicts on pairs of issues. `key` stands for both texts, the model and the prompts
@@ -164,7 +164,7 @@ decisions = _table(
     sa.Index("ix_decisions_number", "repo_id", "number"),
 )
 
-# The issues to which the bot added the label `duplicate`; `place` counts the earlier changes of the label on the issue.
+# The issues to which the bot added the label `duplicate`; `place` counts this label's changes before that.
 labelled = _table("labelled", *keys("repo_id", "number"), *numbers("place"))
 
 # People's feedback by other means than commands (`FeedbackSignal`): one of each kind from each person about a pair.
@@ -226,8 +226,8 @@ def lock_index(connection: sa.Connection, repo_id: int) -> None:
 def _index_table(name: str, *parts: Any, narrow: bool = False) -> sa.Table:
     """A table of the index. SQLite stores a `narrow` one in the order of its primary key."""
     table = sa.Table(name, metadata, *parts, info=INDEX, sqlite_with_rowid=not narrow)
-    # For a repository that came after the last ANALYZE, PostgreSQL's planner expects a single row, and reads all of the
-    # repository's rows for each key. Without statistics the planner expects many rows of each repository.
+    # For a repository that came after the last ANALYZE, PostgreSQL's planner expects a single row, and so reads all of
+    # the repository's rows for each key. Without statistics the planner expects many rows of each repository.
     no_statistics = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")  # type: ignore[no-untyped-call]
     sa.event.listen(table, "after_create", no_statistics.execute_if(dialect="postgresql"))
     return table
@@ -273,10 +273,10 @@ def _by_change(name: str, column: str) -> sa.Table:
     return _index_table(name, *packed, sa.Index(f"ix_{name}_changed", "repo_id", "changed"))
 
 
-# The terms of each field (`bot/search/index/arrays.py`), and the vectors.
+# The terms of each field (`bot/search/index/arrays.py`), and each issue's two vectors (`vectors.py` there).
 indexed_terms, indexed_vectors = _by_change("indexed_terms", "terms"), _by_change("indexed_vectors", "vectors")
 
-# The text model's vector (`bot/search/embedding/local_models.py`) of title and body, as a scale and bytes. If `changed`
+# The text model's vector (`bot/search/embedding/local_models.py`) of title and body: a scale, then bytes. If `changed`
 # differs from that in `indexed_terms`, the vector is of a former text.
 text_vectors = _index_table(
     "text_vectors",

@@ -22,7 +22,7 @@ from bot.storage.replaced import DatabaseFile
 # Seconds between two tries to take SQLite's write lock: a short wait for the first `_SOON` seconds, a long one later.
 _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
 
-# How many times to try to empty the log: even a busy process has moments without readers.
+# How many times to try to empty SQLite's log: even a busy process has moments without readers.
 _TRIES = 500
 
 # Names of an engine's options: the lock of `write_slot`, and for how many seconds to wait for it.
@@ -196,7 +196,7 @@ _DELAY = 0.002
 
 
 class SharedCommit(Generic[T]):
-    """Group commit: one thread commits the items of all threads that come while it waits for the disk.
+    """Group commit: one thread commits the items that other threads pass while it waits for the disk.
 
     Gawlick and Kinkade, "Varieties of Concurrency Control in IMS/VS Fast Path", 1985.
     """

@@ -63,7 +63,7 @@ class Store:
         self.judgements = Judgements(engine)
 
     def own_issues(self, repo_id: int) -> set[int]:
-        """The numbers of the bot's own issues in a repository. Markers in texts prove nothing: people can edit them."""
+        """The numbers of the bot's own issues in a repository. Their texts prove nothing: people can edit them."""
         with self.engine.connect() as connection:
             return set(connection.execute(_OWN_ISSUES, {"repo_id": repo_id}).scalars())
 
@@ -118,7 +118,7 @@ _BATCH = 500
 
 
 def export(engine: sa.Engine, repo_id: int) -> Iterator[tuple[str, Iterator[Row]]]:
-    """Each table with its rows, ready for JSON, all as of one moment. Read a table's rows before you go on."""
+    """Each table with its rows, ready for JSON, all as of one moment. Read a table's rows before the next table."""
     with engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             # Python's driver opens no transaction for reading.
