@@ -90,7 +90,7 @@ def _without_values(line: str, between: str) -> str:
 
 
 def searchable_phrase(line: str) -> str:
-    """The longest run of words between values and colons, which another report would share; at most six words.
+    """The longest run of words without a value or colon in between, cut to six words. Other reports may share it.
 
     "" if the run has fewer than three words.
     """

@@ -214,7 +214,7 @@ def named_by(issue: Issue) -> frozenset[str]:
 
 @cache
 def _markdown() -> MarkdownIt:
-    # Where blocks are nested deeper than this, the parser drops text. The default is 20, which ten nested lists reach.
+    # The parser drops text in blocks nested deeper than `maxNesting`, by default 20, which ten nested lists reach.
     return MarkdownIt("zero", {"maxNesting": 100}).enable(["backticks", "code", "fence", "heading", "hr", "list"])
 
 

@@ -23,7 +23,7 @@ def plain(text: str) -> str:
 _KIND = r"(?:bug(?:[ -]?report)?|issue|feat(?:ure)?|feature[ -]?request|enhancement|question)"
 # Spaces, emoji, and invisible marks, which come with pasted text.
 _DECORATION = r"[\s\u200b-\u200f\u2060-\u2069\ufeff\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
-# The kind must stand in brackets or asterisks, or before a colon or a dash: "Bug in the pump" is a sentence.
+# The kind must stand in brackets, or before a colon or a dash: "Bug in the pump" is a sentence.
 _KIND_PREFIX = re.compile(
     rf"\A{_DECORATION}*(?:[*\[(【:]{{0,4}}{_KIND}(?:\*{{0,2}}[\])】:]|\s[-–—|]\s)[*\])】:]*(?:\s*[-–—|:]\s)?\s*)?",
     re.IGNORECASE,
@@ -118,7 +118,7 @@ def siblings(title: str, others: Iterable[str]) -> list[bool]:
 
     Two people who report the same thing seldom write titles that differ in one word. People who report a thing for
     another platform, function or version repeat the sentence and change that word. In five trackers, 211 first
-    candidates had such a title and a probability of 10 % or more. Their probabilities promised 42 duplicates; 10 were.
+    candidates had such a title and a probability of 10 % or more. By these numbers, 42 would be duplicates; 10 were.
     """
     words = split_words(subject(title).lower())
     if len(words) <= LEAST_SAME:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from bot.domain.entities import Closer, Release
 
-# A number with one to three dots that stands alone, such as `1.8` or `v2.0.3`. A tag may have it within a name.
+# A number with one to three dots that stands alone, such as `1.8` or `v2.0.3`. In a tag, more may surround it.
 _VERSION = re.compile(r"(?<![\w.])[vV]?([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})(?![\w]|\.[0-9])")
 _IN_TAG = re.compile(r"[0-9]{1,5}(?:\.[0-9]{1,5}){1,3}")
 

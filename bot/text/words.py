@@ -20,7 +20,7 @@ t s d m ll re ve don doesn didn isn aren wasn weren hasn haven hadn couldn would
 #: apostrophe separates (`doesn't` → `doesn`, `t`).
 STOP_WORDS = frozenset(_STOP_WORD_LIST.split())
 
-#: Combining marks of the scripts in wide use, and the joiners that Persian and Indic spelling needs inside a word.
+#: Combining marks of the scripts in wide use.
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0711\u0730-\u074a\u07a6-\u07b0\u0816-\u082d\u0859-\u085b"
@@ -43,7 +43,7 @@ _ANY_PART = re.compile(f"[{_JOINED}\u1161-\u1175]")
 _PARTS = re.compile(rf"[^\W_][{_JOINED}]{{1,8}}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
 # The place between a character of UNSPACED and a character of any other script, in either order.
 _BORDER = re.compile(rf"(?<=[{UNSPACED}])(?![{UNSPACED}])(?=\w)|(?<=\w)(?<![{UNSPACED}])(?=[{UNSPACED}])")
-# A letter or digit, then letters, digits, marks, and joiners that stand before a letter.
+# A letter or digit, then letters, digits, marks, and the joiners that Persian and Indic spelling needs inside a word.
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[\u200c\u200d](?=[^\W_]))*")
 
 
@@ -82,8 +82,8 @@ deze dit een het maar naar niet nog ook voor wanneer wordt worden zijn
 """
 _FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
 
-# In scripts without spaces, terms are pairs of characters. These pairs are no reasons: Chinese particles and pronouns
-# with a neighbour, and pairs of kana with hiragana among them, in which Japanese particles and endings are written.
+# In scripts without spaces, terms are pairs of characters. Reasons leave out pairs with a Chinese particle or pronoun,
+# and pairs of kana with a hiragana, since Japanese particles and endings are written in hiragana.
 _JOINING = re.compile(
     "[的了是在和我你他她它这這那就也都吗嗎呢吧着著]|[\u3041-\u309f][\u3041-\u30ff]|[\u30a1-\u30ff][\u3041-\u309f]"
 )
