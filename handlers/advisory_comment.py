@@ -28,7 +28,7 @@ from handlers.suggestions import label, suggest_closing, unlabel
 logger = logging.getLogger(__name__)
 
 VERDICT = "verdict"
-"""The cause of a look that applies `not` and `undo`. Other causes are `COMMAND` and the actions of `issues`."""
+"""The cause of a look that applies `not` and `undo`. Other causes are `decisions.COMMAND` and events' actions."""
 
 
 def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
@@ -98,7 +98,7 @@ def post(
     threshold_used = threshold if options.confidence is None else options.confidence
     silence = why_nothing(report, threshold_used) if not_deleted else "its comment was deleted"
     reason = "" if outcome.speaks else silence
-    # A command's answer lists the best candidates even below the threshold. Do not note those as shown.
+    # A command's answer also lists candidates below the threshold. Do not note those as shown.
     endorsed = [candidate for candidate in named if (candidate.confidence or 0.0) >= threshold_used]
     # Store the decision last: `has_ended` takes a stored decision as proof that every other step is done.
     note(context, report, endorsed, outcome, cause=cause, threshold=threshold_used, reason=reason)
@@ -116,7 +116,7 @@ def _draft(
     view = CommentView(
         checked_at=context.services.clock(),
         enterprise=context.services.settings.enterprise,
-        # Matters only if nothing is listed now. The row's `shown` lacks other repositories' issues, unlike decisions.
+        # The text depends on this only if it lists nothing. `before.shown` lacks other repositories' issues.
         had_candidates=bool(before and (before.shown or (not named and _names_something(context)))),
         words=command.words if command else (),
         options=command.options if command else CommandOptions(),
@@ -150,7 +150,7 @@ def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, 
 
 
 def _own_numbers(named: Sequence[Candidate]) -> list[int]:
-    """The numbers of this repository's candidates; the store keeps only these as shown by the comment."""
+    """The numbers of this repository's candidates, which the comment's row keeps as `shown`."""
     return [candidate.number for candidate in named if candidate.own]
 
 
@@ -210,7 +210,7 @@ def note(
     threshold: float | None = None,
     reason: str = "",
 ) -> None:
-    """Store a decision and its evidence. `shown` are the candidates to note as shown (see `endorsed` in `post`).
+    """Store a decision and its evidence. `shown` are the candidates that the evidence marks as shown.
 
     `threshold` is the repository's, unless a command sets another.
     """

@@ -33,7 +33,8 @@ def is_answered(context: IssueContext, stored: StoredComment) -> bool:
 def has_ended(context: IssueContext, stored: StoredComment) -> bool:
     """Whether the look that wrote the comment has finished. A worker can be killed between two steps.
 
-    The last step stores the decision, so a later decision proves the end. After a day no retry comes.
+    The last step stores the decision, so a decision newer than the row `stored` proves the end. After a day the look
+    counts as finished, because no retry comes.
     """
     if context.services.now() - stored.updated_at > _RETRIES_END:
         return True

@@ -200,7 +200,7 @@ class IssueContext:
 
 @contextmanager
 def issue_context(event: IssueEvent | CommentEvent, services: Services) -> Iterator[IssueContext | None]:
-    """The context of an event; None if the host has paused the bot, or the repository is archived or `mode: off`."""
+    """The context of an event; None if the host has paused the bot, or the repository is archived or in `mode: off`."""
     context = None
     try:
         context = _make_context(event, services)

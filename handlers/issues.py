@@ -128,7 +128,7 @@ def _index(context: IssueContext) -> None:
         context.services.indexing.put(context.github, context.repository, context.issue)
 
 
-# The most later issues to compare with, at some milliseconds each. Only a very late delivery has more.
+# Compare with at most this many later issues, at some milliseconds each. Only a very late delivery has more.
 _MOST_LATER = 20
 # The lowest probability for `_similar`, as a share of the threshold. `_repeats` can find a higher probability, because
 # there the issue has other competitors.
@@ -138,8 +138,8 @@ _SIMILAR_SHARE = 0.1
 def _queue_overtaken(context: IssueContext) -> None:
     """Queue a look at each later issue that repeats this issue, and was answered before this issue was indexed.
 
-    First compare this issue with all such issues at once. Then check for each similar one whether a look at it would
-    find this issue.
+    First compare this issue at once with all later issues that missed it. Then check for each similar one whether a
+    look at it would find this issue.
     """
     services, repo_id, number = context.services, context.repository.id, context.number
     if not services.indexing.ready(repo_id):
@@ -190,7 +190,7 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     """
     # Check the author, because anybody can write a marker.
     ours = services.comments.ours(Actor(event.author, is_bot=True), event.app)
-    # The id of the comment that ours answered: 0 for an advisory comment, None if the deleted one is no answer of ours.
+    # The id of the comment that the deleted one answered: 0 for an advisory comment, None if it was not ours.
     command_id = answered_comment_id(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
     if command_id is not None and comments.get(*where, command_id) is None:
@@ -200,8 +200,7 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), command_id)
     stored = None if command_id is None else comments.get(*where, command_id)
-    # Of two comments, the store keeps the older. So it can have a younger one only if the bot wrote that after this
-    # deletion.
+    # If the stored comment is younger, the bot posted it after the deletion: the store keeps the older of two.
     if stored is not None and stored.comment_id is not None and stored.comment_id > event.comment_id:
         comments.mark_deleted(*where, stored.comment_id, services.now())
         with issue_context(event, services) as context:

@@ -183,8 +183,8 @@ def _reply(
 ) -> None:
     """Write or update the one reply to this comment. If no result has a text, as with most re-checks, none is needed.
 
-    After an edit the reply holds only the answers to the new commands. If these need no reply, the one to the rest of
-    the comment (`partial`) stays. With `written`, the comment's time, search GitHub for an earlier reply.
+    After an edit the reply holds only the answers to the new commands. `partial`: there are older commands, too; their
+    reply stays if the new ones need none. With `written`, the comment's time, search GitHub for an earlier reply.
     """
     context = request.context
     comments, settings = context.services.comments, context.settings

@@ -1,4 +1,4 @@
-"""Commands that change nothing on the issue: re-check, search, explain and help (C4)."""
+"""Commands that ask something: re-check, search, explain and help (C4)."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def number_named(request: CommandRequest, command: Command) -> int | CommandResu
 
 
 def comment_links_to(request: CommandRequest, link: str) -> bool:
-    """Whether the advisory comment contains this link. Asks GitHub: the comment can be older than all decisions."""
+    """Whether the advisory comment contains this link. Asks GitHub, because old decisions are erased."""
     context = request.context
     stored = context.stored_comment()
     if stored is None or stored.comment_id is None:
