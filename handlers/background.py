@@ -79,7 +79,7 @@ def _index_completed(event: IndexEvent, services: Services) -> None:
     if not services.indexing.ready(repo_id):
         # The index was erased or stopped meanwhile.
         return
-    # The span ends after `now`: a decision can be from this moment, or from before the clock was set back.
+    # The span ends after `now`: a decision may have been stored at this moment, or before the clock was set back.
     decisions = services.store.decisions.between(repo_id, now - _RECENT, now + _RECENT)
     for decision in without_candidates(decisions)[-_MOST_LOOKS:]:
         recheck = own_issue_event(INDEXED, event.installation, event.repository, decision.number)

@@ -36,7 +36,7 @@ class Listed:
 def compare(
     listed: Sequence[Listed], stored: Sequence[StoredRepository]
 ) -> tuple[list[StoredRepository], list[tuple[Repository, int]]]:
-    """Compare GitHub's lists with the store. An installation without a list has no missing repositories.
+    """Compare GitHub's lists with the store. A repository is not missing if its installation has no list.
 
     Returns the stored repositories that no installation lists; lists can have gaps, so the caller must check each. Also
     returns the repositories that are new or differ from their row, each with its installation.
@@ -71,7 +71,7 @@ def installation_changed(event: InstallationEvent, services: Services) -> None:
         installations = [services.github.app().installation(event.installation)]
     except NotFound:
         if event.action != "deleted":
-            # GitHub may send the event before all its databases have the installation; the router has the queue retry.
+            # GitHub may send the event before all its databases have the installation. The queue tries again.
             raise
         installations = []
     _reconcile(installations, stored, services)

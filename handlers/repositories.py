@@ -33,10 +33,10 @@ def take_over(repository: Repository, installation: int, services: Services) -> 
 
 
 def erase_repository(repo_id: int, services: Services, *, installation: int | None = None) -> None:
-    """Erase a repository from the store, the evaluation's history, and the queue, except for later deliveries.
+    """Erase a repository from the store, the evaluation's history, and, up to the present delivery, the queue.
 
     `installation` is the installation whose access ended, if known: a repository that now belongs to another
-    installation stays. Work that is running on the repository erases its data when it ends (`erased_if_ended`).
+    installation stays. When running work on the repository ends, it erases the data again (`erased_if_ended`).
     """
 
     def is_elsewhere(known: StoredRepository) -> bool:
@@ -46,7 +46,7 @@ def erase_repository(repo_id: int, services: Services, *, installation: int | No
     if known is not None and is_elsewhere(known):
         return
     if known is not None:
-        # Each repository has its own copy of the owner's settings.
+        # If this repository holds the owner's settings, the owner's other repositories have copies of them.
         services.repository_settings.forget(known.summary)
     # Erase the queue first: a waiting job would store the erased data again.
     services.inbox.erase(repo_id, services.arrived)
@@ -95,8 +95,5 @@ def repository_deleted(event: RepositoryEvent, services: Services) -> None:
 
 
 def pushed(event: PushEvent, services: Services) -> None:
-    """The settings file may have changed: forget the settings, so that the next event reads the file again.
-
-    Commands and `check-config` report problems in the file.
-    """
+    """The settings file may have changed: forget the settings, so that the next event reads the file again."""
     services.repository_settings.forget(event.repository)

@@ -45,8 +45,8 @@ class Router:
         """Run the event's handler. Retryable errors and faults propagate to the queue.
 
         If GitHub answers NotFound or Forbidden, drop the event: while a delivery waits, people delete issues and
-        uninstall Apps. But GitHub may send an event before all its databases have the issue, so for a `new` delivery
-        NotFound becomes Unavailable, and the queue tries again.
+        uninstall Apps. But GitHub may send an event before all its databases have the issue, so if the delivery has
+        just arrived (`new`), NotFound becomes Unavailable, and the queue tries again.
         """
         handler = self._handlers.get((event.name, event.action))
         if handler is None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Queue(Protocol):
-    """Accepts later work: the table of the workers' jobs, or a single process's list. `put`: False for a known id."""
+    """Accepts later work: the workers' queue (`Inbox`, which documents these methods), or a single process's list."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 
@@ -38,11 +38,11 @@ class Queue(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Built once in each process: by `bot.app.wiring.worker_process`, or by `bot.app.action.workflow` in a workflow.
+    """Built once in each process, by `bot.app.wiring.worker_process` or `bot.app.action.workflow`.
 
-    `clock` is in the host's zone. `arrived` is the time at which the present delivery was accepted, in seconds since
-    1970 by the queue's clock; `delivery` is its id. Outside a delivery they are None and "". `evaluate` runs `doppel
-    evaluate` for a repository, and returns the problem, or "". `judge` is the host's judge, if any (J).
+    `clock` is in the host's zone. Each delivery gets a copy, with its id as `delivery` and its time of arrival by the
+    queue's clock (seconds since 1970) as `arrived`; else these are empty. `evaluate` runs `doppel evaluate` for a
+    repository, and returns the problem, or "". `judge` is the host's judge, if any (J).
     """
 
     settings: Settings

@@ -29,8 +29,8 @@ MAX_TRIES_IF_REFUSED = 2
 # The most redeliveries to ask for in one turn; after a long outage the next turns continue. GitHub allows an App 5,000
 # requests an hour, and 900 points a minute, of which a redelivery costs five. The client spaces out the requests.
 MOST_ASKED = 500
-# The most attempts to read in one turn, which takes a thousand requests. Failed deliveries beyond them get lost; only
-# the index catches up.
+# The most attempts to read in one turn, which takes a thousand requests. Failed deliveries beyond them get lost: the
+# index reads their issues later, but the bot answers none.
 MOST_READ = 100_000
 
 _DAY = 86_400.0
