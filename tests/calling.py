@@ -55,11 +55,7 @@ def call(*arguments: str | Path, env: dict[str, str] | None = None) -> Result:
 
 
 def told_to_end(
-    number: signal.Signals,
-    *arguments: str | Path,
-    temporary: Path,
-    begun: Callable[[], bool],
-    together: bool = False,
+    number: signal.Signals, *arguments: str | Path, temporary: Path, begun: Callable[[], bool], together: bool = False
 ) -> str:
     """What a process says to its end that is sent a signal once it has `begun`, and then ends.
 

@@ -214,12 +214,7 @@ def test_t4_the_tracker_of_the_process() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        {"max_history_per_session": -1},
-        {"max_history_per_session": True},
-        {"max_age_ms": math.nan},
-    ],
+    "wrong", [{"max_history_per_session": -1}, {"max_history_per_session": True}, {"max_age_ms": math.nan}]
 )
 def test_t1_wrong_bounds_are_named(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidArgument, match=next(iter(wrong))):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
 from bot.domain.entities import Issue, RepoRef
 from bot.domain.errors import Unavailable
+from bot.domain.judge_protocol import JudgeAnswer, JudgedPair, JudgeVerdict
 from bot.domain.report import Report
 from bot.search.embedding import Embedder
 from bot.search.embedding.local_models import SentenceModel, fast_model
 from bot.search.embedding.remote import RemoteModel
 from bot.search.finder import Finder, FinderSettings, FindOptions, TemporaryIndexes
+from bot.search.finder.results import RankedResult
+from bot.search.finder.scoring import Judge, ScoredIssue, with_opinion
 from bot.search.index import IndexedIssue
+from bot.search.ranking.relevance import Relevance
 from bot.search.sources import SearchRequest, SourceResult
 from bot.search.sources.federated import RecentIssuesCache, only_sources
 from tests.finder.conftest import REPO_ID, SUBJECTS, Bench, Silent
@@ -122,6 +127,9 @@ def test_p2_what_has_the_same_number_is_not_mixed_up(bench: Bench) -> None:
     assert found["", 3].sources == ("github-search",)
     unlike = found["acme/lib", bench.target.number]
     assert unlike.title == SUBJECTS[4][0]
+    other = RankedResult(copy, 0.3, 0.3), ScoredIssue(copy, 0.3, (), tuple)
+    said = JudgeAnswer({3: JudgedPair(JudgeVerdict.SAME)})
+    assert with_opinion([other], bench.target, cast("Judge", None), said, Relevance.LEARNED) == [other]
     assert (unlike.confidence or 0) < min(found[key].confidence or 0 for key in (("acme/lib", 3), ("", 3)))
 
 

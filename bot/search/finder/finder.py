@@ -217,7 +217,7 @@ class Finder:
         inside, found, shown, best, opinion = draft.inside, draft.found, draft.shown, draft.best, _NO_OPINION
         if self._judge is not None and draft.worth:
             opinion = scoring.ask_judge(self._judge, target, draft.worth, self._temporary.index, self._repo_id)
-            found = scoring.with_opinion(found, self._judge, opinion, options.by)
+            found = scoring.with_opinion(found, target, self._judge, opinion, options.by)
             shown = self._choose_shown(found, options, target, gathered, opinion, indexed=indexed)
             best = max(result.confidence for result, _ in found)
         runs = (*inside.runs, *(run for answer in gathered.answers for run in answer.runs))

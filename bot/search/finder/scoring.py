@@ -297,9 +297,14 @@ def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | 
     return judge.opinion(JudgeQuestion(texts[0], tuple(texts[1:])), target.author.login)
 
 
-def with_opinion(found: ScoredResults, judge: Judge, opinion: JudgeAnswer, order: Relevance) -> ScoredResults:
-    """The results with the judge's verdicts and probabilities, in their new order."""
-    judged = [(_judged(result, one, judge, opinion, order), one) for result, one in found]
+def with_opinion(
+    found: ScoredResults, target: Issue, judge: Judge, opinion: JudgeAnswer, order: Relevance
+) -> ScoredResults:
+    """The results with the judge's verdicts and probabilities, in their new order. It judges only own issues."""
+    judged = [
+        (_judged(result, one, judge, opinion, order) if is_own(one.issue, target) else result, one)
+        for result, one in found
+    ]
     return sorted(judged, key=lambda pair: -pair[0].relevance)
 
 

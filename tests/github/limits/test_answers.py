@@ -8,17 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.github.limits import (
-    RETRIES,
-    NextStep,
-    Ok,
-    ResponseData,
-    Retry,
-    decide,
-    find_limit,
-    quota,
-    retry_after,
-)
+from bot.github.limits import RETRIES, NextStep, Ok, ResponseData, Retry, decide, find_limit, quota, retry_after
 
 NOW = 1_800_000_000.0
 SECONDARY = b'{"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."}'
