@@ -60,7 +60,7 @@ class CommentDraft:
     shown: Sequence[int] = ()
 
     def unwritten(self) -> CommentDraft:
-        """To record until GitHub has accepted the draft: the comment answers nothing yet, and its text is unknown."""
+        """The draft as the store records it until GitHub has accepted it: without hashes, since the text is unknown."""
         return replace(self, body_hash=None, text_hash=None)
 
 
@@ -149,7 +149,10 @@ class CommentRow:
         self._store.mark_unknown(*self._where)
 
     def mark_body_unknown(self) -> Retryable:
-        """Record that the comment's text is unknown. Returns an error, which the caller must raise."""
+        """Record that the comment's text is unknown. Without a stored id, the next attempt looks for it on GitHub.
+
+        Returns an error, which the caller must raise.
+        """
         self._store.mark_body_unknown(*self._where, now=self._now())
         return self._overtaken(_LEAST_WAIT)
 
@@ -282,8 +285,7 @@ class CommentWriter:
             # The issue is gone, or the other attempt has adopted this very comment.
             return True
         if stored.state is not CommentState.DELETED and stored.comment_id is None:
-            # The other attempt is still running, or chose silence before this comment existed. Mark the row, so that
-            # the next attempt looks at GitHub and adopts this comment.
+            # The other attempt is still running, or chose silence before this comment existed. The next one adopts it.
             raise row.mark_body_unknown()
         try:
             # Delete it even if the job's lease is lost: no other attempt knows of this comment.

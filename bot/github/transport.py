@@ -257,7 +257,7 @@ def _result_label(response: httpx.Response | None, limit: RateLimit | None) -> s
 
 
 def _limit_message(call: _Call) -> str | Remark:
-    """The message for a limit. Comments show the message of a search, so that message names no path."""
+    """The message for a limit. That of a search names no path, because comments show it."""
     if call.cost.resource in _SEARCHES:
         return _SEARCHES[call.cost.resource].of()
     return f"{call.operation}: GitHub's rate limit is used up for now"

@@ -107,7 +107,7 @@ class TestRemote:
             ({"json": {"data": [{"index": 0}]}}, "not of the form", None),
             ({"json": {"data": [{"index": 1, "embedding": [1.0]}]}}, "not of the form", None),
             ({"json": {"data": [{"index": 0, "embedding": []}]}}, "not of the form", None),
-            ({"body": "no JSON"}, "not of the form|JSON", None),
+            ({"body": "no JSON"}, "not of the form", None),
             ({"body": requests.ConnectionError("refused: sesame")}, "ConnectionError", None),
         ],
     )

@@ -35,7 +35,8 @@ class StatementKind(StrEnum):
 class Statement:
     """`of` is the original's number; None if the original is not visible or belongs to another repository.
 
-    A plain statement (no guess) by a person who is no member today is a hint, and `by` is the person's login. If the
+    In a comment that closes nothing, a plain statement (no guess) by a person who is no member today is a hint, and
+    `by` is the person's login. If the
     person turns out to have been a member, the statement counts like `SAYS`.
     """
 
@@ -67,7 +68,7 @@ _CLAIM = re.compile(
     r"(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of)"
     r"|(?P<same>same(?:\s+(?:issue|bug|problem|thing))?\s+as|already\s+(?:reported|filed)(?:\s+(?:in|as|at|under))?))"
     rf"\s+(?:(?:(?:the\s+)?(?:issue|bug|report)\s+)?{_ISSUE}"
-    r"|(?<=\b(?:of|to)\s)(?:the\s+)?issue\s+(?P<bare>[1-9]\d{0,8})\b(?!\s?%|[.,/-]\d))",
+    r"|(?<=\b(?:of|to)\s)(?:the\s+)?issue\s+(?P<without_sign>[1-9]\d{0,8})\b(?!\s?%|[.,/-]\d))",
     re.IGNORECASE,
 )
 # A claim without a reference: "so closing as a duplicate", but not the duplicate key that an issue may be about.
@@ -101,7 +102,7 @@ def read_comment(
     """The comment's statement about its issue; None without such a statement, and for a denial.
 
     Guesses are hints. Plain statements by people who are not members are hints, too, and keep the login `by`. The first
-    of several claims counts. If the commenter closes the issue with the comment (`closing`), guesses are certain too,
+    of several claims counts. If the commenter closes the issue with the comment (`closing`), all of these are certain,
     and "a duplicate" means the one issue that the comment refers to. A bare reference in a closing comment is a hint.
     """
     visible = _INVISIBLE_OR_QUOTED.sub(" ", text)
@@ -140,8 +141,8 @@ def _sentence_before(text: str, position: int) -> str:
 
 def _statement(kind: StatementKind, issue: re.Match[str], repo: RepoRef, at: str, by: str = "") -> Statement:
     groups = issue.groupdict()
-    # Only _CLAIM has a group `bare`; the other patterns always have a `number`.
-    name, number = groups["prefix"] or groups["path"], int(groups["number"] or groups["bare"])
+    # A number without `#` is in a group of its own, which only _CLAIM has.
+    name, number = groups["prefix"] or groups["path"], int(groups["number"] or groups["without_sign"])
     return Statement(kind, number if name is None or name_key(name) == repo.key else None, at, by)
 
 

@@ -7,6 +7,7 @@ request again in parts, and cuts a refused single text in half.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -86,7 +87,7 @@ class RemoteModel:
             )
             if answer.status_code != 200:
                 raise requests.HTTPError(response=answer)
-            vectors = _vectors(answer.json(), len(texts))
+            vectors = _vectors(json.loads(answer.content), len(texts))
         except requests.HTTPError as failure:
             status = failure.response.status_code
             error = _RequestRefused if status in _REFUSED else EmbeddingError

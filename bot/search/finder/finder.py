@@ -158,7 +158,7 @@ class Finder:
         """Score one issue as a candidate for another, even if no source finds it (`/duplicates explain #N`)."""
         options = FindOptions(earlier_only=earlier_only)
         with self._session(target, options) as (session, _):
-            # The empty tuple leaves out the session's own candidates.
+            # The index's model judges only this issue: the empty tuple leaves out the session's own candidates.
             matches = [] if session is None else session.judge((), also=[other.number])
             judged = [(match.confidence, match.explain()) for match in matches[:1]]
         if not judged:
@@ -199,6 +199,7 @@ class Finder:
         ranked = self._rank(searched, candidates, options, session)
         found = scoring.group_results(target, ranked, options, self._look_up(target, session))
         worth = [] if self._judge is None else scoring.worth_judging(found, target, self._judge.floor)
+        # If the judge has something to read, `_report` chooses after its verdicts.
         shown = [] if worth else self._choose_shown(found, options, target, gathered, indexed=session is not None)
         # Verdicts can drop all results worth judging; then the next results move up, and need reasons, too.
         explained = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
