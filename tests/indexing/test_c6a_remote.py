@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from io import BytesIO
+from json import dumps
 from typing import Any
 
 import numpy as np
@@ -27,19 +29,12 @@ class Endpoint:
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def post(self, url: str, json: dict[str, Any], **options: Any) -> Any:
+    def post(self, url: str, json: dict[str, Any], **options: Any) -> requests.Response:
         self.texts += json["input"]
-        answer = {"data": [{"index": i, "embedding": [1.0, float(i)]} for i in range(len(json["input"]))]}
-
-        class Answer:
-            status_code = 200
-
-            def raise_for_status(self) -> None: ...
-
-            def json(self) -> Any:
-                return answer
-
-        return Answer()
+        rows = [{"index": i, "embedding": [1.0, float(i)]} for i in range(len(json["input"]))]
+        answer = requests.Response()
+        answer.status_code, answer.raw = 200, BytesIO(dumps({"data": rows}).encode())
+        return answer
 
 
 @pytest.fixture
