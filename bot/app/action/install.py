@@ -30,8 +30,8 @@ def requirements(environ: Mapping[str, str]) -> list[Path]:
 
 
 def key(environ: Mapping[str, str]) -> str:
-    """A cache key that changes if the code, the versions of the packages, or Python changes."""
-    # A judge adds to the requirement files, so hash their number. The loop hashes the files: they lie in `bot`.
+    """A cache key that changes if the code, the requirements, or Python changes."""
+    # With a judge there are two requirement files, so hash their number. The loop hashes both: they lie in `bot`.
     digest = hashlib.sha256(f"{sys.version} {sys.base_prefix} {len(requirements(environ))}".encode())
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):
@@ -42,7 +42,7 @@ def key(environ: Mapping[str, str]) -> str:
 
 
 def install(program: Path, environ: Mapping[str, str]) -> None:
-    """Make the virtual environment `program`, with packages and code. Raises CalledProcessError if pip fails."""
+    """Put the requirements and our code into a new environment `program`. Raises CalledProcessError if pip fails."""
     shutil.rmtree(program, ignore_errors=True)
     venv.create(program, symlinks=True)
     python = program / "bin" / "python"

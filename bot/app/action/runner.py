@@ -1,7 +1,7 @@
 """Reads the environment that GitHub's runner gives to a step, and formats the job's summary and the step's outputs.
 
 Strangers write the issues' titles: the summary escapes them, and the outputs contain none.
-https://docs.github.com/actions/reference/workflows-and-actions/variables
+The variables: https://docs.github.com/actions/reference/workflows-and-actions/variables
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ UPKEEP, EVALUATE, SCAN = TASKS = ("upkeep", "evaluate", "scan")
 """The tasks of runs that no issue event started. The last two run only if a person starts them by hand."""
 
 OLDEST = 86_400.0
-"""Seconds. Older events, except deletions and transfers, are ignored: somebody has repeated an old run."""
+"""Seconds. Older events, except deletions and transfers, are ignored: they come from repeated old runs."""
 
 # Besides DOPPEL_*, only these variables of the job's environment become settings.
-_OWN_VARIABLES = ("GITHUB_TOKEN", "GITHUB_API_URL")
+_SETTINGS = ("GITHUB_TOKEN", "GITHUB_API_URL")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class WorkflowJob:
             payload = json.loads(event_file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as problem:
             raise SettingsError(f"GITHUB_EVENT_PATH: {event_file} cannot be read ({type(problem).__name__}).") from None
-        own = {name: text for name, text in environ.items() if name in _OWN_VARIABLES or name.startswith("DOPPEL_")}
+        settings = {name: text for name, text in environ.items() if name in _SETTINGS or name.startswith("DOPPEL_")}
         return cls(
             event=environ["GITHUB_EVENT_NAME"],
             payload=payload if isinstance(payload, Mapping) else {},
@@ -76,7 +76,7 @@ class WorkflowJob:
             home=home,
             summary=summary,
             output=output,
-            settings={**own, "DOPPEL_HOME": str(home)},
+            settings={**settings, "DOPPEL_HOME": str(home)},
         )
 
     @property
@@ -113,7 +113,6 @@ class WorkflowJob:
 
 
 NONE, FAILED = "none", "failed"
-"""The outcomes of a run without a decision, and of a run in which something failed."""
 
 _OUTCOME_SENTENCES = {
     DecisionOutcome.POSTED: "It has a comment now",
@@ -129,8 +128,9 @@ _OUTCOME_SENTENCES = {
 class RunSummary:
     """The result of a run. `pages` is the address of GitHub's web pages.
 
-    `number` is the issue's number or 0, `decision` the decision about the issue, `titles` the candidates' titles by
-    number. `lines` are further sentences in Markdown. `problems` are in plain text; a maintainer should fix them.
+    `number` is the issue's number or 0, `decision` the decision about this issue, `titles` the candidates' titles
+    by number. `progress` is the index's. `lines` are further sentences in Markdown. `problems` are in plain text; a
+    maintainer should fix them.
     """
 
     repo: RepoRef

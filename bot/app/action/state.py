@@ -36,6 +36,7 @@ def check(database: Path) -> Restored:
         return Restored.NOTHING
     try:
         with closing(sqlite3.connect(database)) as connection:
+            # An empty file passes `quick_check`, but lacks this table.
             connection.execute("SELECT count(*) FROM store_version").fetchone()
             # "ok", or the first fault.
             ((result,),) = connection.execute("PRAGMA quick_check(1)").fetchall()

@@ -100,7 +100,7 @@ class Workflow:
         task, results = self.job.task, self.job.home / "results"
         results.mkdir(parents=True, exist_ok=True)
         if task == SCAN:
-            # If the hour's requests do not suffice to read all issues, the next run goes on.
+            # Scan only a complete index. If this run cannot complete it, the next run reads on.
             if self.fill():
                 self._run_command("scan", "--html", str(results / "scan.html"), "--markdown")
         elif task == EVALUATE:
@@ -134,7 +134,7 @@ class Workflow:
         return self.summary()
 
     def _digest(self, services: Services) -> None:
-        """Update the digest as the App does, but without a warning of failures: only the App's queue shows those."""
+        """Update the digest, without its warning of the bot's failures: finding those needs the App's queue."""
         known = services.store.repositories.get(self.repository.id) if self.repository else None
         if known is not None and not known.archived and not services.settings.paused:
             update_digest(services, known, INSTALLATION)
