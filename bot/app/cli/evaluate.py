@@ -50,7 +50,7 @@ _CONFIDENCE = "The threshold to look at first, as in .github/doppel.yml."
 @click.option("--min-confidence", type=SHARE, show_default=_DEFAULT, help=_CONFIDENCE)
 @click.option("--sample", type=click.IntRange(3), help="Ask about only this many arrivals, a third of them duplicates.")
 @seed_option
-# `--from`, passed as `warm`.
+# `--from`, passed as `warm`: the first issues, up to this share, are not judged.
 @from_option("judged")
 @click.option("--answers", type=READ_FILE, help="Do not ask: evaluate these answers, from `doppel replay`.")
 @click.option("--export", type=WrittenFile(), help="Write the repository's history to this file.")
@@ -101,7 +101,6 @@ def evaluate(
     if picture is not None and picture.suffix.lower() != ".svg":
         raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
     if answers is not None and not judge and (sample is not None or asking != as_the_bot_asks()):
-        # People would not notice that these options change nothing.
         options_of_replay = "--sample, --sources, --relevance, --weights"
         raise UserError(f"{options_of_replay}: --answers asks nothing; give them to `doppel replay`")
     for option, written in (("--picture", picture), ("--export", export)):
@@ -128,7 +127,7 @@ def evaluate(
     if answers is not None and not judge:
         found = _answered(trial, answers)
     else:
-        # With --judge, --out gets every arrival, even those that `chosen` omits because their marks are in doubt.
+        # With --judge but no --sample, --out also gets the arrivals with doubtful marks, which `chosen` omits.
         every = range(int(len(trial.issues) * warm), len(trial.issues))
         with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             positions = every if judge and not sample else trial.chosen
@@ -136,10 +135,10 @@ def evaluate(
         found = {answer.id: answer.candidates for answer in answered}
         if judge:
             judged = with_judge(trial, answered, options, repo, min_confidence)
-            if judged is None:
+            if judged is None:  # with --export-questions
                 return
             found, judgement = judged
-    result = trial.judge(found, min_confidence)
+    result = trial.evaluate(found, min_confidence)
     if answers is None and repo_id and asking == as_the_bot_asks():
         store_evaluation(host.load(), repo_id, result)
     if picture is not None and result.retrieval.queries:

@@ -42,7 +42,7 @@ def export(repository: str, out: Path | None) -> None:
 
 
 def _json_pieces(settings: Settings, store: Store, target: NamedRepository) -> Iterator[str]:
-    """The JSON object in pieces, because an index can be too large for memory."""
+    """The JSON object in pieces, because the rows can be too many for memory."""
     from bot.deliveries.inbox import queued_content
     from bot.quality.evaluation.history import stored_issues
     from bot.storage.store import export as tables_of

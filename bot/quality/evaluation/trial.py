@@ -234,7 +234,7 @@ class Trial:
             for position, weight in self.chosen.items()
         ]
 
-    def judge(self, found: Mapping[Id, Found], min_confidence: float) -> Evaluation:
+    def evaluate(self, found: Mapping[Id, Found], min_confidence: float) -> Evaluation:
         return evaluate(
             self.judged(found),
             issues=len(self.issues),
