@@ -42,7 +42,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     def say(text: str) -> None:
         click.echo(as_log_line(text, settings.log_format), err=True)
 
-    # `run_web_and_worker` starts a supervisor, which handles signals. An earlier signal leads to exit code 0, too.
+    # Until the supervisor in `run_web_and_worker` handles signals, a signal must end this command with exit code 0.
     with suppress(KeyboardInterrupt), cleanup_on_signal():
         # Call this before the import, which loads prometheus_client.
         count_together(settings.home)

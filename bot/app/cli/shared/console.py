@@ -69,6 +69,6 @@ def progress_bar(what: str, total: int | None) -> Iterator[tuple[Progress, TaskI
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    # Show one time, the time left or at the end the total: two unlabelled times would be confusing.
+    # Show one time: the time left, and at the end the total. Two unlabelled times would be confusing.
     with Progress(*columns, TimeRemainingColumn(elapsed_when_finished=True), console=Console(stderr=True)) as progress:
         yield progress, progress.add_task(what, total=total)

@@ -31,13 +31,13 @@ from bot.quality.replay.replay import ReplayAnswer
 from bot.search.judge.prompt import CRITIC, PROMPT, Endpoint, Price
 from bot.search.repository_settings import settings_at_present
 
-# The time limit for an answer in seconds, if the host's is not longer, and the client's retries of a question.
+# The least time limit for an answer, in seconds, and how often the client retries a question.
 _SECONDS, _RETRIES = 120.0, 5
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """The values of `--answers`, and of the options that are for `--judge` alone."""
+    """The options that `--judge` reads. `answers` and `record` are files of the judge's answers."""
 
     answers: Path | None
     floor: float
@@ -105,8 +105,8 @@ def _report(answers: Path, read: RecordedAnswers, patience: float) -> None:
     if read.unusable or read.strange or read.unanswered:
         click.echo(
             f"{answers}: {len(read.said):,} of {len(read.asked):,} questions are answered; {len(read.unusable):,} "
-            f"answers are none, and {read.strange:,} are to other questions. Without an answer the probability alone "
-            "decides.",
+            f"answers are unusable, and {read.strange:,} are to other questions. Without an answer the probability "
+            "alone decides.",
             err=True,
         )
     if late := sum(took > patience for took in read.seconds):
@@ -118,7 +118,7 @@ def _report(answers: Path, read: RecordedAnswers, patience: float) -> None:
 
 
 def _ask_rest(questions: Sequence[RecordedQuestion], options: JudgeOptions, record: Path, repo: RepoRef | None) -> None:
-    """Ask the questions to which the record has no answer, usable or not, and append the answers."""
+    """Ask the questions that have no answer in the record, not even an unusable one; append the answers."""
     settings = host.load()
     endpoint = build_endpoint(settings, retries=_RETRIES)
     if endpoint is None:
@@ -129,7 +129,7 @@ def _ask_rest(questions: Sequence[RecordedQuestion], options: JudgeOptions, reco
     if repo is not None:
         with closing(build_github(settings)) as github:
             client = reader(settings, github, repo)
-            # Only for its check: it raises UserError if the repository's texts may not go to the judge.
+            # Called for its check: this raises UserError if the repository's texts may not go to the judge.
             required_judge(settings, None, client.repository(repo), settings_at_present(client, repo).config)
     left = _read(record, questions, options).unasked
     if left and not options.yes:

@@ -148,7 +148,7 @@ class NamedRepository:
 
 @contextmanager
 def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, NamedRepository]]:
-    """Settings, store, and the repository that `text` names, with `evaluated` even one only `doppel evaluate` knows."""
+    """Settings, store, and the repository that `text` names; `evaluated` admits any that `doppel evaluate` knows."""
     from bot.quality.evaluation.history import repositories_with_history
     from bot.storage import open_store
 
