@@ -72,7 +72,7 @@ def script() -> tuple[Scene, ...]:
     return TypeAdapter(tuple[Scene, ...]).validate_python(scenes)
 
 
-# The least age of the demo's newest issue, in whatever year the show is played.
+# The least age of the demo's newest issue during a show.
 NEWEST = timedelta(days=3)
 # At most this many of a file's last issues arrive in the show (`split`).
 ARRIVALS = 4
@@ -114,8 +114,8 @@ def recent_issues(now: datetime) -> list[IssueRow]:
 def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
     """Split a file into the issues that exist from the start, and scenes in which the file's last issues arrive.
 
-    The last duplicate with enough text among the former, if any, arrives again in the first scene. Raises OSError, and
-    ValueError naming a wrong line or for a file without issues.
+    If a duplicate with enough text exists from the start, the last such issue arrives again in the first scene. Raises
+    OSError, and ValueError naming a wrong line or for a file without issues.
     """
     rows = read_rows(path)
     if not rows:

@@ -34,7 +34,7 @@ class Lines:
 
 
 class Terminal:
-    """Has a method to print each event. `seconds` count from the start of the show, of the issue or of the command."""
+    """Prints each event. `seconds` count from the start of the demo or of its scenes, or from the issue or command."""
 
     def __init__(self, console: Console, bot: str) -> None:
         self._console, self._bot = console, bot
@@ -106,7 +106,7 @@ class Terminal:
         self._line("\n✓", f"{played}, in {seconds:.1f} s", "bold green")
 
     def _line(self, mark: str, text: str, style: str) -> None:
-        # Rich would take `[red]` in a plain string for markup.
+        # In a plain string, Rich would take `[red]` for markup.
         self._console.print(Text(f"{mark} {text}", style=style))
 
     def _panel(self, inside: RenderableType, title: str, note: str, style: str) -> None:

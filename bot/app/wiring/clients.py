@@ -42,7 +42,7 @@ def build_github(settings: Settings) -> GitHub:
 
 
 def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
-    """A client that acts as the App, or without an App uses GITHUB_TOKEN. Raises SettingsError without both.
+    """A client that acts as the App, or without an App uses GITHUB_TOKEN. Raises SettingsError if neither is set.
 
     Raises NotFound if the App is not installed on `repo`.
     """
@@ -78,7 +78,7 @@ def build_judge(
 ) -> HostJudge | None:
     """The judge; None if none is configured. `store` counts the judge's calls, and with `keep` stores the answers.
 
-    With `breaker`, no issue asks the judge after a failure until the endpoint answers a test question.
+    With `breaker`, a failure pauses the judge until the endpoint answers a test question.
     """
     endpoint = build_endpoint(settings)
     if endpoint is None:

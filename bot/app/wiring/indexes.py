@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 FIRST_STEP = 1
 """The first step of a chain of IndexEvents that a command or workflow starts. If an earlier chain was cut off just now,
-step 0 would do nothing, as if that chain were under way."""
+step 0 would take it to be still under way, and do nothing."""
 
 
 @dataclass(frozen=True, slots=True)

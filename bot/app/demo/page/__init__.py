@@ -30,7 +30,7 @@ LOGIN = re.compile(r"[A-Za-z0-9](?:[-_]?[A-Za-z0-9]){0,38}")
 VISITOR = "curious-visitor"
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-# These tags pass, because one that is left open ends with its parent element. Browsers would reopen a <b> afterwards.
+# Each of these tags, if left open, ends with its parent element. Browsers would reopen a <b> after the parent.
 _ALLOWED = re.compile(r"&lt;(/?(?:details|summary|sub|sup|kbd)|br|details open)&gt;", re.IGNORECASE)
 _ISSUE_URL = re.compile(r"https://(?:redirect\.|www\.)?github\.com/([\w.-]+/[\w.-]+)/issues/(\d{1,10})", re.IGNORECASE)
 # GitHub makes links of addresses, mentions and bare issue numbers: each has a group. `[&<>]` are signs to escape.
