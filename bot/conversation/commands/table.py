@@ -106,7 +106,7 @@ class CommandOptions:
 
     @property
     def narrow(self) -> bool:
-        """Whether the options can hide all candidates, so that an empty list does not mean that there are none."""
+        """Whether the options can hide all candidates. If so, there may be some although the list is empty."""
         return self.state in ("open", "closed") or self.confidence is not None or self.threshold is not None
 
 

@@ -28,7 +28,7 @@ BRACKETS_MAX = 4_000
 """In a comment with more brackets that may begin a link, commands are ignored too: thirty thousand take two seconds."""
 
 MARKS = ".,;:!。、"
-"""Punctuation that may follow a command's word. The parser converts full-width marks to ASCII first."""
+"""Punctuation that may follow a command's word; `plain` converts other full-width marks to these."""
 
 # A slash and a word that begins with "du", such as `/duplicate` or `/dupes`; or `/duplicates` and one of the MARKS.
 _START = re.compile(rf"/(?:du[a-z]{{1,12}}|duplicates[{MARKS}．，；：！])(?!\S)", re.IGNORECASE)
@@ -38,8 +38,8 @@ _INVISIBLE = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067
 _WITHOUT_INVISIBLE = dict.fromkeys(map(ord, _INVISIBLE))
 # Invisible characters before a command. Within a line they stay, since they may separate two marks of Markdown.
 _LEADING = re.compile(rf"^( {{0,3}})[{_INVISIBLE}]+(?=[/／])", re.MULTILINE)
-# The command's word in full-width signs. Only this word becomes ASCII: Markdown gives full-width signs no meaning, and
-# search words stay as written.
+# The command's word in full-width signs. Only this word becomes ASCII: elsewhere, converted signs would become
+# Markdown, and search words stay as written.
 _FULL_WIDTH = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
 # The end of a word. An underscore does not continue the word: it may be Markdown's mark for emphasis.
 _END_OF_WORD = r"(?![^\W_])"
@@ -120,7 +120,7 @@ def _count(line: str, text: str) -> int:
 
 
 def _count_without_html_comments(line: str, text: str) -> int:
-    # Full-width signs do not form HTML comments, so convert the text to ASCII only outside HTML comments.
+    # Full-width signs form no HTML comments, so look for those before `plain` converts the text.
     # `plain` replaces single characters, so a position in its result holds in the text too.
     text = " ".join(text[:BODY_MAX].translate(_WITHOUT_INVISIBLE).split())
     word = line.partition(" ")[0]
