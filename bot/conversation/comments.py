@@ -1,13 +1,13 @@
 """The bot's comments on GitHub: one advisory comment for each issue, one reply for each comment with commands (C2).
 
 The store has a row for each comment. If the row has no comment id, the hidden marker tells which comment is the bot's.
-An attempt claims the row before it asks GitHub to create anything; the claim's time identifies the claim. Claims
+An attempt claims the row before it asks GitHub to create a comment; the claim's time identifies the claim. Claims
 expire, since their holders may be dead. A request without an answer may have succeeded. So the next attempt waits until
 GitHub must have finished that request, and then looks for the marker, in comments by the bot only.
 
-A machine can freeze after it has claimed the row, and send its request after the claim has expired. So a comment counts
-as written only if the row is unchanged afterwards. Otherwise this attempt deletes its comment, or leaves the comment to
-a later attempt.
+An attempt can freeze after it has claimed the row, and send its request after the claim has expired. So a comment
+counts as written only if the row is still unchanged after GitHub's answer. Otherwise this attempt deletes its comment,
+or leaves the comment to a later attempt.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from bot.storage.comments import Comments
 
 @dataclass(frozen=True, slots=True)
 class CommentSlot:
-    """The place of one comment: an issue, and the id of the comment whose commands it answers (or ADVISORY).
+    """The place of one comment by the bot: its issue, and the id of the comment that it answers (or ADVISORY).
 
     `is_marked` recognises the body of a comment that belongs here. `search_after`, if known, limits the search on
-    GitHub to later comments: an issue can have 2,500 comments.
+    GitHub to comments after that time: an issue can have 2,500.
     """
 
     repo_id: int
@@ -60,7 +60,7 @@ class CommentDraft:
     shown: Sequence[int] = ()
 
     def unwritten(self) -> CommentDraft:
-        """The draft as the store records it until GitHub has accepted it: without hashes, since the text is unknown."""
+        """The draft without hashes. Store it until GitHub has replaced the comment's earlier, unknown text."""
         return replace(self, body_hash=None, text_hash=None)
 
 
@@ -104,7 +104,7 @@ class CommentRow:
 
     @contextmanager
     def claimed(self, since: float) -> Iterator[None]:
-        """If a request in the block fails, release the claim of `since`, or keep it if GitHub may have written."""
+        """If the block fails, release the claim of `since`; if GitHub may have written, keep it and raise Retryable."""
         try:
             yield
         except (GitHubError, RateLimited, Overtaken):
@@ -114,7 +114,7 @@ class CommentRow:
             raise Retryable(str(unanswered), after=max(self._lease, unanswered.after or 0)) from unanswered
 
     def settle(self, draft: CommentDraft, comment_id: int | None, since: float) -> float | None:
-        """Record that this comment has the draft's content, or with None that the bot wrote none.
+        """Record that this comment has the draft's content, or, with no `comment_id`, that the bot wrote none.
 
         `since` is the row's time as this attempt last knew it. Returns the new time; None if the row has changed since.
         """
@@ -149,7 +149,7 @@ class CommentRow:
         self._store.mark_unknown(*self._where)
 
     def mark_body_unknown(self) -> Retryable:
-        """Record that the comment's text is unknown. Without a stored id, the next attempt looks for it on GitHub.
+        """Record that the comment's text is unknown. Without a stored id, the next attempt looks on GitHub.
 
         Returns an error, which the caller must raise.
         """
@@ -167,7 +167,7 @@ class CommentWriter:
     """Writes comments so that no retry, crash, redelivery or second worker posts a comment twice.
 
     `ours` recognises the bot's comments by their author. `shared` says that all writers of these comments share this
-    store, so that no other writer can post at the same moment unnoticed.
+    store: then none can post at the same moment unnoticed.
     """
 
     def __init__(
@@ -191,8 +191,8 @@ class CommentWriter:
     ) -> bool:
         """Make the slot's comment say what the draft says; False if a maintainer deleted it.
 
-        `search` looks on GitHub even if no comment is stored: the comment may have come with a transfer, or the store
-        may be new or restored. Without `create`, only an existing comment is edited. `force` edits the comment even if
+        `search` looks on GitHub for a comment that is not stored: it may have come with a transfer, or the store may
+        be new or restored. Without `create`, only an existing comment is edited. `force` edits the comment even if
         the stored hash is the same, since somebody may have deleted or changed the comment without an event. Raises
         Retryable while another attempt handles the same comment.
         """
@@ -285,7 +285,7 @@ class CommentWriter:
             # The issue is gone, or the other attempt has adopted this very comment.
             return True
         if stored.state is not CommentState.DELETED and stored.comment_id is None:
-            # The other attempt is still running, or chose silence before this comment existed. The next one adopts it.
+            # The other attempt is still running, or chose silence. Let the next one find this comment and edit it.
             raise row.mark_body_unknown()
         try:
             # Delete it even if the job's lease is lost: no other attempt knows of this comment.

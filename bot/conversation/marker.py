@@ -53,7 +53,7 @@ def is_reply_to(body: str, comment_id: int) -> bool:
 
 
 def answered_comment_id(body: str) -> int | None:
-    """The id of the comment that `body` answers: 0 for an advisory comment, None without a marker."""
+    """The id of the comment that `body` answers: 0 for an advisory comment, None for other texts."""
     if ADVICE.begins(body):
         return 0
     found = _REPLY_MARKER.match(body)

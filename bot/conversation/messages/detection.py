@@ -69,7 +69,7 @@ def language_of(title: str, body: str) -> str:
     """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`. Code does not count."""
     unfenced = _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX])
     text = _CODE.sub(" ", without_noise(_BOILERPLATE.sub("", unfenced)))
-    # Separate the scripts first: Chinese and Japanese have no spaces, so one name from code would cost a sentence.
+    # Separate the scripts first: Chinese and Japanese have no spaces, so a name from code would remove a sentence.
     prose = " ".join(run for run in separate_scripts(text).split() if not _NOT_PROSE.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
