@@ -39,7 +39,7 @@ SWITCH = [
 
 @dataclass(frozen=True)
 class ItemName:
-    """The name of the message that says what a text is, or what a list contains."""
+    """The name of a message for a text or for the items of a list, such as "a login"."""
 
     message: str
 

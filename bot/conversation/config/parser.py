@@ -58,8 +58,8 @@ def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
             return RepoConfig.model_validate(tree.plain())
         except ValidationError as invalid:
             errors = invalid.errors(include_url=False)
-            # Remove from the end, so that earlier list indexes stay valid. But first remove unknown sources and texts
-            # (`[key]`), and with them all values below them.
+            # Remove from the end, so that earlier list indexes stay valid. Errors of keys (`[key]`) are sorted to
+            # the end: unknown sources and texts go first, with all values below them.
             errors.sort(key=lambda error: "[key]" in error["loc"])
             problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in reversed(errors)))
 

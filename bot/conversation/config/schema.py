@@ -96,7 +96,7 @@ class _SwitchableSection(_Section):
 
 
 class SearchConfig(_Section):
-    """How GitHub's search is used: F3's words, F8's budget of lexical searches an issue, and the hybrid request."""
+    """How GitHub's search is used: F3's words, F8's budget of lexical searches per issue, and the hybrid request."""
 
     words_max: Annotated[int, Ge(1), Le(10)] = 5
     """How many words of a title the first query takes."""
@@ -108,10 +108,7 @@ class SearchConfig(_Section):
 
 
 class SourceConfig(_SwitchableSection):
-    """One source of H6: whether it is asked, how many of its results are looked at (None: all), and its weight.
-
-    The weight multiplies what its ranks add when the lists are fused.
-    """
+    """One source of H6: whether it is asked, how many of its results are looked at (None: all), and its weight."""
 
     enabled: Switch = True
     """Whether this source is asked."""

@@ -91,7 +91,7 @@ class YamlNode:
     keys: dict[str, YamlNode] = field(default_factory=dict)
 
     def plain(self) -> Any:
-        """The values without positions. An empty value becomes `Ellipsis`, so that every setting rejects it."""
+        """The values without positions. An empty value or `null` becomes `...`, so that every setting rejects it."""
         if isinstance(self.value, list):
             return [item.plain() for item in self.value]
         if isinstance(self.value, dict):
