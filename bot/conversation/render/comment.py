@@ -35,7 +35,7 @@ ALSO_MAX = 10
 def candidate_lines(
     candidate: Candidate, links: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
 ) -> list[str]:
-    """A candidate as a list item's lines (C3): tables scroll sideways on phones. `likely`: the setting `likely`."""
+    """A candidate as a list item (C3); a table would scroll sideways on phones. `likely`: the setting `likely`."""
     confidence = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
     status = [*confidence, closed_words(candidate, links, say, closer)]
     if closer and closer.release:
@@ -148,7 +148,7 @@ def explain(
 class CommentView:
     """The values that the comment needs besides the report.
 
-    - `checked_at` is in the host's time zone.
+    - `checked_at` is in the host's time zone. `enterprise`: GitHub is an Enterprise Server.
     - `had_candidates`: the existing comment shows candidates.
     - `asked`: a command with these `words` and `options` asked for the comment. Only then are there `settings_problems`
       (C6). With `settings_private` the comment gives only their number.
@@ -177,7 +177,7 @@ class CommentView:
 
 
 def render_comment(report: Report, view: CommentView) -> str:
-    """The whole comment in Markdown, with its marker as the first line. It says if the search was incomplete (F9)."""
+    """The whole comment in Markdown, beginning with its marker. It says so if the search was incomplete (F9)."""
     shown = report.candidates
     # Hostile titles can exceed the limit: drop the least likely candidates. One always fits beside the bot's texts.
     while len(body := _body(report, view, shown)) > BODY_MAX and len(shown) > 1:
@@ -213,7 +213,7 @@ def _body(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> st
 def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> str:
     say = view.say
     if shown:
-        # Without a model there are no probabilities, so every candidate counts as likely enough.
+        # A candidate without a probability counts as likely enough.
         best = view.threshold if shown[0].confidence is None else shown[0].confidence
         if view.asked and best < view.threshold:
             return say.closest()

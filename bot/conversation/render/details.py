@@ -76,7 +76,7 @@ def source_names(candidate: Candidate, say: Messages) -> str:
 
 
 def query_line(query: QueryRun, say: Messages) -> str:
-    """`QUERY` – 12 results (GitHub's search)."""
+    """Such as: `QUERY` – 12 results (GitHub's search)."""
     notes = [say.no_answer() if query.hits is None else say.results(count=query.hits)]
     if query.incomplete:
         notes.append(say.incomplete())
@@ -99,7 +99,7 @@ def problems_block(problems: Sequence[SourceProblem], say: Messages) -> str:
 
 
 def _problem(problem: SourceProblem, say: Messages) -> str:
-    """`SOURCE: REASON`. If the judge failed, the probabilities are less reliable, but the search is complete."""
+    """`SOURCE: REASON`. A failed judge is only `degraded`: probabilities are less reliable, the search is complete."""
     if problem.source == JUDGE:
         return f"{code(f'degraded: {JUDGE}')}: {remark_words(problem.remark, say)}"
     if problem.remark.code is RemarkCode.OTHERS:
@@ -126,7 +126,7 @@ def settings_block(heading: str, problems: Sequence[ConfigError], private: bool,
 def correction_block(first: Candidate | None, say: Messages) -> str:
     """The commands that people may want next, about the first candidate if there is one, and who may use them.
 
-    Offers `of` only for an open issue, where the discussion can go on, or one closed as a duplicate of another.
+    Offers `of` only for an open issue, where the discussion can go on, or for a closed duplicate.
     """
     if first is None:
         names: tuple[CommandName, ...] = (CommandName.SEARCH, CommandName.MUTE)

@@ -133,7 +133,7 @@ def code(text: str, limit: int = 300) -> str:
 
 
 def code_block(text: str) -> str:
-    """A block of code that shows lines, whatever fences they have themselves."""
+    """A block of code that shows `text`, whatever fences the text contains."""
     fence = _fence(text, least=3)
     return f"{fence}text\n{text}\n{fence}"
 
