@@ -61,9 +61,9 @@ def own_issue_event(
 class CommentEvent:
     """`issue_comment.*` on an issue (not on a pull request).
 
-    `previous` is the body before an edit; `updated_at` distinguishes one edit from another. `app` is the id of the App
-    that wrote the comment, or 0. `author` is the login of the comment's author; jobs of an earlier version leave it
-    empty. `by_another` marks an edit by somebody other than the author.
+    `previous` is the body before an edit; `updated_at` tells one edit from another. `locked`: the issue is locked.
+    `app` is the id of the App that wrote the comment, or 0. `author` is the login of the comment's author; jobs of an
+    earlier version leave it empty. `by_another` marks an edit by somebody other than the author.
     """
 
     action: str
