@@ -28,7 +28,7 @@ from bot.storage.sqlite import SharedCommit, empty_log, is_full, take_write_lock
 # Seconds. Connecting can take this long, and so can waiting for a lock; GitHub allows a webhook ten seconds in all.
 PATIENCE = 3.0
 
-# True on a server that refuses writes: a standby, a server without disk space, or an exhausted hosting plan.
+# True if writes are refused: the server is a standby, or its host has stopped writes (disk full, plan used up).
 _REFUSES_WRITES = sa.text(
     "SELECT current_setting('transaction_read_only') = 'on' OR NOT has_table_privilege('jobs', 'INSERT')"
 )

@@ -169,7 +169,7 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
         return Ignored("a comment on a pull request")
     sender, author = _actor(fields, "sender"), _actor(comment, "user")
     # Nothing in a bot's comment counts as a command, even if a person edited the comment: the command would seem to be
-    # the bot's. Of deletions, only a person's deletion of a bot's comment matters: the bot then never posts it again.
+    # the bot's. Of deletions, only a person's deletion of a bot's comment matters: if it was ours, it stays deleted.
     if sender.is_bot or (author.is_bot and action != "deleted"):
         return Ignored("what bots write is not a command")
     body, previous = comment.text("body", "")[:BODY_MAX], ""

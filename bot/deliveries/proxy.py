@@ -44,7 +44,7 @@ TRIES = 10
 # Bytes: room for a payload and its headers. A payload that comes as a list of numbers takes four times its size.
 LONGEST_EVENT = 5 * LARGEST_PAYLOAD
 
-# Matches every escape in JSON, even that of a backslash, so that the `u001b` in `\\u001b` is not mistaken for one.
+# Matches every escape in JSON, even an escaped backslash: the `u001b` in `\\u001b` is plain text.
 _ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
 # The headers that the receiver reads. Other headers may come from a stranger and are not passed on.
 _HEADER = re.compile(r"content-type|user-agent|x-hub-signature-256|x-github-[a-z0-9-]+")
@@ -108,7 +108,7 @@ def messages(chunks: Iterable[bytes]) -> Iterator[str]:
 
     for event in EventSource(httpx.Response(200, headers={"Content-Type": EVENTS}, content=bounded())).iter_sse():
         size = 0
-        if event.event == "message":
+        if event.event == "message":  # The name that SSE gives unnamed events.
             yield event.data
 
 

@@ -1,8 +1,8 @@
 """The queue's operations: put, claim, renew, finish, fail, expire.
 
 A single statement chooses and claims a job and gives the worker a lease, as River, Oban and Solid Queue do
-(docs/design.md). A worker that loses the lease loses the job: every later statement names the lease's token, and
-changes nothing if the row has a different token.
+(docs/design.md). A worker that loses the lease loses the job: the worker's later statements name the lease's token, and
+change nothing if the row has a different token.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ RETURNING id, queue, lease_token, installation, repository, payload, attempts, a
 
 CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
-# Booleans: for each queue, whether a job that is not suspect is due; then for each, whether a suspect can be claimed.
+# DUE_QUEUES tells for each queue whether a job that is not suspect is due, then for each whether a suspect can run.
 IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
 DUE_QUEUES = "SELECT " + ", ".join(
     f"EXISTS ({IS_DUE % queue}{which})"
@@ -129,7 +129,7 @@ RENEW = """
 UPDATE jobs SET lease_until = now() + :lease
 WHERE state = 'running' AND lease_token IN :tokens RETURNING lease_token"""
 
-# A lease has expired if it has ended, or if it ends so far ahead that somebody must have set the clock back.
+# A lease has expired if its end is past, or so far ahead that somebody must have set the clock back.
 EXPIRED = f"state = 'running' AND (lease_until < now() OR lease_until > now() + :lease + {_AHEAD})"
 EXPIRE_WORKERS = f"DELETE FROM jobs WHERE {EXPIRED} AND queue = '{WORKERS}'"
 EXPIRE = f"""
@@ -203,11 +203,11 @@ class Queue:
     """The queue on one database. Thread safe. Each operation raises SQLAlchemy's errors."""
 
     def __init__(self, engine: sa.Engine, now: str | None = None, worker: str = "") -> None:
-        """`now` is SQL for the seconds since 1970, by default the database's. `worker`: the claiming worker's name."""
+        """`now`: SQL for the seconds since 1970 (default: the database's clock). `worker`: the claimer's name."""
         self.engine, self._worker = engine, worker
         self._clock = now or str(database_time(engine))
         self._texts: dict[str, sa.TextClause] = {}
-        self._ends = SharedCommit(self._end_all, None)
+        self._ends = SharedCommit(self._end_all, patience=None)
         self._is_sqlite = engine.dialect.name == "sqlite"
         self.now = sa.literal_column(self._clock, sa.Float())
 
@@ -226,7 +226,7 @@ class Queue:
         return [entry.id in new and first[entry.id] == position for position, entry in enumerate(entries)]
 
     def register(self, worker: str) -> None:
-        """Register a worker. The worker's name is also its lease's token for `renew`."""
+        """Add the row of a live worker. The token of the row's lease is the worker's name."""
         id, now = f"{WORKERS}:{worker}", self.now
         row = {"id": id, "queue": WORKERS, "installation": 0, "repository": 0, "partition": id, "state": "running"}
         times = {"run_after": now, "arrived_at": now, "lease_until": now + LEASE}
@@ -288,7 +288,7 @@ class Queue:
         return self._end(claim, f"{becomes}, attempts = :attempts, last_error = :error", **failed)
 
     def postpone(self, repository: int, wait: float) -> int:
-        """Let a repository's `opened` deliveries wait: GitHub's rate limit would stop them too. Returns how many.
+        """Let a repository's `opened` deliveries wait after a job met GitHub's rate limit. Returns how many.
 
         Other jobs, such as commands, are fewer and send fewer requests, so each of them still tries.
         """
@@ -327,7 +327,7 @@ class Queue:
             text = sa.text(sql.replace("now()", self._clock))
             of_lists = (name for name in ("tokens", "limited") if f":{name}" in statement)
             text = self._texts[statement] = text.bindparams(*(sa.bindparam(name, expanding=True) for name in of_lists))
-        # A statement uses only the parameters that it names.
+        # Parameters that the statement does not name are ignored.
         return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **parameters})
 
 
@@ -373,7 +373,7 @@ class Schedule:
         return self._queue.reschedule(claim, task.wait(now))
 
     def repair(self, *, starting: bool = False) -> None:
-        """Make stuck tasks due. A task is stuck if the clock was set back, or if its run was given up a turn ago.
+        """Make stuck tasks due. A task is stuck if the clock was set back, or if its run was given up over a turn ago.
 
         When a worker is `starting`, also add missing tasks, which are due at once, and make the `at_start` tasks due.
         """

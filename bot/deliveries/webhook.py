@@ -107,7 +107,7 @@ def sign(secret: str, body: bytes) -> str:
 
 log = logging.getLogger(__name__)
 
-# Bytes and fields of the largest form.
+# Bytes and fields of the largest form that our pages take. A delivery can be a larger form.
 LARGEST_FORM = 64 * 1024
 MOST_FIELDS = 50
 USUAL = 1024 * 1024
@@ -120,7 +120,7 @@ _PATIENCE = 3.0
 
 
 def limit_forms(app: Flask, *, except_endpoint: str = "") -> None:
-    """Limit every request's body to the size of a form, except at one endpoint, which reads the body itself."""
+    """Limit every request's body to LARGEST_FORM, except at one endpoint, which reads the body itself."""
     app.config["MAX_FORM_PARTS"] = MOST_FIELDS
 
     @app.before_request

@@ -176,7 +176,7 @@ class Worker:
             return not busy and self._claim_from(QUEUE, suspects=True)
         if not suspects_running and any(self._claim_from(queue, suspects=True) for queue in sorted(suspects & free)):
             return True
-        # The last slot for deliveries is not for the installation with the most running jobs.
+        # No installation may run more than `_most` deliveries: one slot is for others.
         busiest = max(busy, key=busy.__getitem__, default=NO_INSTALLATION)
         left_for_busiest = self._most - busy[busiest]
         claimed = False
@@ -309,7 +309,7 @@ class Worker:
         """Renew the leases of this worker and its jobs, and give up hung jobs."""
         with self._changed:
             running = [*self._running]
-        # Count from the last heartbeat even if it failed: while only the database is away, jobs run on.
+        # `elapsed` also counts from a heartbeat that failed: while only the database is away, jobs run on.
         elapsed, self._heartbeat_at = now - self._heartbeat_at, now
         if elapsed > 6 * RENEW_EVERY:
             # The machine suspended the whole process, and so its jobs.
@@ -343,7 +343,7 @@ class Worker:
 
 
 # Seconds between checks of SQLite's file, more while nothing happens. 0.01 s cost a busy worker a fifth of its time.
-_SHORTEST, _LONGEST, _GROWTH = 0.05, 0.1, 1.05
+_SHORTEST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.05, 0.1, 1.05
 
 
 def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
@@ -360,11 +360,11 @@ def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> 
 def _watch_file(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
     with engine.connect() as connection:
         # SQLite's `data_version` changes whenever another connection has committed.
-        version, pause = -1, _SHORTEST
+        version, pause = -1, _SHORTEST_PAUSE
         while not ended.wait(pause):
             current = connection.exec_driver_sql("PRAGMA data_version").scalar_one()
             connection.rollback()
-            pause = _SHORTEST if current != version else min(_LONGEST, pause * _GROWTH)
+            pause = _SHORTEST_PAUSE if current != version else min(_LONGEST_PAUSE, pause * _GROWTH)
             if current != version:
                 version = current
                 wake.set()
