@@ -211,7 +211,7 @@ class Likeness:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository as GitHub or a webhook describes it, reduced to the fields that the bot needs."""
+    """A repository as GitHub or a webhook describes it."""
 
     id: int
     ref: RepoRef

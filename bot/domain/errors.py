@@ -11,7 +11,7 @@ from enum import Enum
 
 
 class RemarkCode(Enum):
-    """The ways in which a search can go wrong, each with its English sentence, which comments translate."""
+    """The ways in which a search can go wrong, each with its English sentence. The bot's comments translate it."""
 
     NOT_FOUND = "{} not found"
     LEFT = "{} more are considered when the index is ready"
@@ -109,7 +109,7 @@ class NotFound(GitHubError):
 
 
 class Forbidden(GitHubError):
-    """401, 403 or 451, except for rate limits: the App lacks a permission, or access has ended."""
+    """401, 403 or 451 (no rate limit), or no installation token: a permission is missing, or access has ended."""
 
     @property
     def unknown(self) -> bool:
@@ -138,7 +138,7 @@ class RateLimited(Retryable):
 
 
 class Unavailable(Retryable):
-    """GitHub did not answer, or answered with a server error, even after the client's own retries."""
+    """GitHub, another server or a database failed or did not answer, even after the client's own retries."""
 
 
 class KeyRefused(Retryable):

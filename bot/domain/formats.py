@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Split items into batches of `size` (at least 1). The last batch may be smaller."""
+    """Split items into batches of `size` (at least 1)."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 

@@ -1,7 +1,6 @@
 """Turns the probability that two issues report the same thing into a word (P4); computes confidence intervals. Pure.
 
-The probability is how likely a careful reader of both texts is to call them the same report (P1). No other module turns
-it into a word.
+The probability is how likely a careful reader of both texts is to call them the same report (P1).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ VERY_LIKELY = 0.85
 """From this probability on, careful readers hardly ever say that the two are different reports."""
 
 POSSIBLY = 0.1
-"""Candidates below this probability are called unlikely. Feedback never moves the threshold below it."""
+"""Candidates below this probability are called unlikely. Feedback never moves the threshold for comments below it."""
 
 HIGHEST = 0.98
 """The highest probability that the bot gives: even two careful readers agree on only 98 of 100 pairs."""

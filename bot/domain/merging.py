@@ -29,7 +29,7 @@ class Group:
 
 
 def merge(labels: Sequence[Hashable], helpful: Sequence[int], harmful: Sequence[int]) -> list[Group]:
-    """Group items with equal labels, in the order of the survivors. A single item is a group too. Takes O(n).
+    """Group items with equal labels, in the order of the survivors. A single item is a group too.
 
     Each list holds one value per item, in order of precedence: the first item of a group survives.
     """

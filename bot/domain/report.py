@@ -62,7 +62,7 @@ class SearchOutcome(StrEnum):
     """The outcome of a search (F9). An outage makes it `degraded`: never present an outage as "no duplicates".
 
     `NONE`: a complete search found nothing. `INCONCLUSIVE`: nothing was found, but the search was incomplete, had
-    no usable words, or got no answer.
+    no usable words, or could ask no source.
     """
 
     FOUND = "found"

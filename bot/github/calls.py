@@ -130,7 +130,7 @@ class Api:
         self._installed = installed
 
     def send(self, operation: str, request: Callable[[], T]) -> T:
-        """Send `request`. For errors, `operation` describes the request in a few words.
+        """Send `request`. Errors quote `operation`.
 
         After a 401 (the token was revoked, or expired earlier than the clock says) try once more with a new token, if
         the App can get one. A second 401 raises Unavailable for an installation's token, and KeyRefused for the App's.
