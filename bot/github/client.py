@@ -74,7 +74,7 @@ class Tokens(MemCache):
             self._tokens[key] = (value, self._monotonic() + seconds)
 
     def forget(self) -> None:
-        """Drop all tokens: GitHub refuses them, or new tokens would grant more."""
+        """Drop all tokens, because GitHub refuses them or because new tokens would grant more."""
         with self._lock:
             self._tokens.clear()
 
@@ -118,7 +118,7 @@ class AppCredentials(BaseAuthStrategy):
 
 @dataclass(repr=False)
 class _Signer(AppAuth):
-    """githubkit's flow, but with GitHub's clock, a fixed identity, and a `repr` without the key."""
+    """githubkit's flow, but it uses GitHub's clock, signs as one identity only, and keeps the key out of its `repr`."""
 
     server_clock: ServerClock = field(kw_only=True)
     tokens: Tokens = field(kw_only=True)
@@ -138,7 +138,7 @@ class _Signer(AppAuth):
     def _get_api_route(self, url: httpx.URL) -> httpx.URL:
         """The route by which githubkit chooses how to sign: as the App for `/app`, as the installation for `/`.
 
-        By the real route, githubkit would sign as the App to read a label that is called `installation`.
+        By the real route, githubkit would sign as the App to remove a label that is called `installation`.
         """
         return httpx.URL("/app" if self.installation_id is UNSET else "/")
 
@@ -154,10 +154,10 @@ SERVER_API_VERSION = "2022-11-28"
 class GitHub:
     """Makes clients that share connections, GitHub's clock and, per account, a rate limiter.
 
-    Thread safe. `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (whose GraphQL is
-    then at `/api/graphql`), or any other base. `api_version` defaults to a version that the server certainly knows. A
-    call waits for limits and retries for at most `patience` seconds before it raises RateLimited or Unavailable; GitHub
-    may take `timeout` seconds for each answer. Tests replace clocks, sleep and jitter.
+    Thread safe. `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (with GraphQL at
+    `/api/graphql`), or any other base. `api_version` defaults to a version that the server certainly knows. `tracker`
+    caches the reads of `RepoClient.thread`. A call that would wait and retry for more than `patience` seconds raises
+    RateLimited or Unavailable. Each answer may take `timeout` seconds. Tests replace clocks, sleep and jitter.
     """
 
     def __init__(

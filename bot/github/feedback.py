@@ -134,7 +134,7 @@ Confidence = Literal["low", "medium", "high"]
 """GitHub's word for how sure a suggestion is, not a probability."""
 
 DUPLICATE = "duplicate"
-"""The label that GitHub creates in every new repository. The bot uses the label wherever it still exists."""
+"""A label that GitHub creates in every new repository. The bot uses the label wherever it still exists."""
 
 SUGGESTIONS_SINCE = "2026-03-10"
 """The first version of the API with suggestions. An older version would add a suggested label outright."""
@@ -181,7 +181,7 @@ class Suggestion:
     """A suggested action on an issue. `state` is GitHub's word, from `pending` to `invalidated`.
 
     `target` is the database id of the label or of the duplicate's original. `value` is the label's name. `by` is the id
-    of the maintainer who approved or dismissed the suggestion, else 0. `at` is in seconds since 1970.
+    of the maintainer who approved or dismissed the suggestion, else 0. `at` is the last change, in seconds since 1970.
     """
 
     action: str

@@ -49,9 +49,9 @@ class Ok:
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """A rate limit of GitHub's, for `after` seconds. `resource` None means all resources.
+    """A rate limit of GitHub's, for `after` seconds. `stated` says whether GitHub named the time.
 
-    `stated` says whether GitHub named the time.
+    A primary limit covers one `resource`. A secondary limit covers everything: `resource` is then None.
     """
 
     after: float
@@ -112,10 +112,7 @@ def decide(
 def find_limit(
     answer: ResponseData, *, now: float, resource: str, strikes: int = 0, jitter: float = 0.0
 ) -> RateLimit | None:
-    """The rate limit that this answer reports, if any. The arguments are as in `decide`.
-
-    Some answers with status 403 report no limit. A primary limit covers one resource, a secondary limit everything.
-    """
+    """The rate limit that this answer reports, if any. The arguments are as in `decide`."""
     headers = answer.headers
     # `message` is what the answer says, perhaps about a limit; `used_up` says whether no request remains of `resource`.
     if answer.status == 422:
@@ -207,7 +204,7 @@ def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    """A header's whole number; None for other texts, or over ten digits, which no time in seconds since 1970 has."""
+    """A header's whole number; None for any other text, or if longer than a time in seconds since 1970."""
     return float(text) if text and text.isascii() and text.isdigit() and len(text) <= 10 else None
 
 
@@ -309,7 +306,7 @@ class RateLimiter:
                 self._block(resource, seconds)
 
     def refused(self, limit: RateLimit) -> None:
-        """Block the resources of this limit until it ends. While all are blocked (a pause), refusals add no strike."""
+        """Block the limit's resources until it ends. While all resources are blocked (a pause), add no strike."""
         with self._lock:
             if not limit.stated and not self._paused():
                 self._strikes += 1

@@ -73,11 +73,11 @@ class RepoClient:
         self._tracker = tracker
 
     def thread(self, key: str, *, fresh: bool = False) -> ThreadClient:
-        """A client that caches reads under an issue's or session's `key` for minutes (T5). `fresh` skips the cache."""
+        """A client that caches reads for minutes. `key` names an issue or a session (T5). `fresh` skips the cache."""
         return ThreadClient(self._api, self._tracker, key, fresh=fresh)
 
     def forget_thread(self, key: str) -> None:
-        """Drop a thread's cached reads, because the thread has changed."""
+        """Drop the reads cached under `key`, because they are out of date."""
         self._tracker.clear_session(key)
 
     def issue(self, repo: RepoRef, number: int) -> Issue:
@@ -257,7 +257,7 @@ class RepoClient:
 
     def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
         """Remove a label from an issue, if the issue has the label."""
-        # Escape slashes, because the name is one segment of the path. Escape "." and "..", which would be paths.
+        # Escape slashes, because the name is one segment of the path. Escape "." and "..", which would change the path.
         segment = quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
         with suppress(NotFound):
             self._send(f"unlabel {repo}#{number}", repo, self._api.rest.issues.remove_label, number, segment)
@@ -283,7 +283,7 @@ class RepoClient:
         except NotFound as problem:
             if problem.status in (404, 410):
                 raise
-            # The status is a redirect.
+            # A redirect: the repository has a new name, or the issue was transferred.
             moved = problem
         present = self.repository(repo).ref
         if present.key == repo.key:
@@ -294,7 +294,7 @@ class RepoClient:
 def _cached(
     method: Callable[Concatenate[RepoClient, P], T], uncached_if: Callable[[T], Any] | None = None
 ) -> Callable[Concatenate[ThreadClient, P], T]:
-    """Cache a reading method's answers, except those for which `uncached_if` is true. Reused ones get `cached_at`."""
+    """Cache a reading method's answers, except those for which `uncached_if` is true. A reused one gets `cached_at`."""
     tool, signature = f"github.{method.__name__}", inspect.signature(method)
     keep = None if uncached_if is None else lambda result: not uncached_if(result)
 
@@ -304,7 +304,7 @@ def _cached(
         bound.apply_defaults()
         _, *without_self = bound.arguments.items()
         arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in without_self}
-        # T5: the tracker's default rule could take two issues of one repository for the same question.
+        # By its default rule, the tracker could reuse an answer about another issue of the repository (T5).
         client._tracker.add_rule(tool, equal)
         answer = client._tracker.call(
             client._key, tool, arguments, partial(method, client, *args, **kwargs), fresh=client._fresh, keep=keep

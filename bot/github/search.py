@@ -75,7 +75,7 @@ class SimilarIssues:
 
 
 def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
-    """Ask GitHub for similar issues, by GitHub's own threshold: the scale for choosing another is unknown.
+    """Ask GitHub for similar issues. Its own threshold applies, because we do not know the scale of its scores.
 
     Where GitHub does not rank issues, it refuses, or returns issues without judgement. Then do not ask again for a day.
     """
@@ -185,7 +185,7 @@ def _discussion(node: Mapping[str, Any]) -> Issue:
 
 
 PHRASES = ("duplicates not", "duplicates mute", "dup not", "dup mute")
-"""Phrases that find the commands `not` and `mute`, with either prefix. GitHub keeps no record of commands."""
+"""Phrases that find the commands `not` and `mute`, with either prefix: `/duplicates` or `/dup`."""
 
 # Issues on a page, and the most comments of each issue.
 _PAGE, _COMMENTS = 25, 100
@@ -225,7 +225,7 @@ class Thread:
 def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
     """The threads that have commands and were changed at `since` (ISO 8601; empty for all) or later.
 
-    For each of PHRASES the latest change first; each thread once. Raises GitHubError, RateLimited, Unavailable.
+    Yields each thread once. Raises GitHubError, RateLimited, Unavailable.
     """
     operation = f"search the comments of {repo} for commands"
     phrases = {f"s{i}": phrase for i, phrase in enumerate(PHRASES)}

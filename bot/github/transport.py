@@ -257,7 +257,7 @@ def _result_label(response: httpx.Response | None, limit: RateLimit | None) -> s
 
 
 def _limit_message(call: _Call) -> str | Remark:
-    """The message for a limit. That of a search names no path, because comments show it."""
+    """The message for a limit. A search's message names no path, because it appears in comments."""
     if call.cost.resource in _SEARCHES:
         return _SEARCHES[call.cost.resource].of()
     return f"{call.operation}: GitHub's rate limit is used up for now"
