@@ -92,9 +92,9 @@ class Stance:
     def _denies(self, other: Stance) -> bool:
         """Whether more stems are `flipped` than `agreed`, and the texts share enough stems.
 
-        A stem is flipped if one text asserts it and the other denies it, or asserts it without its prefix. Another
-        shared stem is agreed if it is `negated` in either text. Shared and flipped stems must be at least half as many
-        as the stems of the text with fewer.
+        A stem is flipped if one text asserts it and the other denies it, or asserts it without a prefix such as "un-".
+        Any other shared stem is agreed if it is `negated` in either text. Shared and flipped stems must be at least
+        half as many as the stems of the text that has fewer.
         """
         shared = self.words & other.words
         flipped = (self.asserted & other.denied) | (self.denied & other.asserted)

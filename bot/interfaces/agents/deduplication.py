@@ -96,9 +96,9 @@ def _separate_contradictions(
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
     """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
-    In each old group, the entries without a contradiction are grouped anew. The rest form groups among themselves: one
-    after the other, each entry joins all groups that hold a similar one, unless `_must_stay_apart` forbids it.
-    A label is the lowest position in the entry's group; `vectors` has one row for each entry.
+    In each old group, the entries without a contradiction are grouped anew. The contradicting entries form groups
+    of their own: one after the other, each joins all groups that hold a similar entry, unless `_must_stay_apart`
+    forbids it. A label is the lowest position in the entry's group; `vectors` has one row for each entry.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -115,10 +115,10 @@ def _separate_contradictions(
             apart.append((one, other))
         if not pairs:
             continue
-        rest = members[~np.isin(members, list(against))]
-        if len(rest):
-            # `components` gives positions within `rest`.
-            labels[rest] = rest[components(vectors[rest], limit)]
+        free = members[~np.isin(members, list(against))]
+        if len(free):
+            # `components` gives positions within `free`.
+            labels[free] = free[components(vectors[free], limit)]
         separate = _must_stay_apart(against, vectors, limit)
         groups: list[list[int]] = []
         for entry in sorted(against):

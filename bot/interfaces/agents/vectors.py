@@ -21,7 +21,7 @@ from bot.search.embedding.local_models import PACKAGE, SentenceModel, WordLlama
 
 DEFAULT_THRESHOLD = 0.85
 
-# Characters. all-MiniLM-L6-v2 reads only the first 256 tokens of a text, about as many as this.
+# Characters. all-MiniLM-L6-v2 reads only the first 256 tokens of a text, about 1,000 characters.
 _PIECE = 1000
 
 
