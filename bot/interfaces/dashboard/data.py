@@ -29,7 +29,7 @@ from bot.storage.decisions import JudgeUsage
 from bot.storage.decisions import StoredJudgement as Judgement
 
 PAGE = 50
-SEARCHED_FOR_UNJUDGED = 1_000
+LATEST_READ = 1_000
 """How many of the latest decisions `without_feedback` reads."""
 
 
@@ -84,19 +84,19 @@ class DashboardData:
     def without_feedback(self, repository: StoredRepository) -> list[Decision]:
         """The latest decisions on up to PAGE issues whose comment, posted or only recorded, has no feedback yet."""
         feedback = feedback_since(self.store, repository.id, self.now() - WINDOW)
-        judged = {(one.number, one.other) for one in feedback}
+        rated = {(one.number, one.other) for one in feedback}
         latest: dict[int, Decision] = {}
-        for decision in self.store.decisions.latest(repository.id, SEARCHED_FOR_UNJUDGED):
+        for decision in self.store.decisions.latest(repository.id, LATEST_READ):
             # After a look that left the issue alone, the comment of the look before still stands.
             if decision.outcome is not DecisionOutcome.LEFT_ALONE:
                 latest.setdefault(decision.number, decision)
         comments = (decision for decision in latest.values() if decision.outcome.speaks and decision.shown)
-        unjudged = (
+        unrated = (
             decision
             for decision in comments
-            if not any((decision.number, candidate.number) in judged for candidate in decision.shown)
+            if not any((decision.number, candidate.number) in rated for candidate in decision.shown)
         )
-        return list(islice(unjudged, PAGE))
+        return list(islice(unrated, PAGE))
 
     def votes(self, repository: StoredRepository, number: int, login: str) -> Mapping[int, bool]:
         """This person's votes on an issue's candidates; True means that the two are the same."""
@@ -144,15 +144,14 @@ class DashboardData:
     def evaluate(self, repository: StoredRepository) -> bool:
         """Queue an evaluation; False if none is allowed yet, or the index is incomplete. Raises QueueUnavailable."""
         now = self.now()
-        # The time names this run, in the queue and in `EvaluationRuns`.
-        chain = f"{now:.3f}"
-        if not self.store.backfills.complete(repository.id) or not self._runs.begin(repository.id, chain, now):
+        run_name = f"{now:.3f}"
+        if not self.store.backfills.complete(repository.id) or not self._runs.begin(repository.id, run_name, now):
             return False
-        event = EvaluationEvent(repository.installation, repository.summary, chain)
+        event = EvaluationEvent(repository.installation, repository.summary, run_name)
         try:
             self.queue.put(event.delivery_id, event)
         except DoppelError as problem:
-            self._runs.note(repository.id, chain, Stage.FAILED, str(problem))
+            self._runs.note(repository.id, run_name, Stage.FAILED, str(problem))
             raise
         return True
 
