@@ -53,7 +53,7 @@ def register_error_pages(pages: Blueprint) -> None:
 
     @pages.errorhandler(SQLAlchemyError)
     def store_failed(problem: SQLAlchemyError) -> tuple[str, int]:
-        """Show failures of the store that may pass, such as a full disk. Any other database error is a bug of ours."""
+        """Show a temporary failure of the database, such as a full disk. Any other database error is a bug of ours."""
         if not may_pass(problem):
             raise problem
         log.warning("%s: the database failed: %s", request.endpoint, why(problem))
@@ -73,6 +73,7 @@ _OFFERED = 250
 _SUMMARISED = 50
 # How many issues of a group the backlog page names.
 _MEMBERS = 20
+# The buttons' values; "none" takes the vote back.
 _VOTES = {"same": True, "other": False, "none": None}
 
 
@@ -135,7 +136,7 @@ class _Pages:
         self._dashboard = dashboard
 
     def for_triage(self, view: Callable[..., Page]) -> Callable[..., Page]:
-        """Show a repository's page to people with triage access; answer 404 to everybody else."""
+        """Show a repository's page to people with triage access. Others must sign in first, or get a 404."""
 
         @functools.wraps(view)
         def shown(owner: str, name: str, **rest: Any) -> Page:
@@ -160,7 +161,7 @@ class _Pages:
         return shown
 
     def _still_sees(self, repository: StoredRepository, session: Session) -> bool:
-        """Whether the person still has access. If not, they must not see a private repository's new name."""
+        """Whether the person still has access. If not, hide a private repository: it may have a new name by now."""
         try:
             return self._dashboard.access.allows(repository, session.login)
         except GitHubError:
@@ -190,6 +191,7 @@ class _Pages:
         abort(404)
 
     def decisions(self, repository: StoredRepository) -> Page:
+        """The latest decisions, a page at a time. With `?judged=no`, a single page of those without feedback."""
         before, unjudged = request.args.get("before", type=float), request.args.get("judged") == "no"
         store = self._data.store.decisions
         found = self._data.without_feedback(repository) if unjudged else store.latest(repository.id, PAGE + 1, before)

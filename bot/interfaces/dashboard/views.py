@@ -23,9 +23,9 @@ from bot.text.words import is_function_word
 LONGEST = 20_000
 """How many characters of each text the page of a pair shows."""
 
-# A heading (often part of an issue form), or a word. Words may contain the characters that join names in code.
 _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
-_WORD = re.compile(rf"{_HEADING.pattern}|\w[\w.:/\\-]*\w|\w", re.MULTILINE)
+# A heading (often part of an issue form), or a word. Words may contain the characters that join names in code.
+_HEADING_OR_WORD = re.compile(rf"{_HEADING.pattern}|\w[\w.:/\\-]*\w|\w", re.MULTILINE)
 
 Text = tuple[str, str]
 """Title and body."""
@@ -70,13 +70,13 @@ def _marked(text: str, shared: Collection[str]) -> Marked:
 
 def _parts(text: str, shared: Collection[str]) -> Iterator[tuple[str, bool]]:
     at = 0
-    for word in _WORD.finditer(text):
-        if word.start() > at:
-            yield text[at : word.start()], False
-        raws = [] if word[0].startswith("#") else raw_words(word[0])
+    for found in _HEADING_OR_WORD.finditer(text):
+        if found.start() > at:
+            yield text[at : found.start()], False
+        raws = [] if found[0].startswith("#") else raw_words(found[0])
         meaningful = (raw for raw in raws if says_something(raw) and not is_function_word(raw))
-        yield word[0], any(term in shared for term in chain.from_iterable(map(terms_of, meaningful)))
-        at = word.end()
+        yield found[0], any(term in shared for term in chain.from_iterable(map(terms_of, meaningful)))
+        at = found.end()
     yield text[at:], False
 
 
@@ -172,7 +172,7 @@ def _day(moment: datetime) -> float:
 
 
 def _years(first: float, last: float) -> range:
-    """The years that begin between two days, counted from 1970; if more than `_YEARS`, only every second, third …"""
+    """The years that begin between two days (days since 1970); if more than `_YEARS`, only every second, third …"""
     begin, end = (datetime.fromtimestamp(day * 86_400, UTC).year for day in (first, last))
     return range(begin + 1, end + 1, max(1, -(-(end - begin) // _YEARS)))
 

@@ -20,8 +20,8 @@ def examine(
     permissions: Mapping[str, str],
     events: frozenset[str],
     make_github: Callable[[Settings], GitHub],
-    model: Callable[[Settings], Embedder | None],
-    endpoint: Callable[[Settings], Endpoint | None],
+    make_model: Callable[[Settings], Embedder | None],
+    make_endpoint: Callable[[Settings], Endpoint | None],
 ) -> Iterator[Finding]:
     """Run all checks, in the order in which to mend their findings. The checks change nothing, here or on GitHub.
 
@@ -39,9 +39,9 @@ def examine(
         return
     yield from checks.credentials(settings)
     yield from databases(settings)
-    yield checks.model(settings, model(settings))
+    yield checks.model(settings, make_model(settings))
     if settings.judge_url or settings.judge_model:
-        yield checks.judge(settings, endpoint)
+        yield checks.judge(settings, make_endpoint)
     if settings.app_id and settings.private_key:
         yield from checks.github(settings, permissions, events, make_github(settings).app())
     elif settings.github_token:

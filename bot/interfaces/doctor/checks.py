@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report, with what to do in `mend`, if anything. With a warning, Doppel still works."""
+    """One line of the report; `mend` says what to do, if anything. With a warning, Doppel still works."""
 
     health: Literal["ok", "warning", "broken"]
     subject: str
@@ -102,7 +102,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
     except UnusableAnswer as useless:
         says = f"{settings.judge_model} answers, but {useless}"
         return warning("judge", says, f"Take a model that writes JSON. {mend}")
-    # Of the sample's two candidates, number 1 reports the same as the new issue, and number 2 does not.
+    # The sample's candidate 1 reports the same as the new issue, and candidate 2 does not.
     if (verdicts[1].verdict, verdicts[2].verdict) != (JudgeVerdict.SAME, JudgeVerdict.DIFFERENT):
         says = f"{answer.model} answers, but takes two reports of one error for different, or others for the same"
         return warning("judge", says, "Take a larger model: see docs/guides/judge.md.")
@@ -118,7 +118,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
 
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
-# The most delivery attempts to read, which takes ten requests. GitHub keeps the attempts of three days.
+# The most delivery attempts to read, which takes ten requests.
 MOST_READ = 1_000
 _RANK = {"read": 1, "write": 2, "admin": 3}
 
@@ -126,7 +126,7 @@ _RANK = {"read": 1, "write": 2, "admin": 3}
 def github(
     settings: Settings, permissions: Mapping[str, str], events: frozenset[str], app: AppClient
 ) -> Iterator[Finding]:
-    """The App's name, our clock, the App's permissions and events, whether deliveries arrive, the installations."""
+    """Check the App's id and key, our clock, the permissions and events, the webhook, and the installations."""
     try:
         info = app.get_app()
         yield well("GitHub", f"{settings.github_api_url} knows us as {info.bot_login}")
@@ -191,7 +191,7 @@ def _webhook(settings: Settings, app: AppClient) -> Finding:
     where = "the channel" if channel else url
     attempts = list(app.deliveries(most=MOST_READ))
     taken = {attempt.guid for attempt in attempts if attempt.taken}
-    # Keep each lost delivery's newest code. GitHub lists the newest attempt first; in reverse, it replaces the others.
+    # Keep the code of each lost delivery's newest attempt. GitHub lists it first; reversed, it replaces the others.
     lost = {attempt.guid: attempt.status_code for attempt in reversed(attempts) if attempt.guid not in taken}
     if not lost:
         return well("webhook", f"GitHub delivers to {where}")

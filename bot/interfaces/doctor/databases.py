@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 5.0
 
 
 def databases(settings: Settings) -> Iterator[Finding]:
-    """Whether store and queue can be written, and what they say of indexes and workers. Creates and changes neither."""
+    """Whether store and queue can be written, and what they say of indexes and workers. Creates and changes nothing."""
     yield from _database("database", settings.database_url, repositories, settings, _store)
     yield from _database("queue", queue_url(settings), jobs, settings, _queue)
 
@@ -42,14 +42,14 @@ def _database(
     missing = False
     try:
         if file is not None and (missing := not file.exists()):
-            # Connecting would create the file.
+            # Check only the folder, because connecting would create the file.
             folder = next(parent for parent in file.absolute().parents if parent.exists())
             if not os.access(folder, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, f"{folder} cannot be written")
             finding = well(subject, f"{name} is not there yet; the first start makes it")
         else:
             with write(engine) as connection:
-                # Try and undo both: a PostgreSQL role may lack the right to create tables or write another owner's.
+                # Try both, then undo them: a PostgreSQL role may lack the right to create tables, or to write to these.
                 table.create(connection, checkfirst=True)
                 connection.execute(sa.delete(table).where(sa.false()))
                 connection.rollback()
