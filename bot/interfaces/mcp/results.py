@@ -16,14 +16,13 @@ from bot.interfaces.agents.deduplication import Merge
 from bot.quality.known_repository import CommentPreview
 from bot.quality.scanning.groups import DuplicateGroup, ScanResult
 
-_LINE_MAX = 1_000
+_LINE_MAX, _TITLE_MAX, _REASON_MAX = 1_000, 150, 120
 EXCERPT, GLANCE = 300, 100
 """Characters of a candidate's text in an answer; GLANCE for an unlikely candidate in a list."""
 
 BYTES_PER_CANDIDATE = 600
 """The target size of an answer, in bytes per candidate (at least five are counted): a model pays for every token."""
-_TITLE, _REASON = 150, 120
-# Characters of each text, reasons of each candidate. An answer takes the first step that is short enough, or the last.
+# The most characters of a text, the most reasons of a candidate. An answer tries these until it is short enough.
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 
@@ -114,7 +113,7 @@ class CandidateResult(Lean):
             number=candidate.number,
             repo=candidate.repo,
             kind="" if candidate.kind == "issue" else candidate.kind,
-            title=candidate.title if alone else clean(candidate.title, _TITLE),
+            title=candidate.title if alone else clean(candidate.title, _TITLE_MAX),
             url="" if candidate.own else candidate.url,
             state=candidate.state,
             state_reason=candidate.state_reason,
@@ -128,7 +127,7 @@ class CandidateResult(Lean):
             workflow_state=candidate.workflow_state or "",
             reasons=[]
             if glance
-            else [str(one) if alone else clean(str(one), _REASON) for one in candidate.reasons[:reasons]],
+            else [str(one) if alone else clean(str(one), _REASON_MAX) for one in candidate.reasons[:reasons]],
             excerpt=clean(text, min(GLANCE, excerpt) if glance else excerpt),
         )
 
@@ -214,7 +213,7 @@ class BacklogMember(BacklogEntry):
 
 
 class BacklogGroup(Lean):
-    """Issues that may report the same thing, oldest first, and their sums; `closable` counts the open members."""
+    """An original and its members, oldest first. Reactions and comments are sums; `closable` counts open members."""
 
     original: BacklogEntry
     members: list[BacklogMember]

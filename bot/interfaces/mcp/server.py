@@ -58,7 +58,7 @@ def _is_redundant(name: str, value: Any, schema: dict[str, Any], defaults: bool)
         case "$defs":
             return True
         case "title":
-            # Pydantic repeats the field's name. A dict, here or in "default", is the schema of a property so named.
+            # Pydantic repeats the field's name. A dict is the schema of a field called "title" (below: "default").
             return isinstance(value, str)
         case "description":
             # The docstring of a class, for readers of the code.
@@ -102,7 +102,7 @@ class BearerToken:
 
 
 def application(server: MCPServer[str], token: str, host: str) -> ASGIApp:
-    """The server at PATH, for a listener on `host`. On a loopback address, the SDK refuses other `Host` names."""
+    """The server at PATH, for a listener on `host`. For a loopback address, the SDK admits only local `Host` names."""
     return BearerToken(server.streamable_http_app(streamable_http_path=PATH, host=host), token)
 
 

@@ -62,7 +62,7 @@ A = TypeVar("A", bound=ToolAnswer)
 
 
 READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
-"""The tools that write nothing, so that the tracker may answer for them."""
+"""The tools that write nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Tools:
     """Each public method is a tool, with its docstring as description.
 
     `open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
-    `open_known` opens a repository with its settings, and its index or GitHub's searches. The argument `issues`
+    `open_known` opens a repository with its settings, and its index or GitHub's searches. Its argument `issues`
     estimates how many issues the repository has, for a host that has not counted them.
     `open_scan` takes a repository's id and whether to include closed issues. It gives the scan, a function that matches
     issues, and the repository's threshold for "likely"; None without a complete index. `open_known` and `open_scan` run

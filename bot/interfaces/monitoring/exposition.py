@@ -162,7 +162,7 @@ def of_queue(status: QueueState) -> Iterator[Metric]:
 
 
 def _of_store(engine: sa.Engine) -> Iterator[Metric]:
-    """People's decisions and feedback, and the progress of the index."""
+    """Metrics of people's decisions and feedback, and of the index."""
     decided = sa.select(verdicts.c.kind, sa.func.count().label("times")).group_by(verdicts.c.kind)
     feedback = sa.select(signals.c.kind, signals.c.same, sa.func.count().label("times"))
     feedback = feedback.group_by(signals.c.kind, signals.c.same)

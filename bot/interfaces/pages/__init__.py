@@ -19,10 +19,7 @@ def make_pages() -> Blueprint:
 
 
 def is_https() -> bool:
-    """Whether the browser uses HTTPS; a proxy that ends TLS sets X-Forwarded-Proto.
-
-    A forged header affects only the browser that sent it.
-    """
+    """Whether the browser uses HTTPS. Proxies that end TLS set X-Forwarded-Proto; forging it harms only the sender."""
     return request.is_secure or request.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() == "https"
 
 

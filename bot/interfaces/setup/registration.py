@@ -59,8 +59,7 @@ class AppChoices:
 def github_server(web_or_api: str) -> GitHubServer:
     """Find a GitHub server's two addresses from the address of its pages or of its API. Raises InvalidArgument.
 
-    Knows github.com; Enterprise Server (`https://HOST` with the API under `/api/v3`); `https://NAME.ghe.com` with the
-    API at `https://api.NAME.ghe.com`; and a simulator on this machine, with pages and API at one address.
+    Knows the servers that `bot.platform.addresses` lists; a simulator must run on this machine.
     """
     url = web_or_api.strip().rstrip("/")
     if not is_web(url) or "@" in urlsplit(url).netloc:
@@ -147,7 +146,7 @@ class CannotSave(SettingsError):
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A new App, the server's API, a channel if any, and the host's `mode`."""
+    """A new App, the addresses of GitHub's API and a channel (if any), and the host's `mode`."""
 
     app: NewApp
     api_url: str

@@ -122,7 +122,7 @@ class _Pages:
                 entered["channel"],
                 simulated=is_here(server.api),
             )
-            # If the key could not be stored, the new App would have to be deleted on GitHub again.
+            # If the key could not be stored, the new App would have to be deleted on GitHub.
             if self._setup.lasting:
                 check_writable(self._settings.home)
         except (InvalidArgument, SettingsError) as problem:
@@ -179,7 +179,7 @@ class _Pages:
         return self._done(github_server(self._settings.github_api_url).web, slug, self._settings.mode == "shadow")
 
     def status(self) -> Response:
-        """For the page's script: whether the receiver has the credentials, and whether GitHub has delivered."""
+        """For the page's script: whether this process has the credentials, and whether GitHub has delivered."""
         return jsonify(ready=self._setup.slug_of_app is not None, arrived=self._arrived())
 
     def _arrived(self) -> bool:
