@@ -82,7 +82,7 @@ def hosts_of(api_url: str) -> frozenset[str]:
 
 
 def issue_at(address: str, hosts: frozenset[str]) -> IssueRef | None:
-    """The issue that an address on one of these hosts (`hosts_of`) names; None for anything else."""
+    """The issue at an address on these hosts (`hosts_of`), else None. Raises InvalidArgument for an impossible name."""
     match = ISSUE.fullmatch(address)
     if match is None or host_of(match[1]) not in hosts or not 1 <= int(match[3]) <= NUMBER_MAX:
         return None

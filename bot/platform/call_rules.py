@@ -39,12 +39,12 @@ def fields(required: str, *others: str) -> Rule:
 
 
 def equal(a: Arguments, b: Arguments) -> bool:
-    """Same if all arguments are equal. The rule `generic` could take calls for two issues as the same (T5)."""
+    """Same if all arguments are equal."""
     return _equal_json(dict(a), dict(b))
 
 
 def never(_a: Arguments, _b: Arguments) -> bool:
-    """Never the same: for a tool that must run each time, because its effects add up or what it reads changes."""
+    """Never the same: for a tool that must run each time, because its effects add up or its sources change."""
     return False
 
 

@@ -107,7 +107,7 @@ class ToolCallTracker:
         self._lock = threading.Lock()
 
     def add_rule(self, tool: str, rule: Rule | ToolRule) -> None:
-        """Set the rule of a tool (T4). If the rule raises, the two calls count as different."""
+        """Set the rule of a tool (T4). If the rule raises, the tool runs anew."""
         with self._lock:
             self._rules[tool] = rule if isinstance(rule, ToolRule) else ToolRule(rule)
 
