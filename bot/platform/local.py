@@ -43,7 +43,7 @@ def is_well(url: str) -> bool:
 
 
 def free_port() -> int:
-    """A free port. The system does not choose it, because the system might soon give it to another process, too."""
+    """A free port. It is not from the system's own range, where another process might soon get the same port."""
     while True:
         port = secrets.choice(_PORTS)
         with suppress(OSError), socket.create_server(("127.0.0.1", port)):

@@ -1,8 +1,8 @@
 """The log that a process writes to stderr: one line for each event, with nothing private and no secrets.
 
 Lines are text for people, or JSON for programs (`DOPPEL_LOG_FORMAT`), and name their delivery and job. Tracebacks leave
-out the exceptions' texts, which can quote an issue, a query or a key. Other libraries log only warnings, since at
-lower levels they show requests with addresses and parameters.
+out the exceptions' texts, which can quote an issue, a query or a key. Libraries log only warnings, since at lower
+levels they show requests with addresses and parameters.
 
 Lines marked `OFTEN` appear once a minute at most: while the database is away, several threads log that each second.
 """
@@ -90,7 +90,7 @@ class RepeatFilter(logging.Filter):
 
 class _Formatter(logging.Formatter):
     def formatException(self, ei: _ExcInfo) -> str:
-        """The types and tracebacks of an exception and its causes, without their texts. The first cause comes last."""
+        """The types and tracebacks of an exception and its causes, without their texts. The root cause comes last."""
         lines = []
         error, seen = ei[1], set[int]()
         while error is not None and id(error) not in seen:
@@ -159,7 +159,7 @@ def frames(error: BaseException) -> list[str]:
 
 
 def describe(error: BaseException) -> str:
-    """The error's type and message, if the message has only our own words; otherwise type, origin and cause."""
+    """The error's type, and what is safe to log: GitHub's status, a message of our own, or else origin and cause."""
     if isinstance(error, GitHubError):
         # The message can quote GitHub's answer; the operation and the status are safe.
         return f"{type(error).__name__}: {error.operation} ({error.status})"
@@ -172,5 +172,5 @@ def describe(error: BaseException) -> str:
 
 
 def stack(error: BaseException) -> str:
-    """The traceback, one line per frame, and at the end the error as by `describe`."""
+    """The traceback, one line per frame, and last the line from `describe`."""
     return "\n".join([*frames(error), f"  {describe(error)}"])

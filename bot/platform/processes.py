@@ -42,7 +42,7 @@ ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_TH
 
 RESTART_AFTER_SECONDS = 1.0
 # A child keeps dying if it exits EXITS times by itself within WITHIN_SECONDS, or if signals kill it KILLS times within
-# KILLS_WITHIN_SECONDS. Poison jobs kill workers less often.
+# KILLS_WITHIN_SECONDS. A poison job kills fewer workers.
 EXITS, WITHIN_SECONDS = 8, 60.0
 KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
 
@@ -53,7 +53,7 @@ STOP_WITHIN_SECONDS = 27.0
 class Supervisor:
     """Keeps the named commands running, with the variables of `ENVIRON` and of `environ`, which wins.
 
-    The children run in the directory `cwd` and write to `output`. The defaults of all three are this process's own.
+    The children run in the directory `cwd` and write to `output`. They inherit from this process whatever is not given.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ def running_in_processes(
 ) -> Iterator[list[Future[T]]]:
     """Call `work` with the arguments of each of the `calls`, in fresh interpreters that first call `begin(*given)`.
 
-    The processes end at once when the block ends or this process is killed. Raises DoppelError if one is killed.
+    The processes end at once when the block or this process ends. Raises DoppelError if one of them is killed.
     """
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin, (begin, given))
     own: set[BaseProcess] = set()
@@ -204,7 +204,7 @@ def _begin(begin: Callable[..., None], given: tuple[Any, ...]) -> None:
 
 @contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Block SIGINT and SIGHUP. Processes that start in the block inherit this, and never receive these signals.
+    """Block SIGINT and SIGHUP. Processes started meanwhile inherit this, and never receive these signals.
 
     A terminal sends both to all its processes. The children would print tracebacks; this process ends them anyway.
     """

@@ -28,7 +28,7 @@ def upper(word: str) -> str:
 
 
 def secret_address(value: str) -> str:
-    """Check an http(s) address, and drop the final `/`. Messages never show it, because it may be a secret."""
+    """Check an http(s) address, and drop the final `/`. Messages never show the address: it may be a secret."""
     if value and not is_web(value):
         raise ValueError("this is not an http(s) address, such as https://example.com/v1.")
     return value.rstrip("/")
@@ -240,6 +240,7 @@ class Settings(BaseModel):
 
     @property
     def simulated(self) -> bool:
+        """Whether GitHub is the simulator, which runs on this machine."""
         return is_here(self.github_api_url)
 
     @property

@@ -253,9 +253,7 @@ def parts_of_an_app() -> list[str]:
 
 
 def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
-    """Add the variables of the App that was set up in the browser (`bot.interfaces.setup`), unless `values` has any
-    part of an App. Raises WrongSettings if the file cannot be read.
-    """
+    """Add the set-up page's App, unless `values` has part of one. Raises WrongSettings if its file is unreadable."""
     path = credentials_file(home)
     try:
         if any(values.get(name) for name in _APP_VARIABLES) or not path.is_file():
@@ -280,7 +278,7 @@ def _read(path: Path, *, interpolate: bool = True) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def read_key(pem: str) -> PrivateKeyTypes:
-    """The key in a PEM. Cached, because checking the key's primes takes as long as many requests.
+    """The key in a PEM. Cached, because checking the key's primes is slow.
 
     Raises TypeError if the key has a password, ValueError or UnsupportedAlgorithm if the key is damaged.
     """
