@@ -51,10 +51,10 @@ class Point:
 def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point]:
     """Verdicts on each issue's comments, from the examples (`made`).
 
-    Comments in shadow mode and comments below the threshold count too. If somebody calls a named issue the same, the
-    comment is right at every threshold up to that issue's probability. A comment is wrong if people reject every named
-    issue. If several people agree, only the highest weight counts, so repetition gains nothing. Decisions with the same
-    first candidate count as one comment, the earliest.
+    Comments in shadow mode and comments below the threshold count too. If somebody confirms a named issue, the comment
+    is right at every threshold up to that issue's probability. A comment is wrong if people reject every named issue.
+    If several people agree, only the highest weight counts, so repetition gains nothing. Decisions with the same first
+    candidate count as one comment, the earliest.
     """
     comments_by_issue: dict[int, dict[int, Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -202,7 +202,7 @@ def threshold_in_force(config: RepoConfig, stored: StoredCalibration | None) -> 
 
 
 def recalibrate(store: Store, repo_id: int, now: float) -> bool:
-    """Recalculate and store the threshold; return whether it moved."""
+    """Store the recalculated threshold (None: the default) unless it was reset meanwhile; return whether it moved."""
     known = store.calibrations.get(repo_id)
     found = current_calibration(store, repo_id, now)
     if known is None and found.move is Move.STAYS and not found.right and not found.wrong:
@@ -219,7 +219,7 @@ def current_calibration(store: Store, repo_id: int, now: float) -> CalibrationRe
 
 
 def current_feedback(store: Store, repo_id: int, now: float) -> list[Example]:
-    """The feedback that counts: from the last year, but after the last `doppel calibrate --reset`, if any."""
+    """The feedback that counts: from the last year, and after the last `doppel calibrate --reset`, if any."""
     known = store.calibrations.get(repo_id)
     return feedback_since(store, repo_id, max(known.since if known else 0.0, now - WINDOW))
 

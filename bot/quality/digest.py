@@ -36,7 +36,7 @@ def checkbox(pair: Pair, same: bool, ticked: bool) -> str:
 
 
 def read_checkboxes(body: str) -> dict[Pair, bool | None]:
-    """For each pair in the digest's issue, whether people call both the same; None unless exactly one box is ticked."""
+    """For each pair in the digest's issue, whether people call both the same; None if no box or both are ticked."""
     ticked: dict[Pair, set[bool]] = {}
     for mark, number, other, word in _BOX.findall(body):
         answers = ticked.setdefault((int(number), int(other)), set())
@@ -54,7 +54,7 @@ WEEK = 7 * 86_400.0
 
 
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
-    """The digest from `since` to `now`. A year's feedback or more counts, even from before a reset of the threshold."""
+    """The digest from `since` to `now`, with at least a year's feedback, even from before the threshold's reset."""
     decisions = store.decisions.between(repo_id, since, now)
     feedback = feedback_since(store, repo_id, min(since, now - WINDOW), {decision.number for decision in decisions})
     spent = store.judgements.spent(repo_id, since, now)
@@ -127,8 +127,8 @@ class Digest:
     `looked` counts the checked issues, and `new` the checked issues that were opened in this period. The bot
     `commented` on some, `would` have commented on others (`mode: shadow`), and stayed silent on the rest. `left_alone`
     counts the skipped issues, and `missed` the silent ones that people called duplicates. `lines` starts with the
-    latest line. A comment that names only issues of other repositories has no line. `asked` counts the questions to the
-    judge, and `cost` is their price. `watching`: the latest decision was made in shadow mode.
+    latest line. `asked` counts the questions to the judge, and `cost` is their price. `watching`: the latest decision
+    was made in shadow mode.
     """
 
     since: float

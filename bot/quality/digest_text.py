@@ -17,7 +17,7 @@ from bot.quality.digest import CommentRating, Digest, DigestLine, Pair, checkbox
 from bot.quality.illness import Illness
 
 LINES_MOST = 50
-"""The digest's issue lists at most this many issues, the latest ones, each with two lines and two boxes."""
+"""The digest's issue lists at most this many issues, the latest ones."""
 
 _COMMANDS: Mapping[FeedbackKind, CommandName] = {FeedbackKind.NOT: CommandName.NOT, FeedbackKind.OF: CommandName.OF}
 
@@ -90,12 +90,12 @@ class DigestView:
 def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
     """The body of the digest's issue, with its marker as the first line, in at most 65,536 characters.
 
-    `ticked` holds the ticked boxes: whether a pair is the same. The text pings nobody and leaves no back-links.
+    `ticked` says whether each pair with a ticked box is the same. The text pings nobody and leaves no back-links.
     """
     lines = view.found.lines[:LINES_MOST]
     while len(body := _body(view, lines, ticked)) > BODY_MAX and lines:
         lines = lines[:-1]
-    # A body without any lines can be too long only because of the repository's own texts.
+    # Without lines, only the repository's own templates can be too long: use the built-in texts.
     return body if len(body) <= BODY_MAX else render_digest(replace(view, say=view.say.plain), ticked)
 
 

@@ -20,7 +20,7 @@ from bot.quality.evaluation.wording import basis, counts, finding, interval, per
 _LABELLED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
 # Possible ends of the axis of duplicates caught, chosen so that its fifths are round numbers.
 _REACHES = (0.1, 0.25, 0.5, 0.75, 1.0)
-# A share of fewer comments or answers is meaningless.
+# A share of fewer comments or candidates is meaningless.
 _LEAST = 5
 # In pixels: the width of a letter, the height of a line of small text, and how far a label may leave the diagram.
 _CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
@@ -103,7 +103,7 @@ def _apart(one: tuple[float, float, float], other: tuple[float, float, float]) -
 def reliability_panel(bins: Sequence[CalibrationBin], panel: Panel) -> list[str]:
     """The marked share of first candidates in each tenth of the confidence, with 95% intervals and counts.
 
-    Tenths with few answers are smaller dots, and the curve leaves them out.
+    Tenths with few candidates are smaller dots, and the curve leaves them out.
     """
     parts = _frame(
         panel, "The confidence and the marks", "confidence of the first candidate", "first candidates that are marked"

@@ -56,7 +56,7 @@ RECENT = timedelta(days=365)
 class Monthly:
     """One month at one threshold: the numbers of arriving issues and of comments.
 
-    `right` counts the comments that name a marked original. `said` estimates how many name the same report first.
+    `right` counts the comments that name a marked original. `said` estimates how many begin with the same report.
     """
 
     issues: float
@@ -112,6 +112,7 @@ class Evaluation:
 
     @property
     def cuts(self) -> tuple[ThresholdOutcome, ...]:
+        """The rows of the table; a row's `cut` is its threshold."""
         return tuple(row for row in self.curve if row.cut in LISTED_THRESHOLDS)
 
     def to_json(self) -> dict[str, Any]:
@@ -175,9 +176,9 @@ def evaluate(
 
 
 def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Advice:
-    """The advice without the unmarked issues of the last month: nobody has triaged these, and some are duplicates.
+    """The advice without the unmarked issues of the last month: people may still mark some of these as duplicates.
 
-    But they count if too few unmarked issues, or less than half of them, would be left.
+    But the last month counts if otherwise too few unmarked issues, or less than half, would be left.
     """
     marked, silent = split(judged)
     old = [one for one in silent if max(arrived) - one.arrived >= MONTH]

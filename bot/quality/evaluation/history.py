@@ -1,6 +1,6 @@
 """Reads a repository's issues and their marks from GitHub, keeps both in a file, and turns them into rows for a replay.
 
-A row leaves out the issue's labels: GitHub gives only today's labels, and a replay must not see later changes.
+A row leaves out the issue's labels: GitHub gives only today's labels, some of them added after the arrival.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ class HistoryFile:
     def _read(self) -> bool:
         """Read the records up to the first broken line: a process may have ended while writing.
 
-        Returns False if there is no file, or none of this version.
+        Returns False if there is no file, or one of another version.
         """
         lines: list[dict[str, Any]] = []
         try:

@@ -39,7 +39,7 @@ TOKENS_OUT = 40
 class RecordedQuestion:
     """A question about the arrival `id`: to the judge, or to the critic, who rereads a pair that the judge called same.
 
-    In `question`, issues have their numbers in the replay; `ids` maps the candidates' numbers to ids in the file.
+    In `question`, issues have their numbers in the replay; `ids` maps the candidates' numbers to ids in the data set.
     """
 
     id: Id
@@ -51,7 +51,7 @@ class RecordedQuestion:
     @property
     def tokens(self) -> tuple[int, int]:
         """The estimated numbers of input and output tokens."""
-        # The judge also answers about two controls, `copy` and `other` (see `Prompt`). The critic has none (0).
+        # The judge also answers about two controls, `copy` and `other` (see `Prompt`). For the critic, both are 0.
         entries = len(self.prompt.numbers) + bool(self.prompt.copy) + bool(self.prompt.other)
         return estimated_tokens(self.prompt.system) + estimated_tokens(self.prompt.user), TOKENS_OUT * entries
 
@@ -133,7 +133,7 @@ class RecordedAnswers:
 def read_answers(
     rows: Sequence[tuple[Any, str]], asked: Sequence[RecordedQuestion], *, critic: bool = False
 ) -> RecordedAnswers:
-    """Answers from rows with their locations. The last answer to a question counts.
+    """Read answers from `rows`, each with its location. The last answer to a question counts.
 
     With a `critic`, the questions to the critic follow from the judge's answers. Raises UserError naming the location
     of a row that is not an answer.

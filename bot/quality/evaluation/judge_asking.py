@@ -1,4 +1,4 @@
-"""Asks an evaluation's questions to a judge's endpoint, several at once (J7)."""
+"""Puts an evaluation's questions to a judge's endpoint, several at once (J7)."""
 
 from __future__ import annotations
 
