@@ -138,7 +138,7 @@ def evaluate(
             if judged is None:  # with --export-questions
                 return
             found, judgement = judged
-    result = trial.evaluate(found, min_confidence)
+    result = trial.evaluation(found, min_confidence)
     if answers is None and repo_id and asking == as_the_bot_asks():
         store_evaluation(host.load(), repo_id, result)
     if picture is not None and result.retrieval.queries:

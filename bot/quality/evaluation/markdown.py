@@ -21,13 +21,13 @@ def evaluation_markdown(result: Evaluation, titles: Mapping[Id, str], *, of_file
     blocks += _tables(result)
     if result.unmarked:
         pairs = ((words.percent(pair.confidence), pair.id, pair.candidate) for pair in result.unmarked)
-        listed = (f"- {sure} {_named(id, titles)}\\\n  {_named(other, titles)}" for sure, id, other in pairs)
+        listed = (f"- {chance} {_named(id, titles)}\\\n  {_named(other, titles)}" for chance, id, other in pairs)
         blocks += [words.unmarked(result), "\n".join(listed)]
     return "\n\n".join((*blocks, f"*{words.caution(result, of_file=of_file)}*"))
 
 
 def judge_markdown(judgement: Mapping[str, Any]) -> str:
-    """The judge's verdicts, and the comments with and without them. `--json` prints the `judgement` as `judge`."""
+    """The judge's verdicts, and the comments with and without them. `--json` prints `judgement` under `judge`."""
     same, related, different = judgement["verdicts"].values()
     rows = []
     for key in ("with", "without", "without_at_as_many"):

@@ -26,7 +26,7 @@ SHARES = (0.01, 0.02, 0.05, 0.10)
 
 BINS = 10
 HIGH = 0.3
-"""The calibration error from this confidence on has its own figure: in the total, many candidates near 0 hide it."""
+"""Candidates from this confidence on have a calibration error of their own: in the total, many near 0 hide it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """First candidates in the tenth from `low` on: their mean `confidence`; `right`: the share marked as originals."""
+    """The first candidates in the tenth that begins at `low`. `confidence` is their mean, `right` the marked share."""
 
     low: float
     count: int
@@ -94,7 +94,8 @@ class ConfidenceCalibration:
     confidence may exceed the marked share, but a confidence below the marked share is an error. `ece` is the expected
     calibration error over ten equal bins (Naeini et al., AAAI 2015), and `ece_high` the error from HIGH on. `answers`
     and `answers_high` count the arrivals behind the two errors. `brier_skill` is 1 - (Brier score / Brier score of the
-    base rate); above 0, the confidence is better than a constant. `ece_high` and `brier_skill` are None without data.
+    base rate); above 0, the confidence is better than a constant. `ece_high` is None if no confidence reaches HIGH,
+    and `brier_skill` if all first candidates are marked, or none.
     """
 
     answers: int
@@ -162,7 +163,7 @@ def confidence_calibration(judged: Iterable[JudgedArrival]) -> ConfidenceCalibra
 
 
 def bins_of(tops: Sequence[tuple[float, bool, float]]) -> tuple[CalibrationBin, ...]:
-    """The non-empty tenths of the confidence, from triples of confidence, right, and weight."""
+    """The non-empty tenths of the confidence. `tops` has the confidence, whether it is right, and the weight."""
     members: list[list[tuple[float, bool, float]]] = [[] for _ in range(BINS)]
     for top in tops:
         members[min(BINS - 1, int(top[0] * BINS))].append(top)
@@ -182,7 +183,6 @@ def _error(bins: Sequence[CalibrationBin]) -> float:
 
 
 def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
-    """The outcome if comments show every candidate at or above `cut`, at most five."""
     duplicates, unmarked = split(judged)
     right = sum(arrival.weight for arrival in duplicates if arrival.caught_until >= cut)
     commented_duplicates, commented_unmarked = (
@@ -205,7 +205,7 @@ def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
     )
 
 
-# Thresholds are multiples of 1/1,000. A confidence times 1,000 may be slightly too low; _ROUNDING evens this out.
+# In floating point, a confidence times 1,000 may be slightly too low; _ROUNDING evens this out.
 _STEPS, _ROUNDING = 1_000, 1e-9
 
 
@@ -213,7 +213,7 @@ def threshold_for_share(judged: Iterable[JudgedArrival], share: float) -> float:
     """The lowest threshold, a multiple of 1/1,000, at which at most `share` of the unmarked issues get a comment."""
     tops = sorted((arrival.top for arrival in split(judged)[1]), reverse=True)
     allowed = int(share * len(tops))
-    # The threshold must lie above `tops[allowed]`: take the next thousandth.
+    # An issue with `tops[allowed]` would be one too many: take the next thousandth above that.
     return float(math.floor(tops[allowed] * _STEPS + 1 + _ROUNDING) / _STEPS) if allowed < len(tops) else 0.0
 
 

@@ -36,7 +36,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRun:
-    """`chain` identifies the job, `problem` says why it is delayed or failed, `asked_at` is in seconds since 1970."""
+    """`chain` names the job, `problem` says why the run is delayed or failed, `asked_at` is in seconds since 1970."""
 
     stage: Stage = Stage.NONE
     chain: str = ""
@@ -80,7 +80,7 @@ class EvaluationRuns(TableGateway):
             return StoredEvaluation(_run(row))
 
     def begin(self, repo_id: int, chain: str, now: float) -> bool:
-        """Start a run; False if no run is allowed yet. Of two simultaneous calls, only one returns True."""
+        """Store a waiting run; False if none is allowed yet. Of two simultaneous calls, only one returns True."""
         insert = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()))
         with write(self._engine) as connection:
             # Simultaneous calls take turns by locking the row, which must exist for that.

@@ -35,9 +35,8 @@ class StatementKind(StrEnum):
 class Statement:
     """`of` is the original's number; None if the original is not visible or belongs to another repository.
 
-    In a comment that closes nothing, a plain statement (no guess) by a person who is no member today is a hint, and
-    `by` is the person's login. If the
-    person turns out to have been a member, the statement counts like `SAYS`.
+    `at` is the statement's time. Unless the comment closes the issue, a plain statement (no guess) by somebody who is
+    no member today is a hint with their login in `by`: if they turn out to have been a member, it counts like `SAYS`.
     """
 
     kind: StatementKind
@@ -72,7 +71,7 @@ _CLAIM = re.compile(
     re.IGNORECASE,
 )
 # A claim without a reference: "so closing as a duplicate", but not the duplicate key that an issue may be about.
-_CALLED_ONE = re.compile(
+_CALLED_DUPLICATE = re.compile(
     r"\b(?:as|an?|is|another|known)\s+(?:duplicate|dupe?)\b(?=\s*(?:[.,;:!)(-]|\Z|\n|(?:of|and|but|so|then|thanks)\b))",
     re.IGNORECASE,
 )
@@ -101,9 +100,9 @@ def read_comment(
 ) -> Statement | None:
     """The comment's statement about its issue; None without such a statement, and for a denial.
 
-    Guesses are hints. Plain statements by people who are not members are hints, too, and keep the login `by`. The first
-    of several claims counts. If the commenter closes the issue with the comment (`closing`), all of these are certain,
-    and "a duplicate" means the one issue that the comment refers to. A bare reference in a closing comment is a hint.
+    Guesses are hints. Plain statements by non-members are hints, too, and keep the login `by`. Of several claims, the
+    first that is not denied counts. If the comment closes the issue (`closing`), each claim is certain, even a guess;
+    "a duplicate" means the one issue that the comment refers to; a bare reference is a hint.
     """
     visible = _INVISIBLE_OR_QUOTED.sub(" ", text)
     dismissed_claim = False
@@ -128,7 +127,7 @@ def _closing_statement(visible: str, repo: RepoRef, at: str) -> Statement | None
     """The statement of a comment that closes its issue but contains no claim that counts."""
     if bare := _BARE.fullmatch(visible.strip()):
         return _statement(StatementKind.HINTS, bare, repo, at)
-    called = _CALLED_ONE.search(visible)
+    called = _CALLED_DUPLICATE.search(visible)
     if called is None or denied(_sentence_before(visible, called.start())):
         return None
     named = {_statement(StatementKind.SAYS, one, repo, at) for one in _REFERENCE.finditer(visible)}

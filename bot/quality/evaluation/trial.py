@@ -26,9 +26,9 @@ WARM = 0.2
 class Labels:
     """The marks of a file.
 
-    `group` maps each issue to one that stands for all issues that report the same thing. `marked` issues are called
-    duplicates; `doubtful` issues may be duplicates of an unknown issue; `named` issues name their original in their
-    text. `astray` holds, by issue, each `duplicate_of` that is not the id of another issue in the file.
+    `group` maps each issue to one that stands for all issues that report the same thing. `marked` issues are known
+    duplicates; `doubtful` issues may be duplicates; `named` issues name their original in their text. `astray` holds,
+    by issue, each `duplicate_of` that is not the id of another issue in the file.
     """
 
     group: Mapping[Id, Id]
@@ -234,7 +234,7 @@ class Trial:
             for position, weight in self.chosen.items()
         ]
 
-    def evaluate(self, found: Mapping[Id, Found], min_confidence: float) -> Evaluation:
+    def evaluation(self, found: Mapping[Id, Found], min_confidence: float) -> Evaluation:
         return evaluate(
             self.judged(found),
             issues=len(self.issues),

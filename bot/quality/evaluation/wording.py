@@ -123,7 +123,7 @@ def caught(found: Evaluation, row: ThresholdOutcome) -> str:
 
 
 def same(row: ThresholdOutcome) -> str:
-    """The expected share of comments whose first candidate is the same, by the confidence; `–` without comments."""
+    """The expected share of comments whose first candidate is the same report, by confidence; `–` without comments."""
     return percent(row.said / row.comments if row.comments else None)
 
 
@@ -132,10 +132,10 @@ def others(found: Evaluation, row: ThresholdOutcome) -> str:
     return percent(row.false_alarms if found.silent else None)
 
 
-def _shares(found: Evaluation, row: ThresholdOutcome, catches: str, comments: str) -> str:
+def _shares(found: Evaluation, row: ThresholdOutcome, catch_verb: str, comment_verb: str) -> str:
     """The share of duplicates that are caught, and of other issues that get a comment. Omits a kind without issues."""
-    parts = [f"{catches} {caught(found, row)} of the known duplicates"] if found.retrieval.queries else []
-    parts += [f"{comments} {others(found, row)} of the other issues"] if found.silent else []
+    parts = [f"{catch_verb} {caught(found, row)} of the known duplicates"] if found.retrieval.queries else []
+    parts += [f"{comment_verb} {others(found, row)} of the other issues"] if found.silent else []
     return " and ".join(parts)
 
 
