@@ -130,7 +130,7 @@ def _valid_verdicts(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
 
 
 def _on_commented_issue(signal: FeedbackSignal, by_number: Mapping[int, Sequence[Decision]]) -> FeedbackSignal:
-    """The signal. Its issues are swapped if `number` was a candidate for `other`, and not the other way round.
+    """The signal, with its issues swapped if `number` was a candidate for `other`, but `other` was none for `number`.
 
     People can close an earlier issue in favour of a later one on which the bot commented, or say `not` on the earlier
     issue.

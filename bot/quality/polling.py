@@ -72,7 +72,7 @@ class ReactionPoll:
     suggests: bool = False
 
     def poll(self) -> int:
-        """Read the reactions to the latest comments, the last comment first; return the number of comments read.
+        """Read the reactions to the latest comments, newest first; return the number of comments read.
 
         Raises RateLimited and Unavailable. Reactions read before the error are stored.
         """
@@ -95,7 +95,7 @@ class ReactionPoll:
         return read
 
     def _store_comments(self, watched: Sequence[WatchedComment]) -> None:
-        """Store the state of these comments, except for issues that were erased meanwhile."""
+        """Store the state of these comments, and erase it again for issues that were erased meanwhile."""
         self.store.watched.put(self.repo_id, watched)
         for comment in watched:
             if self.store.comments.get(self.repo_id, comment.number) is None:
@@ -136,7 +136,7 @@ class ReactionPoll:
     def _store_decided_suggestion(self, number: int) -> None:
         """Store a maintainer's answer to a suggestion for this issue, as feedback on the suggested candidate.
 
-        Costs at least one request for each issue until a suggestion is approved or dismissed.
+        Costs at least one request a turn until a suggestion is approved or dismissed.
         """
         if not self.suggests or self.store.signals.of_issue(self.repo_id, number, FeedbackKind.SUGGESTION):
             return
@@ -149,7 +149,7 @@ class ReactionPoll:
             if not duplicate or one.state not in ("approved", "dismissed"):
                 continue
             # A suggested label names no candidate: take the candidate that came first when the maintainer answered.
-            # A suggested closing names a candidate by its database id: the first candidate of any decision until then.
+            # A suggested closing has a database id: look for it among the candidates that had come first until then.
             # GitHub gives the time of the answer in whole seconds.
             named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
             other = next((first for first in named if one.action != CLOSE or self._has_id(first, one.target)), None)
@@ -185,7 +185,7 @@ class ReactionPoll:
         try:
             (self.github.fold if step is FoldStep.FOLD else self.github.unfold)(comment.node_id)
         except GitHubError as refusal:
-            # For example, the issue is locked. Do not try again every hour.
+            # GitHub would refuse again: do not try every hour.
             logger.warning("%s#%d: the comment cannot be folded or unfolded: %s", self.repo, comment.number, refusal)
             return Fold.LEFT
         except Unavailable as failure:
@@ -197,7 +197,7 @@ class ReactionPoll:
 
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """The stored votes that count and are older than all votes read. A crowd of later votes must not displace them."""
+    """The stored votes that count and are too old to be read: a crowd of later votes must not displace them."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal
