@@ -80,8 +80,8 @@ def archive_of(rows: Iterable[tuple[Any, str]]) -> list[PastIssue]:
 def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
     """The parsed lines of a file, with their locations.
 
-    The first bytes tell whether the file is gzipped; a pipe has no name that would tell. Raises UserError if the file
-    cannot be read, or if a line is not JSON; then the error names the line.
+    The first bytes tell whether the file is gzipped, since a pipe has no file name. Raises UserError if the file cannot
+    be read, or if a line is not JSON; then the error names the line.
     """
     try:
         with path.open("rb") as raw:

@@ -150,7 +150,7 @@ def _answers(
 def temporary_index_errors() -> Iterator[None]:
     """Raise Unavailable instead of errors about the file of a temporary index.
 
-    The caller would mistake an OSError for a problem with the file that it writes.
+    The caller would mistake an OSError for a problem with its own output file.
     """
     try:
         yield

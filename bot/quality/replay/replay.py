@@ -149,8 +149,8 @@ def _search_index() -> SearchIndex:
     return index
 
 
-#: The size of the first batch in `IndexMirror.load`. Each later batch doubles the number of indexed issues, so batches
-#: end where the index computes the centre of its vectors anew. So the index is the same as without batches.
+#: The index computes the centre of its vectors anew at this many issues, and whenever their number has doubled.
+#: `IndexMirror.load` ends its batches there, so the index is the same as if each issue were added by itself.
 _FIRST_BATCH = 512
 # A word that may be an id, such as `TIMOB-1`.
 _WORD = re.compile(r"\w[\w.-]{0,98}\w")
@@ -166,7 +166,7 @@ class ReplayOptions:
     """How a replay asks about each arrival: the sources, from `INDEX` or from `SEARCH`, and the finder's options.
 
     `top` limits the candidates. `weights` is the text of a weights file, or empty for the shipped weights. `budget`
-    limits the searches by words. With a `floor`, the replay asks no judge, but records the question that a judge
+    limits the searches by words. A replay never asks a judge. With a `floor`, it records the question that a judge
     would get about candidates of at least this probability.
     """
 
@@ -253,7 +253,7 @@ class FileIds:
     """Maps ids in the file to the replay's numbers, to find the issues that a text names.
 
     The bot never suggests an issue that the new text names. A file does not name its repository, so `#12` and the
-    address of any issue 12 name the issue with the id 12. The word `TIMOB-1` names the issue with the id `TIMOB-1`.
+    address of issue 12 in any repository name the issue with the id 12. The word `TIMOB-1` names the one with that id.
     """
 
     def __init__(self) -> None:
@@ -302,7 +302,7 @@ def replay(
     for past, issue in zip(issues, earlier, strict=False):
         ids.add(past.id, issue.number)
     if mirror is not None:
-        # Read each issue anew: some were closed after they arrived. Then drop these closings: they are loaded.
+        # Read each issue anew: some were closed after they arrived. The index has these closings now: drop them.
         mirror.load([github.issue(issue.repo, issue.number) for issue in earlier])
         github.take_closed()
     for position in range(start, len(issues)):

@@ -157,7 +157,7 @@ def grouped(
         if answer.number in known:
             for one in answer.found:
                 pair = pair_of(answer.number, one.number)
-                # Only one answer has the pair: the later issue's. So if `found` has it already, people decided it.
+                # Only the answer of the higher number has the pair. So if `found` has it already, people decided it.
                 if pair in found:
                     found[pair] = replace(found[pair], reasons=one.reasons)
                 elif one.confidence >= threshold and one.number in known and pair not in decided.different:
@@ -192,7 +192,7 @@ def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ..
     least `threshold`. Among equally likely merges, the merge with the smallest numbers comes first, so that the order
     of the mapping does not matter. The time is O(n log n) in the number of pairs if groups are small.
     """
-    # The probability for each two groups that can merge, by the smallest numbers of both.
+    # The probability for each pair of groups that can merge. A group's key is its smallest number.
     near: dict[int, dict[int, float]] = {}
     for (one, other), chance in likely.items():
         if chance >= threshold:

@@ -1,7 +1,7 @@
 """The backlog scan: finds the earlier issues that each issue repeats, and stores the answers.
 
 Several processes read the index and judge issues, and one process stores the answers. A stopped scan continues with the
-stored answers. An answer is valid while the model is the same and its issues' texts and vectors have not changed.
+stored answers. An answer is valid while the model and the texts and vectors of its issues stay the same.
 """
 
 from __future__ import annotations
@@ -207,7 +207,6 @@ class Scan(TableGateway):
             upsert(connection, table, kept)
 
     def answers(self) -> Iterator[ScanAnswer]:
-        """All stored answers."""
         query = sa.select(table).where(table.c.repo_id == self._repo_id).order_by(table.c.number)
         with self._engine.connect() as connection:
             for row in connection.execution_options(yield_per=_ROWS).execute(query):
@@ -245,7 +244,7 @@ class Scan(TableGateway):
         return ScanResult(tuple(groups), len(backlog), self._closed, threshold)
 
     def _backlog(self) -> list[BacklogIssue]:
-        """The issues of the backlog, oldest first (D8) by `created_at`: a transferred issue gets a high number."""
+        """The issues of the backlog, oldest first (D8) by `created_at`: a transfer gives an old issue a new number."""
         columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
         query = sa.select(*(issues.c[name] for name in columns)).where(self._in_backlog())
         return [

@@ -83,7 +83,7 @@ def read_verdicts(path: Path) -> dict[str, ReaderVerdicts]:
 
 
 def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tuple[Fitted, Fitted]:
-    """Fit the last step, with the text model and without it. `odds` has each arrival's log-odds before that step.
+    """Fit the last step, with the text model and without it. `odds` has the candidates' log-odds before that step.
 
     The fit without the text model leaves out small repositories, in which word counts reveal too little.
     """
@@ -169,13 +169,13 @@ class TrainingRepository:
 
 
 def best_first(values: Floats, order: Fitted) -> Integers:
-    """The positions of candidates with these features, best first; equally good ones keep their order."""
+    """The positions of candidates with these features, best first by the model `order`; equals keep their order."""
     return np.argsort(-order.scores(features.with_pool_ranks(values)), kind="stable")
 
 
 @contextmanager
 def training_repository(text_model: Path | None = None) -> Iterator[TrainingRepository]:
-    """An empty repository with the text model in a folder (None: the shipped model)."""
+    """An empty repository. `text_model` is the folder of the text model (None: the shipped model)."""
     with ephemeral_index(TextAnalyser(), choose_embedder(), text_model=TextModel(text_model)) as index:
         yield TrainingRepository(index)
 
@@ -225,7 +225,7 @@ def collect(material: TrainingFile, progress: Progress, *, others: int, seed: in
 def collect_read(material: TrainingFile, order: Fitted, progress: Progress, seed: int) -> list[ReadArrival]:
     """The arrivals of one file that readers judged, and those in small repositories; empty without readers' verdicts.
 
-    `order` sorts the candidates, and should come from other files.
+    `order` sorts the candidates, and should be learned from other files.
     """
     if material.readings is None:
         return []
@@ -325,8 +325,8 @@ def small_repositories(
     drawn = rng.sample(range(len(issues)), min(_DRAWN, len(issues)))
     for size, repositories in SIZES:
         for _ in range(repositories):
-            # The first issue of each chosen pair is `present`; the second (in `again`) arrives. So do `new` issues:
-            # twice as many are drawn, and those that repeat a present issue are left out.
+            # The first issue of each chosen pair is `present`, and the second (in `again`) arrives. Then up to OTHERS
+            # `new` issues arrive. Twice as many are drawn, because those that repeat a present issue are left out.
             chosen = rng.sample(pairs, REPEATING)
             again = {later for _, later in chosen}
             present = sorted({*rng.sample(drawn, min(size, len(drawn))), *(first for first, _ in chosen)} - again)
