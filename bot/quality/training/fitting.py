@@ -38,8 +38,8 @@ def fit_order(
     """Fit an order: a softmax over the candidates of each question makes the true candidates most probable.
 
     A question is an issue whose candidates are to be ordered. `rows` are (all candidates, names), question after
-    question, and `sizes` holds each question's number of candidates. `same` is 1 for a true candidate, and each
-    question has at least one. The model is a conditional logit (McFadden, 1974) and has no intercept.
+    question, and `sizes` holds each question's number of candidates. `same` is 1 for a true candidate, a duplicate.
+    Each question has at least one. The model is a conditional logit (McFadden, 1974) and has no intercept.
     """
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     inputs = (rows - mean) / scale
@@ -60,7 +60,7 @@ def fit_order(
     def step(beta: Floats) -> Floats:
         _, chance, true_chance = loss_and_shares(beta)
         mean_inputs = np.add.reduceat(inputs * chance[:, None], firsts, axis=0)
-        # Leave out the true candidates' term, which could make the curvature negative.
+        # The true candidates' term is left out: with it, the curvature could be negative.
         curvature = (inputs * chance[:, None]).T @ inputs - mean_inputs.T @ mean_inputs + l2 * np.eye(len(beta))
         return np.asarray(np.linalg.solve(curvature, inputs.T @ (chance - true_chance) + l2 * (beta - priors)))
 
@@ -71,7 +71,7 @@ def fit_order(
 def fit_probability(
     names: Sequence[str], rows: Floats, same: Floats, weight: Floats, l2: float, prior: Mapping[str, float]
 ) -> Fitted:
-    """Fit a logistic regression to `rows`, (rows, names), each with a `weight` and with `same`, 1 or 0.
+    """Fit a logistic regression to `rows`, (candidates, names). Each has a `weight`, and 1 or 0 in `same`.
 
     The intercept expresses how rare duplicates are, and is hardly penalised. Raises ValueError if all rows have the
     same value of `same`.
@@ -90,8 +90,8 @@ def fit_probability(
 
     def loss(beta: Floats) -> float:
         odds = inputs @ beta
-        likelihood = (weight * (np.logaddexp(0, odds) - same * odds)).sum()
-        return float(likelihood + (penalty * (beta - priors) ** 2).sum() / 2)
+        log_loss = (weight * (np.logaddexp(0, odds) - same * odds)).sum()
+        return float(log_loss + (penalty * (beta - priors) ** 2).sum() / 2)
 
     def step(beta: Floats) -> Floats:
         chance = 1 / (1 + np.exp(-np.clip(inputs @ beta, -30, 30)))
@@ -105,7 +105,7 @@ def fit_probability(
 
 
 def fit_factor(column: Floats, odds: Floats, same: Floats, weight: Floats, l2: float) -> float:
-    """The factor with which to add `column` to the log-odds `odds`, by logistic regression with an L2 penalty."""
+    """Fit the factor in `odds` + factor * `column`, the log-odds of `same`: a logistic regression with L2 penalty."""
 
     def loss(beta: Floats) -> float:
         total = odds + beta[0] * column

@@ -1,8 +1,8 @@
 """Learns `bot/search/matching/weights.json`, which judges the index's candidates, from files with known duplicates.
 
-Training replays each file: when an issue arrives, the index holds all earlier issues. For each of the first issues,
-each duplicate, and a seeded sample of unmarked issues (`others`), training looks up the candidates and compares them
-with the marks. A sampled issue has the weight of all issues that it represents. Training fits two models to the marks.
+Training replays each file: when an issue arrives, the index holds all earlier issues. For a file's first issues, each
+duplicate, and a seeded sample of unmarked issues (`others`), training looks up the candidates and compares them with
+the marks. A sampled issue has the weight of all issues that it represents. Training fits two models to the marks.
 
 The first model is the order of the candidates, learned only from duplicates (`fitting.fit_order`). The second model is
 the probability that a candidate is marked, learned from each issue's first five candidates (`fitting.fit_probability`)
@@ -10,11 +10,9 @@ in repositories of any size: training makes smaller repositories out of large on
 (`SMALLNESS`) is fitted afterwards, by itself, so that it does not affect large ones. A last step, learned from readers'
 verdicts, turns the odds of a mark into the confidence (P1).
 
-For the probability, each issue's candidates are sorted by an order learned from other issues, as for a new issue.
-
 Some files and some repositories lack authors. If authors are unknown, a day's issues may be one person's series, so a
 second probability is learned from the same arrivals without authors. The weights in `PRIOR_…` were set by hand, and
-apply unless the files teach something else. They are negative, because a person who reports two issues knows both.
+apply unless the files teach something else. They are negative, because people rarely report a thing twice.
 """
 
 from __future__ import annotations
@@ -51,7 +49,8 @@ L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
 SHOWN = 5
 #: The order is learned from whole repositories, and from repositories reduced to these shares.
 SMALL_SHARES = (0.03, 0.01)
-#: The arrivals form at least this many parts. An order learned from the other parts sorts each part's candidates.
+#: The arrivals form at least this many parts. For the probability, an order learned from the other parts sorts each
+#: part's candidates, as new issues' candidates are sorted.
 PARTS = 3
 
 #: `thinned` reduces a repository to a `share` of its issues: it leaves out first the oldest, then others at random.
@@ -65,8 +64,8 @@ SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> Iterator[tuple[int, Arrival]]:
-    """The position and the `thinned` form of each arrival, for each of SHARES, unless no candidate remains."""
-    repeating = sum(bool(one.same.any()) for one in arrivals)
+    """Each arrival's position and `thinned` form for each of SHARES, unless its original or all candidates are gone."""
+    duplicates = sum(bool(one.same.any()) for one in arrivals)
     for number, share in enumerate(SHARES):
         rng = np.random.default_rng((seed, number))
         smaller = [thinned(arrival, share, rng, later) for arrival in arrivals]
@@ -74,7 +73,7 @@ def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) ->
         for at, one in enumerate(smaller):
             if one is not None and len(one.same):
                 # Keep the total weight of duplicates the same in repositories of all sizes.
-                factor = repeating / remaining if one.same.any() else 1.0
+                factor = duplicates / remaining if one.same.any() else 1.0
                 yield at, replace(one, stands_for=one.stands_for * factor)
 
 
@@ -103,7 +102,7 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The orders of candidates: learned from all parts, and for each part from the others.
+    """The order learned from all parts (`whole`), and for each part, the order learned from the others (`parts`).
 
     A repository's first arrivals (`Arrival.young`) are left out.
     """
@@ -177,7 +176,7 @@ def _readings(
             judged = [
                 _judged(models.odds(arrival, read.signed), read) for arrival, read in collected if read.small is small
             ]
-            # The weights of a file's candidates add up to one; so do the weights in its small repositories.
+            # Together, a file's candidates get the weight one, and so do those in its small repositories.
             total = sum(read.weight * len(read.same) for _, read in judged)
             odds += [log_odds for log_odds, _ in judged]
             reads += [replace(read, weight=read.weight / total) for _, read in judged]
@@ -301,10 +300,10 @@ def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
     There are PARTS parts, or more if one of PARTS parts would hold all duplicates. Raises ValueError for fewer than two
     duplicates.
     """
-    repeating = [at for at, one in enumerate(arrivals) if one.same.any()]
-    if len(repeating) < 2:
+    duplicates = [at for at, one in enumerate(arrivals) if one.same.any()]
+    if len(duplicates) < 2:
         raise ValueError(TOO_FEW)
-    parts = next(number for number in count(PARTS) if len({at % number for at in repeating}) > 1)
+    parts = next(number for number in count(PARTS) if len({at % number for at in duplicates}) > 1)
     others = ([one for at, one in enumerate(arrivals) if at % parts != part] for part in range(parts))
     return [order_of(rest, seed) for rest in others]
 
@@ -330,7 +329,7 @@ def _top_candidates(arrival: Arrival, order: Fitted) -> TopCandidates:
 
 _AT = {name: at for at, name in enumerate(features.NAMES)}
 _TIMES = [_AT[name] for name in ("days", "closed_days", "lived_days")]
-# Each of these features marks issues that arrived less than this many days apart.
+# Each of these features marks issues less than this many days apart that may be one person's.
 _WITHIN = {"within_a_day": 1, "within_a_week": 7}
 
 
