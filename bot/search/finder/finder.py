@@ -155,10 +155,10 @@ class Finder:
             return self._network.gather(target, state, words)
 
     def compare(self, target: Issue, other: Issue, *, earlier_only: bool = False) -> Candidate:
-        """Score one issue as a candidate for another, even if no source finds it (`/duplicates explain #N`)."""
+        """Score `other` as a candidate for `target`, although no source may find it (`/duplicates explain #N`)."""
         options = FindOptions(earlier_only=earlier_only)
         with self._session(target, options) as (session, _):
-            # The index's model judges only this issue: the empty tuple leaves out the session's own candidates.
+            # The index's model judges only `other`: the empty tuple leaves out the session's own candidates.
             matches = [] if session is None else session.judge((), also=[other.number])
             judged = [(match.confidence, match.explain()) for match in matches[:1]]
         if not judged:
@@ -171,7 +171,7 @@ class Finder:
     def find_ungrouped(
         self, target: Issue, options: FindOptions, gathered: Gathered, numbers: Collection[int]
     ) -> dict[int, Candidate]:
-        """The candidates of `find` with one of these `numbers`, likeliest first, before duplicates are grouped."""
+        """The candidates with one of these `numbers`, likeliest first, as `find` has them before it groups issues."""
         with self._session(target, options, gathered.hits) as (session, unindexed):
             _, candidates = self._score(target, options, gathered, session, unindexed)
             found = [one for one in candidates if results.is_own(one.issue, target) and one.issue.number in numbers]
@@ -199,7 +199,7 @@ class Finder:
         ranked = self._rank(searched, candidates, options, session)
         found = scoring.group_results(target, ranked, options, self._look_up(target, session))
         worth = [] if self._judge is None else scoring.worth_judging(found, target, self._judge.floor)
-        # If the judge has something to read, `_report` chooses after its verdicts.
+        # If there is anything to judge, `_report` chooses after the verdicts.
         shown = [] if worth else self._choose_shown(found, options, target, gathered, indexed=session is not None)
         # Verdicts can drop all results worth judging; then the next results move up, and need reasons, too.
         explained = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
@@ -260,6 +260,7 @@ class Finder:
             return options.may_show(one.confidence, one.sources, one.verdict, unread=unread)
 
         wanted = (pair for pair in found if is_wanted(pair[0]))
+        # With an index, `_score` left out what no longer exists.
         if not indexed:
             wanted = (pair for pair in wanted if self._still_exists(pair[0], target, gathered))
         return list(islice(wanted, options.max_candidates))

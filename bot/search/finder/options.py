@@ -39,9 +39,7 @@ class FindOptions:
     - `duplicates`: maps issues to originals, as people in the repository marked them.
     - `sources`: if not empty, only results of these sources are shown (H4).
     - `explained`: find reasons, for which each candidate's text must be read.
-    - `related`: if `min_confidence` is set, show a candidate that the judge calls related, whatever its probability.
-
-    Options that a command overrides are in `bot.conversation.commands.table`.
+    - `related`: if `min_confidence` is set, whether to show candidates that the judge calls related, likely or not.
     """
 
     threshold: float = 0.3

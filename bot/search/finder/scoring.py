@@ -62,7 +62,10 @@ def score_indexed(
     hits: Sequence[Hit],
     known: Sequence[int],
 ) -> IndexResults:
-    """Score the issues that the index's own sources found, and the `hits` and `known` issues that are in the index."""
+    """Score what the index's own sources found, and the `hits` and `known` issues that are in the index.
+
+    `use` has the settings of each source that is asked.
+    """
     found, runs = _found_in_index(session, target, use, known)
     own = [hit for hit in hits if is_own(hit.issue, target)]
     sources = _sources(found, own)
@@ -70,6 +73,7 @@ def score_indexed(
     if len(compared) > MOST_COMPARED:
         # Known issues are always compared.
         compared = _choose_compared(session, target, use, found, own) | {*found.get(KnownIssues.name, ())}
+    # The index's model judges here, not a `Judge`.
     matches = [match for match in session.judge(also=compared) if match.number in compared]
     rows = session.issues([match.number for match in matches])
     not_compared = session.issues({hit.issue.number for hit in own} - compared)
@@ -152,10 +156,7 @@ def reasons_of(
     best: Sequence[tuple[RankedResult, ScoredIssue]],
     gathered: Gathered,
 ) -> dict[int, tuple[Reason, ...]]:
-    """The reasons, by `id(result)`, of the `shown` results, and of the `best` that are likely enough to be mentioned.
-
-    GitHub's own suggestion (F8a) comes last.
-    """
+    """The reasons, by `id(result)`, of the `shown` results, and of the `best` that are likely enough to mention."""
     near = [(result, one) for result, one in best if result.confidence >= MENTION_FROM]
     explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
     suggested = gathered.likely
@@ -300,7 +301,7 @@ def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | 
 def with_opinion(
     found: ScoredResults, target: Issue, judge: Judge, opinion: JudgeAnswer, order: Relevance
 ) -> ScoredResults:
-    """The results with the judge's verdicts and probabilities, in their new order. It judges only own issues."""
+    """The results in their new order, those of the target's repository with the judge's verdicts and probabilities."""
     judged = [
         (_judged(result, one, judge, opinion, order) if is_own(one.issue, target) else result, one)
         for result, one in found
