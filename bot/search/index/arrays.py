@@ -98,7 +98,7 @@ def unpack_terms(blobs: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
         size, end = sizes[:, field], ends[:, field]
         starts, middles = (end - 5 * size).tolist(), (end - size).tolist()
         terms = [blob[start:middle] for blob, start, middle in zip(blobs, starts, middles, strict=True)]
-        counts = [blob[middle:end] for blob, middle, end in zip(blobs, middles, end.tolist(), strict=True)]
+        counts = [blob[middle:stop] for blob, middle, stop in zip(blobs, middles, end.tolist(), strict=True)]
         bounds = np.concatenate([[0], np.cumsum(size)])
         unpacked.append(Bags(bounds, np.frombuffer(b"".join(terms), "<u4"), np.frombuffer(b"".join(counts), np.uint8)))
     return unpacked

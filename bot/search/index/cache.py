@@ -62,8 +62,7 @@ class RepositoryCache:
     def frequencies(self, connection: sa.Connection, repo_id: int, field: int, state: IndexState) -> NDArray[np.int32]:
         """How many issues have each term in a field, by term number.
 
-        Most terms are in only one issue. So only lists of several issues are read, and every other term counts 1.
-
+        Most terms are in only one issue. So only terms of several issues are read, and every other term counts 1.
         If another process removes a term from an issue, the issue still counts for the term until another issue with
         the term changes.
         """

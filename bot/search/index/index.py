@@ -97,7 +97,6 @@ class Index:
         self._last_put = _LastPuts()
         self._repository_analyser = RepositoryAnalyser(engine, analyser, self.about)
         self._model = ModelVectors(embedder) if embedder else None
-        #: The text model's vectors; None without a text model.
         self.text_vectors = TextVectors(engine, self._repository_analyser, text_model) if text_model else None
 
     def close(self) -> None:
