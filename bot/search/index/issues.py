@@ -19,7 +19,7 @@ from bot.storage.schema import indexed_terms as terms
 LONGEST_BODY = 8_000
 LONGEST_TITLE = 1_000
 
-# Fields that IndexedIssue and Issue share.
+# Fields that are the same in IndexedIssue and Issue.
 _SAME = ("number", "title", "body", "state", "state_reason", "labels", "thumbs_up", "thumbs_down", "comments", "id")
 
 
@@ -59,7 +59,7 @@ class IndexedIssue(NamedTuple):
         )
 
     def issue(self, repo: RepoRef, url: str) -> Issue:
-        """The issue without what is not stored, such as `node_id` and `parent`."""
+        """The issue. Fields that are not stored, such as `node_id` and `parent`, are empty."""
         return Issue(
             repo=repo,
             node_id="",
@@ -104,7 +104,7 @@ def text_changes(connection: sa.Connection, repo_id: int, numbers: Collection[in
 def write(
     connection: sa.Connection, repo_id: int, issues: Sequence[IndexedIssue], changed: Mapping[int, tuple[str, str]]
 ) -> None:
-    """Write issues, and the bodies of issues whose texts have `changed`."""
+    """Write issues. `changed` has the new texts, ready to store. Only their bodies are written."""
     upsert(connection, table, [_row(repo_id, issue) for issue in issues])
     upsert(connection, bodies, [(repo_id, number, body) for number, (_, body) in changed.items()])
 

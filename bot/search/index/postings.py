@@ -2,10 +2,10 @@
 
 Terms get ascending numbers, so that statistics can be arrays with an entry for each number. Somebody who edits an issue
 all day, with new words each time, could make the numbers grow without end. So before the numbers pass a power of
-two, new terms get the numbers of forgotten terms, if there are many.
+two, new terms get the numbers of terms that no issue has any more, if there are many.
 
-A list is a single row: the number of issues, and the latest postings, called the tail. A tail that grows long moves
-into a chunk, a row for many postings. So for most terms, a search reads only one row, and for each term, a new issue
+A list has a row with the number of its issues and its latest postings, called the tail. A tail that grows long moves
+into a chunk, a row of another table. So for most terms, a search reads only one row, and for each term, a new issue
 writes a bounded number of bytes.
 """
 
@@ -70,9 +70,9 @@ def forget_terms(connection: sa.Connection, repo_id: int, terms: Collection[int]
 
 
 def _free_numbers(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
-    """`count` free numbers, ascending."""
+    """`count` numbers that no term has, ascending."""
     end = next_term + count
-    # Look for free numbers only when the numbers would pass a power of two; reuse them if at least half are free.
+    # When the numbers would pass a power of two, reuse free ones if at least half of those given so far are free.
     if end > SPARED and end.bit_length() > next_term.bit_length():
         used: int = connection.execute(_select_terms(repo_id, sa.func.count())).scalar_one()
         if next_term - 1 - used >= max(count, next_term // 2):
@@ -115,8 +115,8 @@ class PostingsChange(NamedTuple):
     """The postings that one change of the index adds to lists and removes from lists.
 
     The list with the key `added[i]` gets the posting `postings[i]`. The issue `numbers[i]` leaves the list with the key
-    `dropped[i]`; `since` maps the issue to the change that added it. `posted` has the positions of searchable fields;
-    lists of other fields only count their issues, with an empty tail.
+    `dropped[i]`; `since` maps the issue to the change that added its postings. `posted` has the positions of
+    searchable fields; lists of other fields only count their issues, with an empty tail.
     """
 
     added: Integers
@@ -159,7 +159,7 @@ def chunks_of(connection: sa.Connection, repo_id: int, wanted: Collection[int]) 
 def update_postings(connection: sa.Connection, repo_id: int, change: PostingsChange, sequence: int) -> Integers:
     """Change lists, and return the keys of lists that are empty now. The caller holds the repository's lock.
 
-    New chunks get the number `sequence`.
+    `sequence` is the number of this change.
     """
     # The new postings of each list lie together in `raw`, 8 bytes each. `spans` has their start and end, in postings.
     order = np.argsort(change.added, kind="stable")
@@ -261,8 +261,8 @@ def _remove_from_chunks(
 ) -> None:
     """Remove issues that the change `since` added.
 
-    A chunk's number is that of the last change that moved postings into it, and postings move in order. So the first
-    chunk with the number `since` or a higher one has the postings of these issues.
+    A tail moves into a chunk as a whole, and the chunk gets the number of the change that moved it. So these issues'
+    postings are in the list's first chunk with the number `since` or a higher one.
     """
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
@@ -287,7 +287,7 @@ class Batch:
         next_position = itertools.count()
         # The first look-up of a term gives the term the next position.
         spaces: dict[str, dict[str, int]] = {field.space: defaultdict(next_position.__next__) for field in fields}
-        # For each field, three arrays with an item for each entry: the issue's position, the term's, and the count.
+        # By field, three arrays with an item for each entry (a term of an issue): the positions of both, and the count.
         self._columns = [_column(field.name, spaces[field.space], analyses.values()) for field in fields]
         self.hashes: Integers = np.zeros(sum(map(len, spaces.values())), dtype=np.int64)
         for space, positions in spaces.items():
@@ -330,5 +330,5 @@ def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) 
     terms = itertools.chain.from_iterable(bags)
     indices = np.fromiter(map(positions.__getitem__, terms), np.int64, total)
     counts = np.fromiter(itertools.chain.from_iterable([bag.values() for bag in bags]), np.int64, total)
-    # Cut the counts as the database does, so that the removal of an issue subtracts the same counts.
+    # The database stores only cut counts. Cut them here too, so that removing an issue subtracts its length exactly.
     return np.repeat(np.arange(len(bags)), sizes), indices, np.minimum(counts, MOST_COUNTED)

@@ -1,4 +1,4 @@
-"""The text model's vectors of issues. That model is slow: a search makes a few, the indexer can make the rest."""
+"""Issues' vectors by the text model, a slower embedding model. A search makes a few, the indexer can make the rest."""
 
 from __future__ import annotations
 
@@ -117,5 +117,5 @@ class TextVectors:
         analyses = self._analyser.read(repo_id, issues.texts(connection, repo_id, list(changes)), again=True)
         vectors = self._model.embed([analysis.text for analysis in analyses.values()])
         # Round vectors as in the database, so that a search finds the same before and after they are stored.
-        stored = unpack(pack(vectors[:, None]), 1)[:, 0]
-        return {number: (changes[number], vector) for number, vector in zip(analyses, stored, strict=True)}
+        rounded = unpack(pack(vectors[:, None]), 1)[:, 0]
+        return {number: (changes[number], vector) for number, vector in zip(analyses, rounded, strict=True)}

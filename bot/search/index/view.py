@@ -36,7 +36,7 @@ from bot.search.index.vectors import Neighbours, VectorKind, Vectors, read_vecto
 from bot.storage.engine import with_key
 from bot.storage.schema import indexed_issues, indexed_terms
 
-#: The most postings that one query may read, best terms first. This bounds the cost in a large repository.
+#: The most postings that one query may read, heaviest terms first.
 BUDGET = 60_000
 
 # The key for a new term: no list of postings has it.
