@@ -34,8 +34,8 @@ WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding",
 class IndexStatus:
     """The state of a repository's index, with `issues` of about `expected` issues (None: unknown or outdated).
 
-    `vectors` issues have vectors of the current model, and `texts` issues have vectors of the text model; None without
-    that model. `problem` says why the index waits, or is empty.
+    `vectors` issues have vectors of the embedding model, and `texts` issues have vectors of the text model;
+    either is None if its model is not used. `problem` says why the index waits, or is empty.
     """
 
     repository: str
@@ -130,7 +130,7 @@ class Indexer:
 
     def resume(self) -> None:
         """When a worker starts, queue a step for repositories with a problem, no backfill, or missing vectors."""
-        self._queue_round(known for known in self._store.repositories.list() if self._needs_step(known.id))
+        self._queue_round(one for one in self._store.repositories.list() if self._needs_step(one.id))
 
     def _needs_step(self, repo_id: int) -> bool:
         progress, issues = self._backfills.get(repo_id), self._index.count(repo_id)
@@ -140,9 +140,9 @@ class Indexer:
     def _queue_round(self, repositories: Iterable[StoredRepository]) -> None:
         # Do not name the round after the time: an earlier round may have had that name, if the clock was ahead then.
         chain = f"round-{uuid.uuid4()}"
-        for known in repositories:
-            if not known.suspended and not known.archived:
-                self._queue(IndexEvent(known.installation, known.summary, chain), 0.0)
+        for one in repositories:
+            if not one.suspended and not one.archived:
+                self._queue(IndexEvent(one.installation, one.summary, chain), 0.0)
 
     def step(self, event: IndexEvent, repository: Repository, github: RepoClient) -> None:
         """Do one step, and queue the next one unless this chain of steps ends. `repository` has the current name."""
@@ -288,7 +288,7 @@ class Indexer:
 
     def _record_start(self, repo_id: int) -> Progress | None:
         """Record a start, so that `_save_progress` notices if it is erased. None if another worker was first."""
-        # Only a start has a negative time. It is so long ago that `step` can be repeated at once.
+        # A negative time marks a start. It is so long ago that `step` can be repeated at once.
         started = Progress(updated_at=-self._now())
         return started if self._backfills.replace(repo_id, None, started) else None
 

@@ -129,7 +129,7 @@ def _read(github: RepoClient, repo: RepoRef) -> dict[str, str]:
 
 
 def _files_in(github: RepoClient, repo: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
-    """The forms and templates of a folder, or its single template of the old kind, which is always Markdown."""
+    """The forms and templates of a folder, or its single template of the old kind, which is read as Markdown."""
     # `.github` and `ISSUE_TEMPLATE`.
     outer, _, inner = TEMPLATES.rpartition("/")
     if folder == outer and f"{inner}/" in names and (files := _forms(github, repo)):

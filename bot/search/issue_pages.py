@@ -54,7 +54,7 @@ _LATE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class PagePosition:
-    """The position to read on from: issues changed at `since` (ISO 8601, empty: ever) or later, after cursor `after`.
+    """The position to read on from: issues changed at `since` (ISO 8601; empty for all) or later, after cursor `after`.
 
     Servers without cursors get the number `page`; there, a change between two requests can make the bot skip an issue.
     """
