@@ -48,7 +48,7 @@ _LEAST_SECONDS = 0.5
 
 
 class Breaker:
-    """Keeps issues from waiting for an endpoint that failed. A process that judges many issues has one.
+    """Keeps issues from waiting for an endpoint that failed.
 
     A failure opens the breaker: then no question about an issue is asked. After a pause, a thread asks a made-up
     question, again and again, until the endpoint answers in time; that closes the breaker.

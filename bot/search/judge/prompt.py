@@ -4,8 +4,8 @@ Three measures keep a hostile text from deciding about other issues:
 
 - Each text stands between boundaries that its author cannot guess: a digest of all texts and a `secret`.
 - The earlier issues get numbers from the same digest, so no text can name another issue.
-- In the judge's prompt, two controls stand among them: a copy of the new issue's beginning, and a report about no
-  program. A model that obeys "call all of them the same" or "different" fails on a control. Its answer is not used.
+- In the judge's prompt, two controls join the earlier issues: a copy of the new issue's beginning, and a report about
+  no program. A model that obeys "call all of them the same" or "different" fails on a control. Its answer is not used.
 """
 
 from __future__ import annotations

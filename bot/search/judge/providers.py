@@ -109,9 +109,9 @@ class _Client:
         try:
             with self._translated_errors():
                 resource = attrgetter(self.resource)(client)
-                return self._read(resource.create(model=self.model, **self._asked(question), **form))
+                return self._read(resource.create(model=self.model, **self._parameters(question), **form))
         except (AttributeError, TypeError, LookupError, ValueError, OverflowError):
-            # The reply is not in the API's form: it may be a page of HTML.
+            # The reply is not what the API promises: it may be a page of HTML.
             raise UnusableAnswer("what came is no message of a model") from None
 
     @contextmanager
@@ -150,7 +150,7 @@ class _Client:
         with make(base_url=url, api_key=key, http_client=http, max_retries=self._retries) as client:
             yield client
 
-    def _asked(self, question: Prompt) -> Mapping[str, Any]:
+    def _parameters(self, question: Prompt) -> Mapping[str, Any]:
         raise NotImplementedError
 
     def _read(self, answer: Any) -> Completion:
@@ -190,7 +190,7 @@ class OpenAIClient(_Client):
         {},
     )
 
-    def _asked(self, question: Prompt) -> Mapping[str, Any]:
+    def _parameters(self, question: Prompt) -> Mapping[str, Any]:
         return {
             "messages": [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
         }
@@ -214,7 +214,7 @@ class AnthropicClient(_Client):
 
     forms = ({"extra_body": {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}}}, {})
 
-    def _asked(self, question: Prompt) -> Mapping[str, Any]:
+    def _parameters(self, question: Prompt) -> Mapping[str, Any]:
         messages = [{"role": "user", "content": question.user}]
         return {"max_tokens": MOST_TOKENS, "system": question.system, "messages": messages}
 

@@ -1,4 +1,4 @@
-"""The features by which two issues are compared: pure functions over a pool of candidates, in arrays.
+"""The features by which a pool of candidates is compared with the question, the issue for which they are sought.
 
 A term's rarity is its inverse document frequency divided by the largest possible one, in (0, 1]. In some repositories,
 and for some questions, unrelated issues are similar, too. So the ranking also compares some features (`COMPARED`) with
@@ -97,7 +97,7 @@ def _by_titles(question: IssueQuery, pool: Pool) -> dict[str, Floats]:
 
 
 def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[str, Floats]:
-    """Features by times and authors, which both show a series by one person."""
+    """Features of times and authors."""
     # A column for each field of an issue.
     fields = dict(zip(IndexedIssue._fields, zip(*pool.issues, strict=True), strict=True))
     created = np.array(fields["created_at"], dtype=np.float64)
@@ -332,7 +332,6 @@ def _share(part: Floats, whole: Floats | float) -> Floats:
     return np.asarray(part / np.where(np.asarray(whole) > 0, whole, 1.0), dtype=np.float64)
 
 
-#: The features that the ranking compares with the pool.
 _COMPARED = """
 bm25 titles title_in_words words_in_title words_shared words_of_question rarest_five codes messages vector_title
 vector_text vector_both ratio feedback
@@ -350,7 +349,6 @@ def with_pool_ranks(values: Floats) -> Floats:
     """Append each compared feature's `above` and `rank`: (candidates, NAMES) → (candidates, RANKING_NAMES)."""
     if not len(values):
         return np.zeros((0, len(RANKING_NAMES)))
-    # One row for each feature.
     compared = np.ascontiguousarray(values.T[_COLUMNS])
     apart = compared - compared.mean(axis=1, keepdims=True)
     above = apart / (np.sqrt((apart**2).mean(axis=1, keepdims=True)) + 1e-6)
