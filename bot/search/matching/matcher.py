@@ -1,4 +1,4 @@
-"""Finds earlier issues of one repository in its index, and judges how likely they report the same thing.
+"""Finds earlier issues in a repository's index, and judges how likely they report the same thing as the target.
 
 The finder opens a session for each issue; training and replays do, too.
 """
@@ -43,12 +43,12 @@ from bot.text.titles import says_nothing, subject
 
 _log = logging.getLogger(__name__)
 
-#: A search makes at most this many of the text model's vectors of candidates: each takes 20 ms, and somebody waits.
+#: If candidates lack the text model's vectors, a judgement makes at most this many: each takes 20 ms.
 MADE_AT_ONCE = 12
 #: An issue with this many closed duplicates is treated like those in the setting `known_issues`.
 LEAST_DUPLICATES = 3
 _MOST_ORIGINALS = 20
-# A title is no evidence if this many other issues share it. Of the most similar titles, this many are compared.
+# A title is no evidence if at least _COMMON_TITLE other issues share it. Only the _MOST_TITLES closest are compared.
 _COMMON_TITLE, _MOST_TITLES = 4, 12
 # The report names this many of the question's words, the rarest ones.
 _MOST_WORDS_NAMED = 12
@@ -57,8 +57,8 @@ _MOST_WORDS_NAMED = 12
 class Match(NamedTuple):
     """One candidate. `confidence` is the probability in [0, 1] that it reports the same thing as the question.
 
-    The ranking sorts by `score`, the log-odds against the other candidates of the list. `explain` gives the reasons
-    (C3). Call it while the session is open, because it reads the texts.
+    `score` is the ranking's (`weights.py`). Only scores of one list can be compared. `explain` gives the reasons (C3).
+    Call it while the session is open, because it reads the texts.
     """
 
     number: int
@@ -79,9 +79,9 @@ class AnalysedText(NamedTuple):
 class Matcher:
     """Opens sessions over an index. Cheap to build and stateless.
 
-    Without a `model`, the first judgement reads the shipped one. Training never judges: it also works while the
-    shipped weights are for other features. A session makes at most `most` of the text model's vectors that candidates
-    lack. With None, it makes all of them, so that its answers do not depend on earlier sessions.
+    Without a `model`, the first judgement reads the shipped one. Training never judges, so it needs no weights. If
+    candidates lack the text model's vectors, a judgement makes at most `most` of them. With None, it makes all, and
+    does not depend on earlier sessions.
     """
 
     def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:
@@ -101,7 +101,7 @@ class Matcher:
         stored: bool = False,
         total: int | None = None,
     ) -> Iterator[SearchSession]:
-        """Search for a target. Inside the `with` block, the session can judge any number of times.
+        """Search for issues like `target`. Inside the `with` block, the session can judge any number of times.
 
         `words` replace the target's text in the search, but the results are judged by both. The search finds only
         numbers below `below` and in `only`, and never the target. With `stored`, the target's vectors come from the
@@ -131,6 +131,7 @@ class Matcher:
         try:
             pair = self._index.embed(repo_id, analysis) if embedded else None
         except EmbeddingError as failure:
+            # The report has only the public message.
             if failure.public_message != str(failure):
                 _log.warning("repository %d is searched by words alone: %s", repo_id, failure)
             return AnalysedText((title, body), analysis, None, (_problem(failure),))
@@ -328,7 +329,7 @@ def _title_is_no_evidence(view: View, analysis: Analysis, target: Issue, below: 
     """Whether the target's title is no evidence: it says nothing (P3), or many other issues have the same title."""
     known, vague = view.look_up(analysis)["title"], says_nothing(target.title)
     if not vague and len(known.issues) and known.issues.min() < _COMMON_TITLE:
-        # One of the title's words is in fewer titles than that, so fewer titles can be the same.
+        # One of the title's words is in fewer than _COMMON_TITLE titles, so the title cannot be common.
         return False
     (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), binary(3))], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())

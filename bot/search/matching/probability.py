@@ -1,8 +1,9 @@
-"""Turns a ranking into probabilities, in three learned steps; `weights.py` has the models.
+"""Turns a ranking into probabilities, in three learned steps. In `weights.py`, the first two steps are one model.
 
-The ranking's scores order the candidates of one pool, a list, but scores of different lists cannot be compared. So the
-first step predicts the log-odds that somebody *marks* a pair as duplicates, from the score relative to its list, and
-from features that mean the same in every list (`CONFIDENCE_NAMES`):
+The question is the issue for which duplicates are sought, and its candidates are a list, the pool. The ranking's scores
+order one list; those of different lists cannot be compared. So the first step predicts the log-odds that somebody
+*marks* a pair as duplicates, from the score relative to its list, and from features that mean the same in every list
+(`CONFIDENCE_NAMES`):
 
 | feature | what it says |
 |---|---|
@@ -19,7 +20,7 @@ from features that mean the same in every list (`CONFIDENCE_NAMES`):
 | … | the candidate's own features, as in `features.py`, with times of at most a year |
 
 The second step calibrates the log-odds by the repository's size (`CALIBRATION`). Its `SMALLNESS` lowers them in a
-small repository, where a series, or a change and its follow-up, stands out as much as two reports of one thing.
+small repository, where a series of tasks, or a change and its follow-up, stands out like two reports of one thing.
 
 People who mark duplicates miss most of them. So the third step predicts the probability that a careful reader calls a
 pair the same report (P1). Readers judged a few thousand pairs, enough for few weights only (docs/research/accuracy.md).
@@ -36,7 +37,7 @@ a very small one (the function `smallness`, not `SMALLNESS`):
 
 The usual cosine is the median of the leaders' cosines (`LEADERS`). In some projects, the model finds any two texts
 alike: this median is .49 on golang-go, .35 on monero. The half was set by hand; with it, log loss falls by 4 % on four
-trackers that the models had not seen (docs/research/accuracy.md). This half, too, is multiplied by 1 - smallness.
+trackers that the models had not seen. This half, too, is multiplied by 1 - smallness.
 `stands out` is smallness times a difference: twice the cosine, minus each text's third best cosine with any other issue
 (cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
 """
@@ -58,7 +59,6 @@ SMALL_BELOW = 3_000
 """For the calibration, a repository of fewer issues counts as small; set by hand."""
 
 CALIBRATION = ("odds", "odds by size", "size")
-"""The features of the calibration."""
 
 SMALLNESS = "smallness"
 """One more feature of the calibration: `log_smallness`. Its weight is learned last, only from small repositories."""
@@ -163,14 +163,13 @@ LARGE, SMALLEST = 2_000, 60
 #: In a small repository, this many of the text model's closest issues are judged too, whatever words they share.
 CLOSEST = 5
 
-# The lowest probability.
 _LOWEST = 1e-4
-# If the text model gives a cosine, log-odds are cut at the first and last bound, in small repositories at the last two.
+# If the text model gives a cosine, log-odds are cut to between -8 and 4, in a small repository to between -3 and 4.
 _LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
 # Log-odds are cut at ± this bound without a text model; few of the readers' pairs lie beyond it.
 _ODDS_BOUND = 6.0
 # A text's third neighbour shows how close other issues come; the two nearer may report the same thing. If the third is
-# missing or has a lower cosine, the second number counts: unrelated texts of one project usually have that cosine.
+# missing or less alike, _UNRELATED_COSINE counts: unrelated texts of one project usually have that cosine.
 _NEIGHBOUR, _UNRELATED_COSINE = 3, 0.3
 # This part of the leaders' usual cosine is subtracted from a candidate's cosine.
 _USUAL_PART = 0.5
@@ -216,7 +215,7 @@ def smallness(total: int) -> float:
 def stands_out(own: Vector, vectors: Vector, rows: Integers, total: int) -> Floats:
     """How far the candidates at `rows` of `vectors` stand out, in a repository of `total` issues.
 
-    `vectors` is (issues, dimensions), of length one, and `own` is the question's vector.
+    `vectors` is (issues, dimensions), each of length one, and `own` is the question's vector.
     """
     with_own = vectors @ own
     near_own = np.array([_neighbour_cosine(with_own, row) for row in rows.tolist()])

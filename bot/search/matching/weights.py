@@ -1,10 +1,10 @@
 """The learned models, whose weights `doppel train` writes to `weights.json`, and the bounds of their probabilities.
 
-The first model, a softmax over a question's candidates, sorts them. The second, a logistic regression, computes how
-likely people are to mark each of the best few (the leaders) as a duplicate. It has other weights if the question's
-author is unknown: then issues of one day may be one person's series. The third computes how likely a careful reader is
-to call both issues the same, from the second's result and the text model's cosine (`probability.py`). The bounds are
-set by hand.
+The question is the issue for which duplicates are sought. The first model, a softmax, sorts its candidates. The second,
+a logistic regression, computes how likely people are to mark each of the best few (the leaders) as a duplicate. It has
+other weights if the question's author is unknown: then issues of one day may be one person's series. The third computes
+how likely a careful reader is to call both issues the same, from the second's result and the text model's cosine
+(`probability.py`). The bounds are set by hand.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ whose titles differ only in a platform or the like (`siblings`): the model expec
 Booleans = NDArray[np.bool_]
 
 BOUNDS_VERSION = 6
-"""Raise this number with each change of a bound or formula here or in `probability.py`: stored answers are outdated."""
+"""Raise this number with each change of a bound or formula here or in `probability.py`: it outdates stored answers."""
 
 # More copies of the question than this come from an empty form, unless most were sent within a week of the question:
 # people leave a form empty now and then, but many copies at once report one event.
 _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
 # At a similarity of the first number or more, title and text are the same word for word (P2). The second number is then
-# the lower bound. If both issues may be by one person, the text must be longer than a line. Of 35 word-for-word pairs,
-# single lines and empty forms included, readers call 26 the same.
+# the lower bound. If both issues may be by one person, the text must be longer than a line. With single lines and empty
+# forms, readers call only 26 of 35 such pairs the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
 # The feature `length` for a title and a sentence.
 _LINE_LENGTH = np.log1p(20.0)
