@@ -16,7 +16,7 @@ from bot.github.repository import RepoClient
 from bot.storage import Store
 
 KEPT = 300.0
-"""Seconds for which a file is cached. A push to the file clears the cache at once, unless the push gets lost."""
+"""Seconds for which a file is cached. A push to the file clears the cache at once, unless its delivery gets lost."""
 
 OWNERS_REPOSITORY = ".github"
 """Files in this repository apply to all repositories of its owner (GitHub docs, "Creating a default community health
@@ -60,7 +60,7 @@ class RepositorySettings:
         private = owners is not None and owners.private
         # Without the App on the owner's repository, use this repository's client, which can read public files.
         own_client, owners_client = client(repository.id), client(owners.id if owners else repository.id)
-        # Whoever sees a repository's problems may also read its own file, so that file never counts as private.
+        # A repository's own file never counts as private: whoever sees the problems may read the file.
         return _first_found(
             self._mode,
             (repository.ref, False, lambda: self._text(own_client, repository.id, _OWN, repository.ref)),

@@ -90,7 +90,7 @@ def _keys(document: Document) -> Iterator[str]:
         yield f"number {document.identity.lower()}"
         return
     if thing := thing_at(document.url):
-        # A "thread" is an issue, pull request or discussion. No two have the same number.
+        # A "thread" is an issue, pull request or discussion. No two of a repository have the same number.
         yield f"number {thing.repo}#{thing.what}" if thing.kind == "thread" else f"thing {thing}"
     elif document.url:
         yield f"url {normalize_url(document.url)}"

@@ -53,7 +53,7 @@ _COMMON_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`queries`, `fallback` if OR is refused, and neutralised `words`, rarest first or in a person's order."""
+    """`queries`, `fallback` queries for a server that refuses OR, and `words`, rarest first or in a person's order."""
 
     queries: tuple[str, ...]
     fallback: tuple[str, ...] = ()

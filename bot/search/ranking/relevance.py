@@ -43,7 +43,7 @@ class WordRarity:
     def __call__(self, word: str) -> float:
         """The rarity of a word: 1 for a word that no issue has, 0.1 for a word that all of 500 issues have.
 
-        This is an inverse document frequency divided by its largest value, so that repositories of any size compare.
+        This is an inverse document frequency divided by its largest value, to compare repositories of any size.
         """
         seen = min(self.count(word), self.total)
         return math.log(1 + (self.total + 1) / (seen + 0.5)) / math.log(1 + (self.total + 1) / 0.5)
@@ -65,7 +65,7 @@ class CountedWords:
         return {word: self._counts[word] for word in words if word in self._counts}
 
     def add(self, issues: Mapping[int, Collection[str]]) -> None:
-        """Count the words of issues, given by number, unless they were counted before."""
+        """Count the words of issues, given by number. Each issue counts only once."""
         for number, words in issues.items():
             if number not in self._issues:
                 self._issues.add(number)

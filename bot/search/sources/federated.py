@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 FULL_TEXT, VECTORS = INDEX
 
-# These sources ask for the issue itself or its title, so they need no plan.
+# These sources use no words or queries of the plan.
 _UNPLANNED = (GitHubSimilar.name, GitHubHybrid.name)
 
 #: Sources that send lexical searches of their own, in addition to the plan's.
@@ -188,7 +188,7 @@ class FederatedSearch:
         planned = [source for source in asked if source.name not in _UNPLANNED]
         plan = self._plan(target, state, words, budget) if planned else Plan(())
         question = SearchRequest(target, plan, natural_query(target.repo, words or target.title, state), state)
-        # Without an index, ask for GitHub's own ranking (F8a) first, because it needs no search request.
+        # Without an index, first ask for GitHub's own ranking (F8a): no limit of searches delays it.
         first = [source for source in asked if source.name == GitHubSimilar.name and not self.indexed]
         rest = [source for source in asked if source not in first]
         answers = tuple(
