@@ -80,7 +80,7 @@ def _app(world: World, token: str) -> App:
 
 
 def _has_signed(public_key: str, token: str) -> bool:
-    """Whether the key has signed the token. `_check_times` checks the claims."""
+    """Whether the token's signature fits the key. `_check_times` checks the claims."""
     try:
         jwt.PyJWS().decode(token, public_key, algorithms=["RS256"])
     except jwt.PyJWTError:
