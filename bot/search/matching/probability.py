@@ -84,7 +84,7 @@ LEADERS = 20
 """This many of the best candidates get a probability of their own, as do others that the text model reads."""
 
 BACKGROUND = slice(5, 25)
-"""The ranks (from 0) whose scores show how unrelated issues score in a list. Short lists lack some of these ranks."""
+"""The ranks (from 0) whose scores show how unrelated issues score in a list."""
 
 LEAST_BACKGROUND = 3
 """If the background has fewer candidates, all candidates but the first form the background."""
