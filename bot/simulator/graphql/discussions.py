@@ -36,6 +36,7 @@ def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
 
     first, _ = check("search", args)
     try:
+        # `require_kind=True` would demand `is:issue` or `is:pull-request`.
         results = _index(ctx).search(query, per_page=first or 1, visible=visible, require_kind=False)
         keys, total = results.ids, results.total_count
     except QueryError:

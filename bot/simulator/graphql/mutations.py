@@ -1,4 +1,4 @@
-"""Mutations. They send the same events as REST; only they can hide comments. An App must have `issues: write`."""
+"""Mutations. They send the same events as REST. Only a mutation can hide a comment. An App needs `issues: write`."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def project_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
     ctx = info.context
     page = connection("projectItems", ctx.sim.items[source.id], args)
     if not sees_projects(ctx):
-        # GitHub hides the items, not their number: each becomes an error.
+        # GitHub hides the items, but not how many there are: each becomes an error.
         page["nodes"] = [inaccessible() for _ in page["nodes"]]
     return page
 

@@ -36,7 +36,7 @@ class Resolvers(dict[tuple[str, str], Resolver]):
 
 
 def default(source: Any, info: Info, **args: Any) -> Any:
-    """Resolve a field without a resolver: by its name as a mapping's key, or in snake case as a record's attribute."""
+    """Resolve a field without a resolver. Its name is a mapping's key or, in snake case, a record's attribute."""
     if isinstance(source, Mapping):
         return source.get(info.field_name)
     value = getattr(source, re.sub(r"([A-Z])", r"_\1", info.field_name).lower())

@@ -36,7 +36,7 @@ class Context:
     headers: Headers
     body: Any
     url: str
-    # The fault that strikes the request, if any. Only the handler of searches reads it, for `hybrid_unavailable`.
+    # The fault that strikes the request, if any. Only searches read it, for `hybrid_unavailable`.
     fault: Fault | None = None
 
     @property
@@ -117,7 +117,7 @@ class Context:
     def issue(self) -> Issue:
         """The issue of the path: 404 if it never existed, 410 if deleted or issues are off, a redirect if transferred.
 
-        Reads of its comments and the like do not redirect: they are not found under the former address
+        Under the former address, a read of its comments and the like gets 404, not a redirect
         (https://github.com/Systemorph/MeshWeaver/issues/4629).
         """
         repo = self.repository()

@@ -101,7 +101,7 @@ def _within_limits(call: _Call, caller: Caller, headers: dict[str, str]) -> Repl
         limits.enter(caller.key, resource, _points(request, resource))
     except ApiError as error:
         if resource == "graphql" and "Retry-After" not in error.headers:
-            # GraphQL reports the primary limit (only a secondary one has `Retry-After`) in the body.
+            # Without `Retry-After`, it is the primary limit, which GraphQL reports in the body.
             return Reply({"errors": [{"type": "RATE_LIMITED", "message": error.message}]})
         raise
     finally:
