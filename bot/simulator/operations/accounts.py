@@ -14,7 +14,7 @@ _NODE_PREFIX = {"User": "U", "Organization": "O", "Bot": "BOT"}
 
 @locked
 def who(world: World, actor: str | Account, type: AccountType = "User") -> Account:
-    """`actor`, or the account of that login. An unknown login gets a new account: tests need not create everybody."""
+    """`actor`, or the account with this login. An unknown login gets a new account: tests need not create everybody."""
     if isinstance(actor, Account):
         return actor
     account = world.accounts.get(actor.lower())

@@ -58,7 +58,7 @@ def generate_key(world: World, app: App) -> str:
 
 @locked
 def delete_oldest_key(world: World, app: App) -> None:
-    """Delete the oldest key, but as on GitHub never the last one."""
+    """Delete the oldest key, but never the only one, as on GitHub."""
     if len(app.public_keys) > 1:
         del app.public_keys[0]
 

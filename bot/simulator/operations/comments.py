@@ -46,7 +46,7 @@ def comment(
 
 @locked
 def edit_comment(world: World, comment: int | Comment, body: str, actor: str | Account | None = None) -> Comment:
-    """Change a comment's text. Does nothing if the text is the same. An edit never marks a duplicate."""
+    """Change a comment's text; do nothing if it is the same. "Duplicate of #1" in the new text has no effect."""
     edited = _comment(world, comment)
     check_text("IssueComment", "body", body, BODY_MAX)
     if body == edited.body:

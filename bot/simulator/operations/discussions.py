@@ -34,5 +34,4 @@ def start_discussion(
 
 @locked
 def close_discussion(world: World, discussion: Discussion, reason: DiscussionReason = "resolved") -> None:
-    """Close a discussion."""
     discussion.closed_at, discussion.state_reason = world.now(), reason

@@ -208,7 +208,7 @@ def unlock_issue(world: World, repository: str | Repository, number: int, actor:
 
 
 def _unmark(world: World, issue: Issue, sender: Account) -> None:
-    """The issue is no longer a duplicate."""
+    """Remove the mark as a duplicate, if any, and record this."""
     if issue.duplicate_of is not None:
         record(world, issue, "unmarked_as_duplicate", sender, canonical=issue.duplicate_of)
         issue.duplicate_of = None
