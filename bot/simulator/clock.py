@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 
-# Times before and after the clock's, such as a token's end, must still fit into the calendar.
+# A year before and after the present must fit into the calendar, for times such as a token's end.
 _MARGIN = timedelta(days=366)
 
 
@@ -32,7 +32,7 @@ class Clock:
     def advance(self, seconds: float) -> None:
         """Move the clock forward by `seconds` (back, if negative).
 
-        A time in or beyond the calendar's first or last year raises ValueError or OverflowError, without effect.
+        Raises OverflowError in or beyond the calendar's first or last year, ValueError for NaN, both without effect.
         """
         with self._lock:
             offset = self._offset + timedelta(seconds=seconds)

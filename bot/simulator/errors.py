@@ -12,7 +12,7 @@ DOCS = "https://docs.github.com/rest"
 
 
 class ApiError(Exception):
-    """An unsuccessful answer: status, body and extra headers."""
+    """An unsuccessful answer. `extra` has further fields of its body."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """A language model's endpoint beside the simulated GitHub: OpenAI's chat completions and Anthropic's messages.
 
-The caller's function, the script, writes the answers: it gets a request and returns a text, or a `Reply` with a status.
+A test's function, the script, writes the answers: it gets a request and returns a text, or a `Reply` with a status.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Reply:
 
 
 class LanguageModel:
-    """`heard` lists all requests so far."""
+    """The WSGI application. `heard` lists all requests so far."""
 
     def __init__(self, script: Callable[[Heard], Reply | str]) -> None:
         self.script = script
@@ -46,7 +46,6 @@ class LanguageModel:
         self.url = ""
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> list[bytes]:
-        """The WSGI application."""
         request = json.loads(environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0)))
         headers = {name[5:].replace("_", "-").lower(): value for name, value in environ.items() if name[:5] == "HTTP_"}
         anthropic = str(environ["PATH_INFO"]).endswith("/messages")
@@ -63,8 +62,9 @@ class LanguageModel:
                 _message(reply, request["model"], used) if anthropic else _completion(reply, request["model"], used)
             )
             body = json.dumps(message).encode()
-        # Without a length, the client would wait for the end of the connection; WSGI demands words after the status.
+        # Without a length, the client would wait for the end of the connection.
         about_body = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *reply.headers.items()]
+        # WSGI demands words after the status.
         start(f"{reply.status} .", about_body)
         return [body]
 

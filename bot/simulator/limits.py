@@ -1,4 +1,4 @@
-"""Rate limits. `DOCS` is GitHub's page about them.
+"""Rate limits.
 
 All limits are per caller. Primary: 5,000 requests an hour, 30 lexical and 10 semantic or hybrid searches a minute.
 Secondary: 100 requests at once, 900 points a minute in REST and 2,000 in GraphQL (reading 1, writing 5), 80
@@ -147,7 +147,6 @@ class Limits:
 
 
 TOO_QUICK = "was submitted too quickly"
-"""GitHub's message to a client that comments too quickly."""
 
 
 def secondary_limit(retry_after: int | None, *, status: int = 403, creation: bool = False) -> ApiError:

@@ -57,7 +57,7 @@ def problem(data: Any) -> str:
     """The errors that the form for new Apps finds in a manifest; empty if there are none."""
     fields = data if isinstance(data, Mapping) else {}
     wrong = [f"{name} missing" for name in ("url", "redirect_url") if not fields.get(name)]
-    # A missing or empty field passes, as an empty value of its type.
+    # A missing or empty field counts as an empty value of the right type.
     wrong += [f"{name} invalid" for name, kind in _SHAPES.items() if not isinstance(fields.get(name) or kind(), kind)]
     levels = () if wrong else (fields.get("default_permissions") or {}).values()
     wrong += ["default_permissions invalid"] if any(level not in ("read", "write", "admin") for level in levels) else []
