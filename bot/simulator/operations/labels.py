@@ -14,7 +14,7 @@ from bot.simulator.state.issues import Issue
 from bot.simulator.state.repositories import LABEL_MAX, Label, Repository
 from bot.simulator.state.world import World, locked
 
-# A colour as the API writes it: six hexadecimal digits without `#`.
+# A colour: six hexadecimal digits without `#`.
 _COLOR = re.compile(r"[0-9a-fA-F]{6}")
 DESCRIPTION_MAX = 100
 
@@ -74,7 +74,7 @@ def edit_label(
 
 @locked
 def delete_label(world: World, repository: str | Repository, name: str, actor: str | Account | None = None) -> None:
-    """Delete a label. As on GitHub, issues lose the label without further events."""
+    """Delete a label. As on GitHub, this sends no events of the issues that lose it."""
     repo = world.repo(repository)
     label = repo.labels.pop(name.lower())
     world.nodes.pop(label.node_id, None)

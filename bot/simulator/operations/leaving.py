@@ -57,7 +57,7 @@ def transfer_issue(
 
 
 def forget(world: World, issue: Issue) -> None:
-    """Drop an issue and its comments from the look-ups by id, and the issue from the search index."""
+    """Drop an issue and its comments from the look-ups by id. `flush_index` will drop the issue from searches."""
     world.issues_by_id.pop(issue.id, None)
     world.nodes.pop(issue.node_id, None)
     world.unindexed.add(issue.id)

@@ -11,7 +11,7 @@ from bot.simulator.state.ids import node_id
 from bot.simulator.state.repositories import SIMILARITIES, Repository, Role, Similarity
 from bot.simulator.state.world import World, locked
 
-# The labels that GitHub gives every new repository, with its colours.
+# The labels that GitHub gives every new repository, and their colours.
 _DEFAULT_LABELS = {
     "bug": "d73a4a",
     "documentation": "0075ca",
@@ -67,10 +67,7 @@ def set_permission(world: World, repository: str | Repository, login: str | Acco
 
 @locked
 def set_similarity(world: World, repository: str | Repository, answers: Similarity) -> None:
-    """Choose the answer to requests for similar issues: issues with scores, issues alone, or an error's status.
-
-    A fault (`Faults.add`) can make the answer slow.
-    """
+    """Choose the answer to requests for similar issues: issues with scores, issues alone, or an error's status."""
     if answers not in SIMILARITIES:
         raise ValueError(f"{answers!r} is not one of {', '.join(map(str, SIMILARITIES))}")
     world.repo(repository).similarity = answers

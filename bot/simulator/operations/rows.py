@@ -25,8 +25,8 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 _GZIPPED = b"\x1f\x8b"
 
+# Surrogates that JSON's escapes (`\ud…`) leave unpaired. No UTF-8 text can contain them.
 _HALVES = re.compile("[\ud800-\udfff]")
-"""Unpaired surrogates, which an escape in JSON (`\\ud…`) can express but no UTF-8 text could contain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def read_rows(path: Path) -> list[IssueRow]:
 
 
 def rows_of(objects: Iterable[tuple[Any, str]]) -> list[IssueRow]:
-    """Like `read_rows`, from JSON objects with their locations. Raises ValueError naming the location of a wrong one.
+    """Like `read_rows`, from JSON objects with their locations (`line 3`). A ValueError names the location.
 
     Issues whose `created_at` is null come first, with the time of the earliest issue that has one (else 1970).
     """
@@ -97,6 +97,7 @@ def _lines(path: Path) -> Iterator[tuple[Any, str]]:
 
 
 def _json(line: str, number: int) -> Any:
+    """The line's value, with a replacement character for each unpaired surrogate."""
     # `gh issue list --json`, for example, prints one list.
     if line.lstrip().startswith("["):
         raise ValueError(f"line {number} begins a list, not JSON Lines; jq -c '.[]' makes lines of it")
