@@ -21,7 +21,7 @@ _NUMBER = re.compile(r"(?<![\w/&#.-])(?:([A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,10
 _LINKED = re.compile(r"\[[^\[\]]*\]\(([^()\s]*)\)")
 _DUPLICATE = re.compile(r"\s*duplicate of\s+(\S{1,300})", re.IGNORECASE)
 
-# A repository's full name (None: the repository of the text), and an issue's number.
+# A repository's full name (None for the text's own repository), and an issue's number.
 Target = tuple[str | None, int]
 
 
@@ -66,12 +66,12 @@ def _without_code(text: str) -> str:
 
 
 def _without_spans(text: str) -> str:
-    """The text with code spans blanked: a run of backticks up to the next run of the same length.
+    """The text with code spans blanked. A span goes from a run of backticks to the next run of the same length.
 
     A backslash keeps a backtick from opening a span, and means nothing inside of one.
     """
     runs = list(_TICKS.finditer(text))
-    # Length → the positions in `runs` of all runs of that length, last to first.
+    # Length → the indexes in `runs` of runs of that length, last to first.
     closers: dict[int, list[int]] = {}
     for index in range(len(runs) - 1, -1, -1):
         closers.setdefault(len(runs[index][2]), []).append(index)

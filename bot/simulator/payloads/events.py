@@ -24,7 +24,7 @@ _NO_COMMIT = "0" * 40
 
 
 def payload(world: World, event: Event, receiver: Installation) -> Json:
-    """The body of one delivery, as JSON values."""
+    """The body of the delivery to the installation `receiver`."""
     body: Json = {"action": event.action} if event.action else {}
     target = event.repository
     if event.name in ALWAYS:
@@ -54,7 +54,7 @@ def ping(world: World, hook_id: int, app_id: int, url: str, content_type: str, e
 
 
 def _json(world: World, value: Any, target: Repository | None) -> Any:
-    """The value with records turned into JSON, even inside `changes`."""
+    """The value as JSON: records become objects, also inside a dict such as `changes`."""
     match value:
         case Issue():
             return issue(world, value)
@@ -88,6 +88,7 @@ def _push(world: World, target: Repository, sender: Account, parts: Mapping[str,
     files = parts["files"]
     commit: Json = {
         "id": target.head,
+        # There are no Git trees; any hash will do.
         "tree_id": target.head[::-1],
         "distinct": True,
         "message": parts["message"] or f"Change {', '.join(path for paths in files.values() for path in paths)}",

@@ -135,12 +135,12 @@ def reaction(world: World, record: Reaction) -> Json:
     }
 
 
-def suggestion(record: Suggestion, target: Issue) -> Json:
-    """A suggestion to add a label, or to close the issue as a duplicate."""
+def suggestion(record: Suggestion, subject: Issue) -> Json:
+    """A suggestion to add a label to `subject`, or to close it as a duplicate."""
     label, original = record.label, record.original
     return {
         "id": record.id,
-        "issue_id": target.id,
+        "issue_id": subject.id,
         "action": "add_label" if label else "close_issue",
         "state": record.state,
         "target_id": label.id if label else original.id if original else None,
