@@ -11,7 +11,7 @@ from bot.simulator.payloads.repositories import permissions
 
 ROUTES = Routes()
 
-# GitHub's `permission` shows these roles as others, so clients should read the booleans or `role_name`.
+# GitHub's field `permission` gives these roles another role's name. `role_name` is exact.
 _WORD = {"triage": "read", "maintain": "write"}
 
 

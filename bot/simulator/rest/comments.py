@@ -77,7 +77,7 @@ def create_comment(ctx: Context) -> Reply:
     request="ReposOwnerRepoIssuesCommentsCommentIdPatchBody",
 )
 def update_comment(ctx: Context) -> Json:
-    """Change a comment. People without write access to the repository may change only their own comments."""
+    """Change a comment. People without write access may change only their own."""
     target = ctx.comment()
     _require_rights(ctx, target)
     return comment(ctx.sim, ctx.sim.edit_comment(target, _text(ctx), ctx.actor))

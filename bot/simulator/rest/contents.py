@@ -19,6 +19,7 @@ from bot.simulator.state.repositories import Repository, blob_sha
 
 ROUTES = Routes()
 
+# Either permission is enough.
 _READ = (("contents", "read"), ("single_file", "read"))
 _ONE = "/repos/<owner>/<repo>/contents/<anything:path>"
 
@@ -94,7 +95,7 @@ def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
     # The simulator stores no Git trees; any hash will do.
     login, tree = ctx.actor.login, repo.head[::-1]
     author = {"name": login, "email": f"{login}@users.noreply.github.com", "date": iso(repo.pushed_at)}
-    # Before the first commit, the head was a hash of zeros only.
+    # Before the first commit, the head was only zeros.
     is_first = not before.strip("0")
     parent = {"sha": before, "url": f"{api}/commits/{before}", "html_url": f"{page}/{before}"}
     return {
@@ -128,7 +129,7 @@ def _may_read(ctx: Context, caller: InstallationCaller, repo: Repository, path: 
 def _entry(ctx: Context, repo: Repository, path: str) -> Json:
     content = repo.files.get(path)
     kind, git_kind = ("dir", "tree") if content is None else ("file", "blob")
-    # The simulator stores no Git trees; any fixed hash will do.
+    # A directory gets a hash of its path, since the simulator stores no Git trees.
     sha = blob_sha(path.encode() if content is None else content)
     url = f"{repository_url(ctx.sim, repo)}/contents/{quote(path)}?ref={repo.default_branch}"
     git = f"{repository_url(ctx.sim, repo)}/git/{git_kind}s/{sha}"

@@ -1,4 +1,4 @@
-"""Controls of the simulator for people and scripts, under `/_sim/`: not part of GitHub.
+"""Controls for people and scripts, under `/_sim/`: not part of GitHub.
 
 Limits and faults do not apply to these calls, so a script can always remove a fault. A call needs the header
 `X-Simulator-Key` with the App's webhook secret. This also keeps web pages out: a page can send such a header only to

@@ -43,7 +43,7 @@ def create_token(ctx: Context) -> Reply:
     if installation.suspended_at is not None:
         raise forbidden("This installation has been suspended")
     chosen = _chosen(ctx, installation)
-    # Clients may send an empty object to narrow nothing.
+    # Clients may send empty `permissions`, which narrow nothing.
     token = ctx.sim.make_installation_token(installation, ctx.data.get("permissions") or None, chosen)
     return Reply(apps.installation_token(ctx.sim, token), 201)
 

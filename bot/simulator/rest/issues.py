@@ -29,7 +29,6 @@ _SORTS: dict[str, Callable[[Issue], keyset.Key]] = {
     "updated": lambda entry: (entry.updated_at.timestamp(), entry.number),
     "comments": lambda entry: (len(entry.comments), entry.number),
 }
-# The simulator refuses to set these fields.
 _UNSUPPORTED = ("assignee", "assignees", "milestone", "type", "issue_field_values")
 _REASONS = ("completed", "not_planned", "duplicate", "reopened")
 # Any other reason, or none, closes as completed.
@@ -91,10 +90,10 @@ def create_issue(ctx: Context) -> Reply:
     model="Issue",
 )
 def update_issue(ctx: Context) -> Json:
-    """Change all that the body names, or nothing; only a suggested closing is stored even if the rest is refused.
+    """Change all that the body names, or nothing. But a suggested closing is stored even if the rest is refused.
 
-    `labels` replace the old labels. A person without triage access can change only their own issue, and the `labels`
-    in their request are silently ignored.
+    `labels` replace the old ones. A person without triage access can change only their own issue, and the `labels` in
+    their request are silently ignored.
     """
     target, data = ctx.issue(), ctx.data
     state = data.get("state")

@@ -1,8 +1,8 @@
 """Lists with cursors: a page starts after the last entry of the page before. Numbered pages end at 10,000 entries.
 
-GitHub's manual does not describe this. But GitHub refuses page 100 of 100 entries each: "Pagination with the page
-parameter is not supported for large datasets, please use cursor based pagination (after/before)". And its `Link` header
-has addresses with the parameter `after`.
+GitHub's manual does not describe this. But with 100 entries per page, GitHub refuses page 100: "Pagination with the
+page parameter is not supported for large datasets, please use cursor based pagination (after/before)". And its `Link`
+header has addresses with the parameter `after`.
 """
 
 from __future__ import annotations

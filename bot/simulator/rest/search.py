@@ -30,7 +30,7 @@ def find(
 
     def visible(full_name: str) -> bool:
         repo = ctx.sim.named(full_name)
-        # Searches do not follow renames: a former name finds nothing.
+        # Searches do not follow renames.
         if repo is None or repo.full_name.lower() != full_name or not can_see(ctx.sim, ctx.caller, repo):
             return False
         return may_read(ctx.sim, ctx.caller, repo, "issues", "pull_requests")
@@ -48,7 +48,7 @@ def find(
             user_exists=lambda login: login in ctx.sim.accounts,
             viewer=ctx.caller.account.login if ctx.caller.account else "",
             require_kind=require_kind and not _may_mix_kinds(ctx),
-            # The engine then falls back to a search by words, as GitHub does.
+            # In an outage, the engine falls back to a search by words, as GitHub does.
             outage="service_unavailable" if embeddings_fail else None,
         )
     except QueryError as error:

@@ -23,7 +23,7 @@ VERSION = "2026-03-10"
 
 @ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, role="triage", model="[IssueSuggestion]")
 def list_suggestions(ctx: Context) -> Reply:
-    """The suggestions on an issue; 404 for a pull request, and if the repository does not have the feature."""
+    """The suggestions on an issue; 404 for a pull request, and if the repository lacks the feature."""
     target = _issue(ctx)
     state = ctx.word("state", "pending", _STATES)
     chosen = [entry for entry in target.suggestions if state in ("all", entry.state)]
@@ -51,7 +51,7 @@ def dismiss(ctx: Context) -> Json:
 def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], list[Json]]:
     """Store the suggestions among a request's labels. Return the other labels' names, and the suggestions to show.
 
-    If the repository lacks the feature, or the client uses an older API version, suggested labels are set like others.
+    If the repository lacks the feature, or the client uses an older API version, `suggest` is ignored.
     """
     enabled = target.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == VERSION
     names: list[str] = []
