@@ -16,13 +16,13 @@ class HandledCommands(TableGateway):
     """The `heeded` table. `said_at` is the comment's `updated_at`, `text_hash` a hash of that time and the commands."""
 
     def begin(self, repo_id: int, number: int, comment_id: int, *, said_at: str, text_hash: str, delivery: str) -> bool:
-        """Record the commands in a comment, and return whether this delivery must carry them out.
+        """Record a comment's commands, and return whether this delivery must carry them out.
 
         It must carry out new commands, and those that it has begun but not ended. If the comment was edited, only its
         newest text counts. GitHub's times are whole seconds, so all texts of the latest second count as newest.
         """
-        where, newest = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
-        last = sa.select(sa.func.max(newest.c.said_at)).where(_of_comment(newest, repo_id, number, comment_id))
+        where, texts = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
+        last = sa.select(sa.func.max(texts.c.said_at)).where(_of_comment(texts, repo_id, number, comment_id))
         key = {"repo_id": repo_id, "number": number, "comment_id": comment_id, "text_hash": text_hash}
         insert = self._insert(heeded).values(**key, said_at=said_at, delivery=delivery, done=False)
         begun = sa.select(heeded.c.done).where(where, heeded.c.text_hash == text_hash, heeded.c.delivery == delivery)

@@ -91,7 +91,7 @@ class Comments(TableGateway):
         row = self._first(_ROW, repo_id=repo_id, number=number, command_id=command_id)
         if row is None:
             return None
-        # The columns store None as an empty text.
+        # These columns store None as an empty text.
         hashes = (row.text_hash or None, row.body_hash or None)
         shown = tuple(json.loads(row.shown))
         return StoredComment(CommentState(row.state), row.comment_id, *hashes, shown, row.updated_at)
@@ -224,8 +224,8 @@ class Comments(TableGateway):
     ) -> bool:
         """Record that a maintainer deleted a comment. Returns False, without effect, if no row is the comment's.
 
-        The hidden first line of the bot's comments tells their `command_id`. With `command_id`, a row without a
-        comment's id counts as the comment's, and a missing row is added: GitHub's answer or the store may be lost.
+        `command_id` stands in the comment's hidden first line. If it is passed, its row counts even if no comment's
+        id is stored (GitHub's answer may be lost), and a missing row is added (the store may be lost).
         """
         of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}
