@@ -1,8 +1,8 @@
 """From text to terms: words are normalised, lower-cased and stemmed; there are no stop words.
 
 One analyser serves titles, bodies, comments and queries. Much as in Elasticsearch's standard tokenizer, punctuation
-separates words, an underscore does not, and each Han or kana character is a token (no spaces separate words there). A
-run of such characters in a query therefore becomes a phrase.
+separates words, an underscore does not, and each Han or kana character is a token, as Chinese and Japanese have no
+spaces. A run of such characters in a query becomes a phrase.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import snowballstemmer
 _MARKS = r"\u0300-\u036f\u0591-\u05bd\u064b-\u065f\u0900-\u0963\u0981-\u0dff\u0e31-\u0e3a\u0e47-\u0e4e\u0eb1-\u0ecd"
 _IDEOGRAPHS = r"\u3041-\u309f\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
 _TOKEN = re.compile(rf"[{_IDEOGRAPHS}]|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")
-# Turns every ASCII character outside of words into a space. `_TOKEN` splits the other characters.
+# Turns every ASCII character outside of words into a space. `_TOKEN` splits all other text.
 _SPACED = bytes(code if code > 127 or chr(code).isalnum() or chr(code) == "_" else 32 for code in range(256))
 # Like `_TOKEN`, but neighbouring ideographs stay together.
 _UNITS = re.compile(rf"[{_IDEOGRAPHS}]+|(?:(?![{_IDEOGRAPHS}])[\w{_MARKS}])+")

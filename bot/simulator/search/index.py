@@ -123,12 +123,12 @@ class SearchIndex:
             scores = search.lexical(ranked=sorting is None)
         end = min(first + per_page, REACHABLE)
         if sorting is None:
-            ranked = heapq.nsmallest(end, scores, key=lambda doc_id: (-scores[doc_id], -doc_id))
+            top = heapq.nsmallest(end, scores, key=lambda doc_id: (-scores[doc_id], -doc_id))
         else:
             value_of, descending = sorting
             pick = heapq.nlargest if descending else heapq.nsmallest
-            ranked = pick(end, scores, key=lambda doc_id: (value_of(self._documents[doc_id]), doc_id))
-        ids = ranked[first:end]
+            top = pick(end, scores, key=lambda doc_id: (value_of(self._documents[doc_id]), doc_id))
+        ids = top[first:end]
         return Result(len(scores), ids, [scores[doc_id] for doc_id in ids], ran, reasons)
 
     def _facts(self, full_name: str) -> RepositoryFacts:

@@ -202,7 +202,7 @@ NAMES = frozenset(_TABLE) | _NOT_SIMULATED | {"in", "sort"}
 
 
 def predicate(qualifier: Qualifier, around: Surroundings) -> Predicate:
-    """The qualifier's test. Raises QueryError for a wrong date or unsimulated name, or if none of the people exists."""
+    """The qualifier's test. Raises QueryError for a wrong date or unsimulated name, or if none of its people exists."""
     build = _TABLE.get(qualifier.name)
     if build is None:
         raise invalid(f"The qualifier {qualifier.name}: is not simulated here.")

@@ -30,11 +30,11 @@ def bm25(
     """Each document's score for the terms; `fields` come with their weights."""
     scores = dict.fromkeys(documents, 0.0)
     for term in terms:
-        for field, boost in fields:
+        for field, field_weight in fields:
             postings = field.postings.get(term)
             if not postings:
                 continue
-            weight = boost * (_K1 + 1) * idf(len(postings), len(field))
+            weight = field_weight * (_K1 + 1) * idf(len(postings), len(field))
             base, slope = _K1 * (1 - _B), _K1 * _B * len(field) / field.total_length
             # Loop over the shorter one: a rare term has few postings, a narrow query few documents.
             few, many = (scores, postings) if len(scores) < len(postings) else (postings, scores)

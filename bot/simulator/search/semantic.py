@@ -18,7 +18,7 @@ from bot.simulator.search.syntax import Query
 MOST_RESULTS: Final = 100
 # Only the titles of this many documents, the best by BM25, are compared.
 _POOL: Final = 400
-# The title's part of the score, and what a document with every word gets on top.
+# The title's share of the score, and the bonus for a match of the whole query.
 _TITLE_SHARE: Final = 0.3
 _LEXICAL_BONUS: Final = 0.25
 # A word in more than this share of the documents says nothing about a text's subject.

@@ -48,11 +48,10 @@ Node = Text | Qualifier | And | Or | Not
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. `scopes` (repo, user, org) are groups of alternatives. Every group applies to the whole query,
-    like `fields` and `sort`.
+    """A parsed query. `scopes` (repo, user, org) are groups of alternatives. Every group applies to the whole query.
 
-    `fields` is empty if the query names none. `texts` are its words and phrases, `kinds` what `is:` and `type:`
-    demand (`issue`, `pr`), both without what is under NOT. `is_nested`: the query has an OR or parentheses.
+    `fields` are those that `in:` names, if any. `texts` are the query's words and phrases, `kinds` what `is:` and
+    `type:` demand (`issue`, `pr`), both without what is under NOT. `is_nested`: the query has an OR or parentheses.
     """
 
     root: Node
