@@ -170,7 +170,7 @@ def start_simulator(*, enterprise: bool = False, **options: Any) -> Iterator[Ser
         with start_simulator() as server:
             repo = server.sim.add_repository("acme/app")
             server.sim.install("acme")
-            client = Settings(github_api_url=server.url, app_id=server.app_id, private_key=server.private_key_pem, …)
+            settings = Settings(github_api_url=server.url, app_id=server.app_id, private_key=server.private_key_pem, …)
             issue = server.sim.open_issue("acme/app", "alice", "It crashes", "…")
 
     Webhooks: pass `webhook_url="http://…/webhook"`, or set `server.sim.app.hook.url` later; `webhook_secret` likewise.

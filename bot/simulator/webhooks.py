@@ -45,8 +45,8 @@ class Webhooks:
     def announce(self, event: Event) -> None:
         """Queue the event for each concerned installation that is active and subscribes to it.
 
-        The events in `ALWAYS` go to all concerned installations. Pull requests have no events of their own: the
-        simulator knows them only as the issues API shows them.
+        The events in `ALWAYS` go to all concerned installations. Instead of `issues` events, GitHub sends
+        `pull_request` events for a pull request; the simulator sends neither.
         """
         if event.name == "issues" and event.parts["issue"].is_pull_request:
             return

@@ -19,7 +19,7 @@ ROUTES = Routes()
 def list_installations(ctx: Context) -> Reply:
     """The App's installations that cover a repository visible to the person."""
     person, app = _visitor(ctx)
-    mine = [one for one in ctx.sim.installations.values() if one.app is app and _reached(ctx, one, person)]
+    mine = [one for one in ctx.sim.installations.values() if one.app is app and _visible(ctx, one, person)]
     page = ctx.page(mine, lambda one: apps.installation(ctx.sim, one))
     return Reply({"total_count": len(mine), "installations": page.body}, headers=page.headers)
 
@@ -31,10 +31,10 @@ def list_installations(ctx: Context) -> Reply:
     model="UserInstallationsInstallationIdRepositoriesGetResponse200",
 )
 def list_repositories(ctx: Context) -> Reply:
-    """The repositories of an installation that the person can see, with the person's permissions."""
+    """The installation's repositories that the person can see, with the person's permissions."""
     person, app = _visitor(ctx)
     record = ctx.sim.installations.get(ctx.params["installation_id"])
-    mine = _reached(ctx, record, person) if record is not None and record.app is app else []
+    mine = _visible(ctx, record, person) if record is not None and record.app is app else []
     if not mine:
         raise not_found()
     page = ctx.page(mine, lambda repo: repository(ctx.sim, repo, ctx.sim.role(repo, person)))
@@ -51,5 +51,5 @@ def _visitor(ctx: Context) -> tuple[Account, App]:
     return caller.user, caller.app
 
 
-def _reached(ctx: Context, installation: Installation, person: Account) -> list[Repository]:
+def _visible(ctx: Context, installation: Installation, person: Account) -> list[Repository]:
     return [repo for repo in ctx.sim.repositories_of(installation) if ctx.sim.role(repo, person) != "none"]

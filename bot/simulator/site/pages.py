@@ -66,7 +66,7 @@ def new_app(organization: str = "") -> Page:
 
 
 def install(slug: str) -> Page:
-    """Choose an account or a repository to install an App on."""
+    """Let a person install an App on an account or a repository."""
     sim = _sim()
     with sim.lock:
         app = next((app for app in sim.apps.values() if app.slug == slug), None)

@@ -33,7 +33,7 @@ class Reaction:
 
 @dataclass(slots=True, eq=False)
 class Comment:
-    """A comment on an issue. `minimized` is the reason for which it was hidden, if it was."""
+    """A comment on an issue. `minimized` says why it was hidden; None if it was not."""
 
     id: int
     node_id: str
