@@ -19,7 +19,7 @@ KEPT_DAYS = 400
 """Days after which a decision is erased: a year of feedback, plus a month, since decisions precede their feedback."""
 
 KEPT_MOST = 10_000
-"""How many of a repository's decisions are kept; at about 1.5 kB of evidence each, they take 21 MB in SQLite."""
+"""How many of a repository's decisions are kept; they take about 21 MB in SQLite."""
 
 KEPT_OF_ISSUE = 100
 """How many of an issue's decisions are kept: edits of one issue must not push out other issues' decisions."""
@@ -111,10 +111,10 @@ DAY, HOUR = 86_400.0, 3_600.0
 
 
 class LabelledIssues(TableGateway):
-    """The `labelled` table: how many changes of an issue's label `duplicate` came before the bot added the label."""
+    """The `labelled` table: how often an issue's label `duplicate` was added or removed before the bot added it."""
 
     def set(self, repo_id: int, number: int, changes_before: int) -> None:
-        """Record that the bot adds the label after `changes_before` earlier changes of it."""
+        """Record that the bot adds the label after `changes_before` such changes."""
         self._change(self._upsert(labelled, {"repo_id": repo_id, "number": number}, {"place": changes_before}))
 
     def clear(self, repo_id: int, number: int) -> None:

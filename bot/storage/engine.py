@@ -18,7 +18,7 @@ from bot.storage.sqlite import sqlite_engine, take_write_lock, write_slot
 # Seconds for which a statement waits for other processes, unless the caller must answer sooner.
 PATIENCE = 30.0
 
-# The names of libpq's secret parameters contain these: `password`, `sslpassword` and `oauth_client_secret`
+# Each secret parameter of libpq has one of these words in its name: `password`, `sslpassword`, `oauth_client_secret`
 # ("Parameter Key Words" in PostgreSQL's manual).
 _SECRETS = ("password", "secret")
 
@@ -54,7 +54,7 @@ def make_engine(
         pool_pre_ping=True,
         connect_args={
             "connect_timeout": connect_timeout,
-            # For a server that has vanished from the network: it sends no refusal.
+            # A server that has vanished from the network sends no refusal.
             "tcp_user_timeout": patience_ms,
             # The second option ends the transaction of a suspended process.
             "options": f"-c lock_timeout={patience_ms} -c idle_in_transaction_session_timeout=60000",

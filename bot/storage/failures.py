@@ -40,8 +40,8 @@ _POSTGRES_REASONS = {
     "XX002": "the server's files are damaged; restore a backup",
 }
 
-# PostgreSQL's codes of failures after which a retry may succeed. After a failover, on a nearly full disk, or at the end
-# of a plan's quota, hosts make a database read-only for a time, or take rights away.
+# Failures after which a retry may succeed, although psycopg raises no OperationalError for them. After a failover, on a
+# nearly full disk, or at the end of a plan's quota, hosts make a database read-only for a time, or take rights away.
 _POSTGRES_PASSING = {"25006", "42501"}
 
 # Reasons by parts of the driver's text: a failed connect has no code. Other languages' texts are not recognised.

@@ -128,7 +128,7 @@ class Verdicts(TableGateway):
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.command_id == command_id)
 
     def undone_by(self, repo_id: int, command_id: int) -> list[UserVerdict]:
-        """The verdicts that the `undo` in this comment took back, so that a retry does not take back others."""
+        """The verdicts that the `undo` in this comment took back: a retry must take back no others."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
 
     def since(self, repo_id: int, since: float) -> list[UserVerdict]:
@@ -160,7 +160,7 @@ def _verdict(row: sa.Row[Any]) -> UserVerdict:
 
 
 class Signals(TableGateway):
-    """The `signals` table: one signal of each kind from each person about each pair of issues."""
+    """The `signals` table: one signal of each kind from each person on each pair of issues, or on a whole comment."""
 
     def put(self, repo_id: int, signal: FeedbackSignal) -> None:
         """Store a signal, in place of the person's earlier one of this kind about this pair."""

@@ -53,8 +53,8 @@ _LOCK = 7_205_759_403
 def migrate(engine: sa.Engine, *, wait: bool = False) -> None:
     """Make all tables, or apply the missing steps, in one transaction, one process at a time.
 
-    A process that finds the lock taken waits for the engine's patience, and then raises the database's error. With
-    `wait` it waits without end.
+    A process that finds the lock taken waits as long as the engine's patience, and then raises the database's error.
+    With `wait` it waits without end.
     """
     pause = waiting("the store")
     while _reached(engine) < newest():

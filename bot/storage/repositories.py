@@ -198,8 +198,7 @@ class Backfills(TableGateway):
     def replace(self, repo_id: int, before: Progress | None, after: Progress) -> bool:
         """Store the progress if the stored progress still equals `before`; False otherwise.
 
-        They differ if another worker has made progress, or if the repository was erased with its index, so that the
-        next backfill must begin at the start.
+        The two differ if another worker has made progress, or if the repository was erased with its index.
         """
         with write(self._engine) as connection:
             # `Store.forget` takes this lock too.

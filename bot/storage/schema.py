@@ -164,7 +164,7 @@ decisions = _table(
     sa.Index("ix_decisions_number", "repo_id", "number"),
 )
 
-# The issues to which the bot added the label `duplicate`; `place` counts this label's changes before that.
+# The issues to which the bot added the label `duplicate`; `place` counts the label's additions and removals before.
 labelled = _table("labelled", *keys("repo_id", "number"), *numbers("place"))
 
 # People's feedback by other means than commands (`FeedbackSignal`): one of each kind from each person about a pair.
@@ -276,8 +276,8 @@ def _by_change(name: str, column: str) -> sa.Table:
 # The terms of each field (`bot/search/index/arrays.py`), and each issue's two vectors (`vectors.py` there).
 indexed_terms, indexed_vectors = _by_change("indexed_terms", "terms"), _by_change("indexed_vectors", "vectors")
 
-# The text model's vector (`bot/search/embedding/local_models.py`) of title and body: a scale, then bytes. If `changed`
-# differs from that in `indexed_terms`, the vector is of a former text.
+# The text model's vector (`bot/search/embedding/local_models.py`) of title and body: a scale, then a byte for each
+# dimension. If `changed` differs from that in `indexed_terms`, the vector is of a former text.
 text_vectors = _index_table(
     "text_vectors",
     *keys("repo_id", "number"),
@@ -304,7 +304,7 @@ index_lists = _index_table(
 # The earlier postings of a frequent term, in chunks.
 index_chunks = _index_table("index_chunks", *keys("repo_id", "list", "chunk"), *columns(sa.LargeBinary(), "postings"))
 
-# The progress of the first reading of a repository's issues.
+# The progress of each backfill (`Progress`).
 backfills = _index_table(
     "backfills",
     *keys("repo_id"),

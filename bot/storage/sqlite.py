@@ -79,8 +79,8 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
         _use_wal(connection, patience)
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
-        # Otherwise erased text would stay in the file (not every build of SQLite overwrites deleted data by itself), or
-        # at the end of a restarted log.
+        # Without the next two settings, erased text would stay in the file (not every build of SQLite overwrites
+        # deleted data by itself), or at the end of a restarted log.
         connection.execute("PRAGMA secure_delete=ON")
         connection.execute("PRAGMA journal_size_limit=0")
 
@@ -108,7 +108,7 @@ def memory_engine() -> sa.Engine:
 def write_slot(engine: sa.Engine) -> Iterator[None]:
     """Let one thread of an engine at a time poll for the write lock: twenty polling threads would keep a core busy.
 
-    A thread that has waited for the engine's patience goes on without the slot, and tries for the lock itself.
+    A thread that has waited as long as the engine's patience goes on without the slot, and tries for the lock itself.
     """
     options = engine.get_execution_options()
     acquired = options[_SLOT].acquire(timeout=options[_PATIENCE])
@@ -120,10 +120,10 @@ def write_slot(engine: sa.Engine) -> Iterator[None]:
 
 
 def take_write_lock(connection: sa.Connection) -> None:
-    """Begin a transaction that may write, and wait for the lock for the engine's patience.
+    """Begin a transaction that may write, and wait for the lock as long as the engine's patience.
 
-    SQLite itself would sleep up to a tenth of a second between two tries, so that one busy writer would get the lock
-    again and again. More frequent tries are fair.
+    SQLite itself would sleep up to a tenth of a second between two tries, and meanwhile one busy writer would get the
+    lock again and again. More frequent tries are fair.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -174,7 +174,7 @@ def empty_log(engine: sa.Engine, tries: int = _TRIES) -> bool:
     try:
         with engine.connect() as connection:
             (patience,) = connection.exec_driver_sql("PRAGMA busy_timeout").one()
-            # Without a timeout of 0, SQLite would itself wait for the readers, and nobody could write meanwhile.
+            # With a longer timeout, SQLite would itself wait for the readers, and nobody could write meanwhile.
             connection.exec_driver_sql("PRAGMA busy_timeout=0")
             try:
                 for _ in range(tries):

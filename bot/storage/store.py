@@ -63,7 +63,7 @@ class Store:
         self.judgements = Judgements(engine)
 
     def own_issues(self, repo_id: int) -> set[int]:
-        """The numbers of the bot's own issues in a repository. Their texts prove nothing: people can edit them."""
+        """The numbers of the bot's own issues in a repository. An issue's text does not prove that the bot wrote it."""
         with self.engine.connect() as connection:
             return set(connection.execute(_OWN_ISSUES, {"repo_id": repo_id}).scalars())
 
@@ -73,7 +73,7 @@ class Store:
         Erases nothing if `spared` is true of the stored row: the App may have regained access meanwhile.
         """
         with write(self.engine) as connection:
-            # Read the row before anything else, which also locks the row and the index.
+            # Read the row first: this also locks the row and the index.
             known = self.repositories.lock_and_get(connection, repo_id)
             if known is not None and spared(known):
                 return 0

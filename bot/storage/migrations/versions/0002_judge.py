@@ -11,6 +11,6 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Two tables; nothing else changes."""
+    """Adds two tables."""
     for table in (judgements, judge_calls):
         table.create(op.get_bind())

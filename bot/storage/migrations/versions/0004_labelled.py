@@ -11,5 +11,5 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """One table; nothing else changes."""
+    """Adds one table."""
     labelled.create(op.get_bind())
