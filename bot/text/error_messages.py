@@ -1,4 +1,4 @@
-"""Finds error messages and codes in an issue's text. Codes are names from code, paths, versions and error codes.
+"""Finds error messages and codes in an issue's text. Codes are names from source code, paths, versions and error codes.
 
 The index compares issues by both, and comments quote both as reasons. The text may be hostile, so each step takes
 linear time, and the results are bounded.
@@ -36,7 +36,7 @@ _NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
 _VALUE = re.compile(
     r"0x[0-9a-fA-F]+|\d+|\"[^\"\n]{0,80}\"|(?<![^\W\d_])'[^'\n]{0,80}'(?![^\W\d_])|`[^`\n]{0,80}`|\S*[/\\]\S*"
 )
-# From typographic quotes and apostrophes to those on a keyboard.
+# Turns typographic quotes and apostrophes into those on a keyboard.
 _STRAIGHT = str.maketrans("‘’“”", "''\"\"")
 _QUOTED = re.compile(r"`([^`\n]+)`")
 # Lines that occur in every traceback (P3). Only the exception and its message are evidence.
