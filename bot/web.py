@@ -81,7 +81,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 def _setup_app(settings: Settings) -> Flask:
     """The application while no App exists: people are redirected to the set-up page, and GitHub gets 503.
 
-    Once the set-up page has stored the App, each process turns into the whole application at its next request.
+    Once the set-up page has stored the App, each process serves the whole application from its next request on.
     """
     app = Flask("doppel", static_folder=None)
     limit_forms(app)

@@ -1,6 +1,6 @@
 """The bot's features, and the table of routes: which function handles which event with which permissions (C1).
 
-`bot.app` passes the table to the router, and a test compares it with `app.yml`. Actions with names in capitals are
+`bot.app` passes the table to the router, and a test compares it with `app.yml`. Actions that are constants here are
 the bot's own; the action "" stands for an event without actions.
 """
 

@@ -28,7 +28,7 @@ from handlers.suggestions import label, suggest_closing, unlabel
 logger = logging.getLogger(__name__)
 
 VERDICT = "verdict"
-"""The cause of a look that applies `not` and `undo`. Other causes are `decisions.COMMAND` and events' actions."""
+"""The cause of a look that applies `not` and `undo`. Others are `bot.domain.decisions.COMMAND` and events' actions."""
 
 
 def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
@@ -74,12 +74,12 @@ def refresh(context: IssueContext) -> None:
 def post(
     context: IssueContext, report: Report, *, cause: str, create: bool = True, command: Command | None = None
 ) -> bool:
-    """Write the comment, or without `create` only update it. Returns False if a maintainer deleted it."""
+    """Write the comment (without `create` only update it) and store the decision. False if the comment was deleted."""
     options = command.options if command else CommandOptions()
     before, threshold = context.stored_comment(), context.threshold.value
     named = report.candidates
     # The store may have lost our comment, so search the issue's comments, if it has any. After a command, write the
-    # comment even if its text is unchanged, because the comment is the answer.
+    # comment even if the store has the same text: somebody may have changed the comment on GitHub.
     not_deleted = context.services.comments.write(
         context.github,
         context.slot,
@@ -116,7 +116,7 @@ def _draft(
     view = CommentView(
         checked_at=context.services.clock(),
         enterprise=context.services.settings.enterprise,
-        # The text depends on this only if it lists nothing. `before.shown` lacks other repositories' issues.
+        # `before.shown` lacks other repositories' issues. A text that lists issues does not depend on this field.
         had_candidates=bool(before and (before.shown or (not named and _names_something(context)))),
         words=command.words if command else (),
         options=command.options if command else CommandOptions(),
@@ -140,11 +140,11 @@ def _draft(
 
 def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
     """What closed each closed candidate of this repository, and the release with the fix, if any. Costs one request."""
-    regressions = {item.number: item.regression for item in named if item.own and item.state == "closed"}
-    closings = context.github.closers(context.repo, list(regressions))
+    was_fixed = {item.number: item.regression for item in named if item.own and item.state == "closed"}
+    closings = context.github.closers(context.repo, list(was_fixed))
     text = f"{context.issue.title}\n{context.issue.body}"
     return {
-        number: replace(closer, release=fixed_in(text, closer, closings.releases) if regressions[number] else "")
+        number: replace(closer, release=fixed_in(text, closer, closings.releases) if was_fixed[number] else "")
         for number, closer in closings.by_issue.items()
     }
 

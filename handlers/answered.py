@@ -54,5 +54,5 @@ def awaits_unlocking(context: IssueContext) -> bool:
     """Whether the issue changed while it was locked, and no look has answered the change."""
     decisions, stored = context.decisions(), context.stored_comment()
     skipped = bool(decisions) and decisions[-1].reason == LOCKED
-    # If `issue_indexed` skips an issue, it stores no hash.
+    # If `issues.issue_indexed` skips the issue, it stores a row without a hash.
     return skipped or (stored is not None and stored.text_hash is None)

@@ -64,7 +64,7 @@ def index_step(event: IndexEvent, services: Services) -> None:
         services.indexing.stop(repository.id, f"GitHub refuses it ({refusal.status})")
         present = services.store.repositories.get(repository.id)
         if present not in (None, known):
-            # The repository was renamed or moved. That event's handler began no backfill, because this one still ran.
+            # The repository was renamed or moved. `repository_changed` began no backfill, because this one still ran.
             services.indexing.begin(present.summary, present.installation, services.now())
 
 
@@ -171,7 +171,6 @@ def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
         # Maintainers read the problem, so it must not reveal where the host keeps its files.
         problem = services.evaluate(known.ref).replace(str(services.settings.home), "DOPPEL_HOME")
     except Retryable as failure:
-        # The queue tries again.
         runs.note(repo_id, event.chain, Stage.RUNNING, str(failure))
         raise
     except Exception:
@@ -179,7 +178,7 @@ def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
         raise
     finally:
         # Erase the history if access has ended meanwhile (C6a). With PostgreSQL erase it always: if access ends
-        # later, another machine may handle the end, and cannot erase this machine's files.
+        # later, another machine may handle that, and cannot erase this machine's files.
         if services.store.repositories.get(repo_id) is None or sqlite_file(services.settings.database_url) is None:
             erase_history(services.settings.home, repo_id)
     runs.note(repo_id, event.chain, Stage.FAILED if problem else Stage.DONE, problem)

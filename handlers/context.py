@@ -117,7 +117,7 @@ class IssueContext:
         return messages_for(language, config.templates)
 
     def finder(self, *, fresh: bool = False, asked: bool = False, judged: bool = True) -> Finder:
-        """The finder for this issue, built once for each set of arguments. It caches searches for some minutes (T5).
+        """The finder for this issue, built once for each set of arguments. Searches are cached for minutes (T5).
 
         The finder uses the repository's index if the index is complete, else only GitHub's searches. `fresh` ignores
         cached searches, `asked` lifts the time limit of slow sources, and `judged` includes the host's judge.
@@ -159,7 +159,7 @@ class IssueContext:
         issue's text names, or omits them without `show_named`. `asked` lifts the time limit of slow sources.
 
         Raises RateLimited or Unavailable if the report has no candidates, and a search failed that may succeed later:
-        "nothing found" would not be honest (F9). An answer from the repository's own index is enough.
+        "nothing found" would not be honest (F9). Does not raise if the repository's own index answered.
         """
         # If the command has only meaningless words, even the closest issues would be no answer (F9).
         listing = options is not None and (not words or has_usable_words(" ".join(words)))

@@ -80,8 +80,7 @@ def installation_changed(event: InstallationEvent, services: Services) -> None:
 def reconcile(services: Services) -> None:
     """Compare all stored repositories with GitHub's lists.
 
-    Raises RateLimited, Unavailable and Forbidden (GitHub refuses the App's own credentials), and then erases nothing
-    more.
+    Raises RateLimited, Unavailable and, if GitHub refuses the App's credentials, Forbidden; then erases nothing more.
     """
     # Read the store before GitHub's lists: in the reverse order, a repository added in between would seem to be lost.
     stored = services.store.repositories.list()
@@ -101,7 +100,7 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
     gained = {installation for _, installation in changed}
     for listing in listed:
         # Correct `suspended` before the backfills begin: a row's suspension from a former installation would stop them.
-        # Write only differences: GitHub's list may be older than an event that was handled meanwhile.
+        # Write only if list and `stored` differ, so as not to undo what an event has changed since both were read.
         differs = any(row.suspended != listing.suspended for row in stored if row.installation == listing.id)
         if listing.id in gained or differs:
             repositories.suspend(listing.id, listing.suspended)

@@ -20,8 +20,8 @@ Level = Literal["read", "write"]
 class Route:
     """A row of the table: a handler, the event and actions that it handles, and the permissions that it needs.
 
-    `event` is the header `X-GitHub-Event`, or the bot's own. `actions` is `("",)` for events without actions, such as
-    `push`. `permissions` have the names of an App's manifest; `app.yml` asks for their union.
+    `event` is the header `X-GitHub-Event`, or a name of the bot's own. `actions` is `("",)` for events without actions,
+    such as `push`. `permissions` have the names of an App's manifest; `app.yml` asks for their union.
     """
 
     event: str

@@ -20,7 +20,7 @@ from bot.search.repository_settings import RepositorySettings
 from bot.storage import Store, StoredRepository
 
 if TYPE_CHECKING:
-    # A host without a judge does not load its modules.
+    # Only a host that has a judge loads the judge's modules.
     from bot.search.judge.judge import HostJudge
 
 

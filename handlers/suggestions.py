@@ -1,4 +1,4 @@
-"""The label `duplicate` (setting `label`) and GitHub's own suggestion to close an issue (setting `suggest_closing`).
+"""Suggests or adds the label `duplicate` (setting `label`), and suggests closing an issue (`suggest_closing`).
 
 If the first candidate is likely, the bot suggests the label. With `label: add` it adds the label instead, but only if
 the candidate is very likely, and removes its own label once no candidate is likely. The bot acts once for each issue:
