@@ -131,7 +131,7 @@ def undo(request: CommandRequest, command: Command) -> CommandResult:
 def _undo_not(request: CommandRequest, verdict: UserVerdict, *, everybodys: bool) -> CommandResult:
     """Take back the person's own verdict on a pair; with `everybodys`, all verdicts on it up to this comment."""
     context, store = request.context, request.context.services.store.verdicts
-    repo_id, other = context.repository.id, verdict.other if verdict.number == context.number else verdict.number
+    repo_id, other = context.repository.id, (verdict.other if verdict.number == context.number else verdict.number)
     pair = store.of_pair(repo_id, context.number, other, verdict.issue)
     earlier = [past for past in pair if past.command_id <= request.command_id]
     for past in (verdict, *(earlier if everybodys else ())):

@@ -96,7 +96,7 @@ def _carry_out(
         return
     request = CommandRequest(context, event)
     refusal = _over_limit(request, len(commands), text_hash)
-    # An empty refusal means silence: the person has been refused within the hour, or all people together use too much.
+    # An empty refusal means silence.
     if refusal == "" or request.issue.locked:
         return
     if refusal is not None:
@@ -115,8 +115,8 @@ def _carry_out(
 def _new_commands(event: CommentEvent, services: Services) -> tuple[tuple[ParsedLine, ...], bool]:
     """The commands to carry out, each once, and whether the comment also holds commands that ran before.
 
-    After an edit these are only the commands on new lines (C1). A person who edits somebody else's comment commands
-    only what they have typed. A line that their edit merely takes out of a quote or of code is not their command.
+    After an edit these are only the commands on new lines (C1). If somebody edits another person's comment, only lines
+    that they typed count: a line that the edit merely takes out of a quote or of code is not their command.
     """
     now = _parse(event.body, event.repository.ref, services)
     before = _parse(event.previous, event.repository.ref, services) if event.action == "edited" else ()

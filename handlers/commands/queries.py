@@ -34,8 +34,8 @@ def explain(request: CommandRequest, command: Command) -> CommandResult:
     """`explain #N`: how #N compares with this issue, whether or not the comment lists #N.
 
     A probability depends on the competing candidates. So if #N is earlier than this issue, only earlier issues compete,
-    as they did for the comment. The probability is that of #N alone. But the reply also lists those duplicates of #N
-    that a search found, because the comment may show #N on account of them.
+    as they did for the comment. A report groups an issue with its duplicates. This reply gives the probability of #N
+    alone, and also lists the duplicates that a search found: the comment may show #N on account of them.
     """
     other = issue_named(request, command)
     if isinstance(other, CommandResult):

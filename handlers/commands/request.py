@@ -46,7 +46,6 @@ class CommandRequest:
 
     @property
     def say(self) -> Messages:
-        """The bot's messages, as `IssueContext.messages` chooses them."""
         return self.context.messages
 
     @property
@@ -59,7 +58,7 @@ class CommandRequest:
 
     @property
     def role(self) -> Role:
-        """The person's role, after `may` has allowed a command that needs the author or triage access."""
+        """The person's role. Valid only if `may` has allowed a command that needs the author or triage access."""
         return Role.TRIAGE if self.may(Requirement.TRIAGE) else Role.AUTHOR
 
     def may(self, who: Requirement) -> bool:
@@ -96,7 +95,7 @@ def number_named(request: CommandRequest, command: Command) -> int | CommandResu
 
 
 def comment_links_to(request: CommandRequest, link: str) -> bool:
-    """Whether the advisory comment contains this link. Asks GitHub, because old decisions are erased."""
+    """Whether the advisory comment contains this link. Reads it on GitHub: the store erases old decisions."""
     context = request.context
     stored = context.stored_comment()
     if stored is None or stored.comment_id is None:

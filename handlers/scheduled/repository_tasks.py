@@ -77,7 +77,7 @@ def poll_feedback(services: Services) -> None:
         budget = budgets.setdefault(installation, RequestBudget())
         client = partial(services.github.in_repository, installation)
         try:
-            # Settings that are slightly old are good enough here, and save a request.
+            # Slightly old settings are good enough here, and save a request.
             config = services.repository_settings.last_or_present(client, known.summary)
             if config.mode == "off":
                 return
@@ -100,6 +100,7 @@ DIGEST_LATE = 900.0
 
 
 def update_digests(services: Services) -> None:
+    """Update all digests. Each also says what is wrong with the bot in its repository, if anything (`Illness`)."""
     if services.settings.paused:
         return
     queue, illness_of = queue_engine(services.settings), dict[int, Illness]()
@@ -114,7 +115,6 @@ def update_digests(services: Services) -> None:
         try:
             update_digest(services, known, installation, illness_of.get(known.id))
         except (GitHubError, Retryable) as refusal:
-            # The bot tries again tomorrow.
             logger.warning("%s: its digest is not up to date: %s", known.ref, refusal)
 
     in_each(workable(services.store), services.store, update)

@@ -19,7 +19,7 @@ ERASE_EVERY = 86_400.0
 
 
 def tidy(services: Services) -> None:
-    """Delete expired sessions, and uses that no limit counts any more; empty SQLite's log, which keeps deleted text."""
+    """Delete expired sessions and old rows of `usage`, and empty SQLite's log, which keeps deleted text."""
     store = services.store
     store.usage.prune(services.now() - LIMIT_SECONDS)
     store.sessions.prune(services.now())
