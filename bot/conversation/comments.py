@@ -149,7 +149,7 @@ class CommentRow:
         self._store.mark_unknown(*self._where)
 
     def mark_body_unknown(self) -> Retryable:
-        """Record that the comment's text is unknown. Without a stored id, the next attempt looks on GitHub.
+        """Record that the comment's text is unknown. Without an id, the next attempt looks for the comment on GitHub.
 
         Returns an error, which the caller must raise.
         """

@@ -109,7 +109,7 @@ class NotFound(GitHubError):
 
 
 class Forbidden(GitHubError):
-    """401, 403 or 451 (no rate limit), or no installation token: a permission is missing, or access has ended."""
+    """401, 403 or 451 (except rate limits), or no installation token: a permission is missing, or access has ended."""
 
     @property
     def unknown(self) -> bool:

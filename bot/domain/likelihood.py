@@ -15,7 +15,7 @@ VERY_LIKELY = 0.85
 """From this probability on, careful readers hardly ever say that the two are different reports."""
 
 POSSIBLY = 0.1
-"""Candidates below this probability are called unlikely. Feedback never moves the threshold for comments below it."""
+"""Candidates below this probability are called unlikely. Feedback never moves a threshold below it."""
 
 HIGHEST = 0.98
 """The highest probability that the bot gives: even two careful readers agree on only 98 of 100 pairs."""

@@ -204,7 +204,7 @@ def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    """A header's whole number; None for any other text, or if longer than a time in seconds since 1970."""
+    """A header's whole number; None for other texts, or over ten digits: times since 1970 have ten."""
     return float(text) if text and text.isascii() and text.isdigit() and len(text) <= 10 else None
 
 

@@ -38,8 +38,8 @@ _INVISIBLE = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067
 _WITHOUT_INVISIBLE = dict.fromkeys(map(ord, _INVISIBLE))
 # Invisible characters before a command. Within a line they stay, since they may separate two marks of Markdown.
 _LEADING = re.compile(rf"^( {{0,3}})[{_INVISIBLE}]+(?=[/／])", re.MULTILINE)
-# The command's word in full-width signs. Only this word becomes ASCII: elsewhere, converted signs would become
-# Markdown, and search words stay as written.
+# The command's word in full-width signs. Only this word becomes ASCII: search words stay as written, and
+# elsewhere converted signs would become Markdown.
 _FULL_WIDTH = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
 # The end of a word. An underscore does not continue the word: it may be Markdown's mark for emphasis.
 _END_OF_WORD = r"(?![^\W_])"
