@@ -136,7 +136,7 @@ class _Pages:
         self._dashboard = dashboard
 
     def for_triage(self, view: Callable[..., Page]) -> Callable[..., Page]:
-        """Show a repository's page to people with triage access. Others must sign in first, or get a 404."""
+        """Show a repository's page to people with triage access. Ask others to sign in; answer 404 if they have."""
 
         @functools.wraps(view)
         def shown(owner: str, name: str, **rest: Any) -> Page:
@@ -161,7 +161,7 @@ class _Pages:
         return shown
 
     def _still_sees(self, repository: StoredRepository, session: Session) -> bool:
-        """Whether the person still has access. If not, hide a private repository: it may have a new name by now."""
+        """Whether the person still has access. Otherwise they must not learn a private repository's new name."""
         try:
             return self._dashboard.access.allows(repository, session.login)
         except GitHubError:

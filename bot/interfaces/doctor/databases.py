@@ -49,7 +49,7 @@ def _database(
             finding = well(subject, f"{name} is not there yet; the first start makes it")
         else:
             with write(engine) as connection:
-                # Try both, then undo them: a PostgreSQL role may lack the right to create tables, or to write to these.
+                # Try both, then undo: a PostgreSQL role may be unable to create tables, or to write another's.
                 table.create(connection, checkfirst=True)
                 connection.execute(sa.delete(table).where(sa.false()))
                 connection.rollback()

@@ -22,7 +22,7 @@ EXCERPT, GLANCE = 300, 100
 
 BYTES_PER_CANDIDATE = 600
 """The target size of an answer, in bytes per candidate (at least five are counted): a model pays for every token."""
-# The most characters of a text, the most reasons of a candidate. An answer tries these until it is short enough.
+# The most characters of a text and reasons of a candidate. An answer takes the first that fits, or the last.
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 

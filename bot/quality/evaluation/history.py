@@ -252,7 +252,7 @@ class HistoryFile:
     def _read(self) -> bool:
         """Read the records up to the first broken line: a process may have ended while writing.
 
-        Returns False if there is no file, or one of another version.
+        Returns False unless a first line of this version was read.
         """
         lines: list[dict[str, Any]] = []
         try:

@@ -16,7 +16,7 @@ from bot.domain.likelihood import POSSIBLY
 Id = int | str
 
 MOST_SHOWN = 5
-"""People who ask get this many candidates (P6). By default, the bot names at most three on its own (P4)."""
+"""Evaluated comments name up to five candidates, like answers to people (P6). By default, the bot names three (P4)."""
 
 DEPTHS = (1, 5, 10, 20)
 """The values of k in RR@k, the share of duplicates with an original among the first k candidates."""
@@ -163,7 +163,7 @@ def confidence_calibration(judged: Iterable[JudgedArrival]) -> ConfidenceCalibra
 
 
 def bins_of(tops: Sequence[tuple[float, bool, float]]) -> tuple[CalibrationBin, ...]:
-    """The non-empty tenths of the confidence. `tops` has the confidence, whether it is right, and the weight."""
+    """The non-empty tenths of the confidence. `tops`: a candidate's confidence, whether marked, a weight."""
     members: list[list[tuple[float, bool, float]]] = [[] for _ in range(BINS)]
     for top in tops:
         members[min(BINS - 1, int(top[0] * BINS))].append(top)
