@@ -49,8 +49,8 @@ L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
 SHOWN = 5
 #: The order is learned from whole repositories, and from repositories reduced to these shares.
 SMALL_SHARES = (0.03, 0.01)
-#: The arrivals form at least this many parts. For the probability, an order learned from the other parts sorts each
-#: part's candidates, as new issues' candidates are sorted.
+#: The arrivals form at least this many parts. For the probability, each part's candidates are sorted
+#: by an order learned from the other parts, as for a new issue.
 PARTS = 3
 
 #: `thinned` reduces a repository to a `share` of its issues: it leaves out first the oldest, then others at random.

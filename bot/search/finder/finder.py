@@ -155,10 +155,10 @@ class Finder:
             return self._network.gather(target, state, words)
 
     def compare(self, target: Issue, other: Issue, *, earlier_only: bool = False) -> Candidate:
-        """Score `other` as a candidate for `target`, although no source may find it (`/duplicates explain #N`)."""
+        """Score `other` as a candidate for `target`, even if no source finds it (`/duplicates explain #N`)."""
         options = FindOptions(earlier_only=earlier_only)
         with self._session(target, options) as (session, _):
-            # The index's model judges only `other`: the empty tuple leaves out the session's own candidates.
+            # Get only `other`'s match: the empty tuple leaves out the session's own candidates.
             matches = [] if session is None else session.judge((), also=[other.number])
             judged = [(match.confidence, match.explain()) for match in matches[:1]]
         if not judged:

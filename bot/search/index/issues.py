@@ -104,7 +104,7 @@ def text_changes(connection: sa.Connection, repo_id: int, numbers: Collection[in
 def write(
     connection: sa.Connection, repo_id: int, issues: Sequence[IndexedIssue], changed: Mapping[int, tuple[str, str]]
 ) -> None:
-    """Write issues. `changed` has the new texts, ready to store. Only their bodies are written."""
+    """Write issues, and the bodies of those in `changed`, which has the new texts, ready to store."""
     upsert(connection, table, [_row(repo_id, issue) for issue in issues])
     upsert(connection, bodies, [(repo_id, number, body) for number, (_, body) in changed.items()])
 

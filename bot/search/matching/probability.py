@@ -169,7 +169,7 @@ _LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
 # Log-odds are cut at ± this bound without a text model; few of the readers' pairs lie beyond it.
 _ODDS_BOUND = 6.0
 # A text's third neighbour shows how close other issues come; the two nearer may report the same thing. If the third is
-# missing or less alike, _UNRELATED_COSINE counts: unrelated texts of one project usually have that cosine.
+# missing or has a lower cosine, _UNRELATED_COSINE counts: unrelated texts of one project usually have that cosine.
 _NEIGHBOUR, _UNRELATED_COSINE = 3, 0.3
 # This part of the leaders' usual cosine is subtracted from a candidate's cosine.
 _USUAL_PART = 0.5
