@@ -131,7 +131,7 @@ def _index(context: IssueContext) -> None:
 # Compare with at most this many later issues, at some milliseconds each. Only a very late delivery has more.
 _MOST_LATER = 20
 # The lowest probability for `_similar`, as a share of the threshold. `_repeats` can find a higher probability for the
-# same pair, because it compares the pair with other candidates.
+# same pair, because other candidates compete there.
 _SIMILAR_SHARE = 0.1
 
 
@@ -200,7 +200,7 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), command_id)
     stored = None if command_id is None else comments.get(*where, command_id)
-    # The store keeps the older of two comments, so the bot posted a younger stored comment after the deletion.
+    # If the stored comment is younger, the bot posted it after the deletion: the store keeps the older of two.
     if stored is not None and stored.comment_id is not None and stored.comment_id > event.comment_id:
         comments.mark_deleted(*where, stored.comment_id, services.now())
         with issue_context(event, services) as context:

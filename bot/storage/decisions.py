@@ -114,7 +114,7 @@ class LabelledIssues(TableGateway):
     """The `labelled` table: how often an issue's label `duplicate` was added or removed before the bot added it."""
 
     def set(self, repo_id: int, number: int, changes_before: int) -> None:
-        """Record that the bot adds the label after `changes_before` such changes."""
+        """Record that the bot adds the label after `changes_before` changes of it."""
         self._change(self._upsert(labelled, {"repo_id": repo_id, "number": number}, {"place": changes_before}))
 
     def clear(self, repo_id: int, number: int) -> None:

@@ -112,7 +112,7 @@ def read(title: str, body: str) -> Evidence:
 
 
 def without_noise(body: str) -> str:
-    """The beginning of a body, without comments, URLs, terminal colours, UUIDs or times; HTML entities are resolved."""
+    """A body's beginning, without HTML comments, URLs, terminal colours, UUIDs or times; HTML entities are resolved."""
     body = without_comments(body[:BODY_READ])
     if "&" in body:
         body = html.unescape(body)

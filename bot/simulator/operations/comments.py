@@ -46,7 +46,7 @@ def comment(
 
 @locked
 def edit_comment(world: World, comment: int | Comment, body: str, actor: str | Account | None = None) -> Comment:
-    """Change a comment's text; do nothing if it is the same. "Duplicate of #1" in the new text has no effect."""
+    """Change a comment's text; do nothing if it is the same. "Duplicate of #1" in a new text marks no duplicate."""
     edited = _comment(world, comment)
     check_text("IssueComment", "body", body, BODY_MAX)
     if body == edited.body:
