@@ -116,7 +116,7 @@ def _draft(
     view = CommentView(
         checked_at=context.services.clock(),
         enterprise=context.services.settings.enterprise,
-        # `before.shown` lacks other repositories' issues. A text that lists issues does not depend on this field.
+        # `before.shown` lacks other repositories' issues, so without candidates now, ask the stored decisions, too.
         had_candidates=bool(before and (before.shown or (not named and _names_something(context)))),
         words=command.words if command else (),
         options=command.options if command else CommandOptions(),

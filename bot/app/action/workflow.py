@@ -157,6 +157,7 @@ class Workflow:
             # Even with a complete index each run reads one step; the next run can read that much again.
             or self.index_steps > 1
             or state.records_hash(store) != self.records_before
+            # To save a small state costs next to nothing.
             or database.stat().st_size < state.SMALL
         )
         store.close()

@@ -65,7 +65,7 @@ class TextVectors:
             lock_index(connection, repo_id)
             changes = issues.text_changes(connection, repo_id, fresh)
             current = [(n, changed, vector) for n, (changed, vector) in fresh.items() if changes.get(n) == changed]
-            rows = [(repo_id, n, changed, self.model, pack(vector[None])[0]) for n, changed, vector in current]
+            rows = [(repo_id, n, changed, self.model, pack(vector[None, None])[0]) for n, changed, vector in current]
             upsert(connection, text_vectors, rows)
 
     def count(self, repo_id: int) -> int:
@@ -104,7 +104,7 @@ class TextVectors:
         wanted = (column.number, column.changed, column.model, column.vector)
         rows = fetch(connection, repo_id, wanted, column.number, numbers)
         vector_of = {
-            number: unpack([blob], 1)[0, 0]
+            number: unpack([blob], each=1)[0, 0]
             for number, changed, model, blob in rows
             if model == self.model and changed == changes.get(number)
         }
@@ -117,5 +117,5 @@ class TextVectors:
         analyses = self._analyser.read(repo_id, issues.texts(connection, repo_id, list(changes)), again=True)
         vectors = self._model.embed([analysis.text for analysis in analyses.values()])
         # Round vectors as in the database, so that a search finds the same before and after they are stored.
-        rounded = unpack(pack(vectors[:, None]), 1)[:, 0]
+        rounded = unpack(pack(vectors[:, None]), each=1)[:, 0]
         return {number: (changes[number], vector) for number, vector in zip(analyses, rounded, strict=True)}

@@ -90,8 +90,8 @@ def shared_words(
 ) -> tuple[list[str], list[str], list[str]]:
     """The shared names from code, the words that both titles share, and other shared words, in the order of `terms`.
 
-    A word counts only if both texts spell it the same way, except for case. Status codes come after names. Other
-    hexadecimal numbers are left out, because they are addresses and offsets.
+    A word counts only if both texts spell it the same way, except for case. Status codes (0x80070005) come after names.
+    Other hexadecimal numbers are left out, because they are addresses and offsets.
     """
     identifiers: list[str] = []
     status: list[str] = []
@@ -197,9 +197,9 @@ class Explainer:
         if is_copy(self._text, (title, body)):
             return (Reason(ReasonCode.COPY), *differs)
         messages, words = self._known["messages"], self._known["words"]
-        # The index's analysis leaves out boilerplate, so a message that the analysis lacks is boilerplate.
-        quoted = {messages.words[at] for at in _shared_positions(messages, pool.messages, row)}
-        forms = [form for form in self._mine.messages if _mostly_in(quoted, form)]
+        # The index has messages as runs of three words, without boilerplate.
+        shared_runs = {messages.words[at] for at in _shared_positions(messages, pool.messages, row)}
+        forms = [form for form in self._mine.messages if _mostly_in(shared_runs, form)]
         rare = [at for at in _shared_positions(words, pool.words, row) if self._rarities[at] >= LEAST_RARITY]
         rarest = [words.words[at] for at in sorted(rare, key=lambda at: -self._rarities[at])]
         theirs = ComparedText(title, body)
@@ -227,10 +227,10 @@ def as_written(terms: Iterable[str], text: str) -> list[str]:
     return list(dict.fromkeys(spelling for term in terms if (spelling := whole.get(term) or parts.get(term))))
 
 
-def _mostly_in(quoted: Collection[str], message: str) -> bool:
-    """Whether at least half of a message's runs of three words are in `quoted`."""
+def _mostly_in(shared_runs: Collection[str], message: str) -> bool:
+    """Whether at least half of a message's runs of three words are in `shared_runs`."""
     parts = runs(message)
-    return 2 * sum(part in quoted for part in parts) >= len(parts)
+    return 2 * sum(part in shared_runs for part in parts) >= len(parts)
 
 
 def _shared_positions(own: Terms, bags: Bags, row: int) -> list[int]:
