@@ -81,7 +81,7 @@ class World:
         for repo, issues in rows.items():
             self.sim.add_repository(repo)
             # Made-up words that only sound alike stay below .5; the same words are far above.
-            settings = f"min_confidence: 0.5\nsearch: {{hybrid: off}}\nignore: {{labels: [{QUIET}]}}\n"
+            settings = f"min_confidence: 0.25\nsearch: {{hybrid: off}}\nignore: {{labels: [{QUIET}]}}\n"
             self.sim.write_file(repo, ".github/doppel.yml", settings)
             self.sim.set_permission(repo, "admin-person", "admin")
             self.sim.set_permission(repo, "triager", "triage")
