@@ -145,13 +145,13 @@ class CommentRow:
         self._store.mark_deleted(self.slot.repo_id, self.slot.number, comment_id, self._now())
 
     def mark_unknown(self) -> None:
-        """Record that the slot's comment is unknown, so that the next attempt looks for it on GitHub."""
+        """Record that the comment's id and text are unknown. The next attempt looks on GitHub."""
         self._store.mark_unknown(*self._where)
 
     def mark_body_unknown(self) -> Retryable:
-        """Record that the comment's text is unknown. Without an id, the next attempt looks for the comment on GitHub.
+        """Record that the comment's text is unknown. Returns an error, which the caller must raise.
 
-        Returns an error, which the caller must raise.
+        The next attempt edits the comment. If the row has no comment id, it looks on GitHub first.
         """
         self._store.mark_body_unknown(*self._where, now=self._now())
         return self._overtaken(_LEAST_WAIT)
@@ -270,7 +270,7 @@ class CommentWriter:
             return self._give_way(github, row, comment.id)
         COMMENTS.labels("posted").inc()
         if not self._shared and (first := self._find(github, slot)) is not None and first.id != comment.id:
-            # Our comment came second, and `_find` has deleted it. Edit the first one instead.
+            # Our comment came second, and `_find` has deleted it.
             since = row.settle_claimed(draft.unwritten(), first.id, settled)
             return self._edit(github, row, draft, first.id, None, since)
         if arrived := current().arrived:
@@ -345,7 +345,7 @@ def _delete(github: RepoClient, slot: CommentSlot, comment_id: int) -> None:
 
 
 def hash_texts(*texts: str) -> str:
-    """A short hash of some texts. The lengths of the texts keep `("ab", "c")` and `("a", "bc")` apart."""
+    """A short hash of some texts. Their lengths keep `("ab", "c")` and `("a", "bc")` apart."""
     whole = hashlib.sha256()
     for text in texts:
         encoded = text.encode(errors="replace")

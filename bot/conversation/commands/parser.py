@@ -159,7 +159,7 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
 
 
 def _with_punctuation(line: str, word: str, rest: Sequence[str], here: CommentRepository) -> MisspeltCommand | None:
-    """`/duplicates, help` and the like: a misspelt command, if the line would be a command without that mark.
+    """`/duplicates, help` and the like: a misspelt command, if the line would be a command without the punctuation.
 
     None for `/duplicates: #12, #13`, a list of duplicates, and for `/duplicates:`, perhaps the line above a list.
     """

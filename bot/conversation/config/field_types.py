@@ -39,7 +39,7 @@ SWITCH = [
 
 @dataclass(frozen=True)
 class ItemName:
-    """The name of a message for a text or for the items of a list, such as "a login"."""
+    """The key of the message that says what a text or a list's item is: `a_login` for "a login"."""
 
     message: str
 
@@ -235,7 +235,7 @@ def _template_problem(message: Message, template: str) -> _Problem | None:
 
 
 def _list_texts(schema: dict[str, Any]) -> None:
-    """List every text in the schema, so that editors can complete it."""
+    """List the texts' names in the schema, so that editors can complete a name."""
     template = schema.pop("additionalProperties")
     schema["properties"] = {one.name: {"description": one.purpose, **template} for one in declared().values()}
     schema["additionalProperties"] = False
