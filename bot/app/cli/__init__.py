@@ -148,7 +148,7 @@ def _message_and_code(error: Exception) -> tuple[str, int]:
         return f"the database of DATABASE_URL failed ({why(error)}); see `doppel doctor`", UNREACHABLE
     if isinstance(error, OSError) and error.errno in _DISK_FULL:
         return f"cannot write: {error.strerror}", UNREACHABLE
-    # Commands report a missing file that a person has named. Any other is our fault, unless it is a database.
+    # Commands report a missing file that a person named. Any other missing file is our fault, unless it is a database.
     if isinstance(error, OSError) and error.filename and (error.errno != ENOENT or is_of_a_database(error)):
         owner_hint = "; run as the user that owns it" if isinstance(error, PermissionError) else ""
         settings_hint = "; check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""

@@ -216,7 +216,7 @@ class Trial:
             raise UserError(f"none of {counted(len(issues), 'issue')} can be judged; {why}")
         return cls(issues, known, choose(known, sample, seed), marks, decided)
 
-    def judged(self, found: Mapping[Id, Found]) -> list[JudgedArrival]:
+    def with_candidates(self, found: Mapping[Id, Found]) -> list[JudgedArrival]:
         """The chosen arrivals with the candidates found. An arrival without an entry in `found` has no candidates."""
         different = defaultdict[Id, set[Id]](set)
         for one, other in self.decided.different:
@@ -236,7 +236,7 @@ class Trial:
 
     def evaluation(self, found: Mapping[Id, Found], min_confidence: float) -> Evaluation:
         return evaluate(
-            self.judged(found),
+            self.with_candidates(found),
             issues=len(self.issues),
             arrived=[self.issues[position].created_at for position in self.known],
             min_confidence=min_confidence,

@@ -83,7 +83,7 @@ def with_judge(
     after, verdicts = judge_answers.candidates_after(questions, read.said, before, threshold, **ways)
     if options.out is not None:
         write(options.out, "".join(answer_row(id, candidates) for id, candidates in after.items()))
-    outcomes = judge_answers.compared_outcomes(trial.judged(after), trial.judged(before), threshold)
+    outcomes = judge_answers.compared_outcomes(trial.with_candidates(after), trial.with_candidates(before), threshold)
     summary = {
         "prompt": f"{PROMPT} {CRITIC}" if options.critic else PROMPT,
         "floor": options.floor,

@@ -161,7 +161,7 @@ def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, St
 def stored_repository(store: Store, text: str, others: Mapping[int, str]) -> NamedRepository:
     """The repository that `text` names: OWNER/REPO in any case, or GitHub's id. Raises UserError.
 
-    `others` are names by id, of repositories that are not in the store.
+    `others` are more names by id, of repositories that the store may lack.
     """
     known = {**others, **{one.id: str(one.ref) for one in store.repositories.list()}}
     # Every database can hold an id of 18 digits; GitHub's ids have half as many.
