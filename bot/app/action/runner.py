@@ -129,7 +129,7 @@ class RunSummary:
     """The result of a run. `pages` is the address of GitHub's web pages.
 
     `number` is the issue's number or 0, `decision` the decision about this issue, `titles` the candidates' titles
-    by number. `progress` is the index's. `lines` are further sentences in Markdown. `problems` are in plain text; a
+    by number. `progress` is the index's. `lines` are more paragraphs in Markdown. `problems` are in plain text; a
     maintainer should fix them.
     """
 

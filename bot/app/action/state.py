@@ -1,8 +1,7 @@
 """The state between two runs: the store's SQLite file, in a folder that the runner's cache keeps.
 
-The runner compresses the folder on saving, and verifies the folder on restoring. But the saved folder can be missing,
-belong to another branch, or come from a killed runner. So the bot can do without its old state: it makes a new one, and
-`handlers/recovery.py` reads people's decisions again from the threads on GitHub.
+The saved folder can be missing, belong to another branch, or come from a killed runner. So the bot can do without its
+old state: it makes a new one, and `handlers/recovery.py` reads people's decisions again from the threads on GitHub.
 """
 
 from __future__ import annotations

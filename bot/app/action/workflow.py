@@ -1,4 +1,4 @@
-"""The bot for one run of a workflow: the App's handlers, with a token instead of the App and a queue in memory (X)."""
+"""The bot for one run of a workflow: the App's handlers, with a queue in memory, and a token instead of the App (X)."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def running_bot(server: Server, home: Path, database_url: str = "") -> Iterator[
 
 
 class ShowFailed(DoppelError):
-    """Something that the script promises did not happen. The message says what."""
+    """Something that the script promises did not happen."""
 
 
 def wait_for(
@@ -171,6 +171,7 @@ class Show:
         self._tell.stayed_silent(number=number, seconds=seconds, reason=reason, bar=threshold, nearest=nearest)
 
     def _run_command(self, command: SceneCommand, issue: Issue, advice: Comment) -> None:
+        # `issue`, `advice` and `asked` are the simulator's objects: the bot changes them.
         before, number = advice.body, issue.number
         self._tell.command_given(number=number, login=command.login, text=command.text, note=command.note)
         asked = self._sim.comment(self._repository, number, command.login, command.text)

@@ -63,7 +63,7 @@ def known_decisions(settings: Settings, repo_id: int) -> Decided:
 def repository_history(
     settings: Settings, repo: RepoRef, tell: Callable[..., object], *, fresh: bool
 ) -> tuple[int, list[tuple[IssueRow, str]]]:
-    """Read a repository's history for the command line (`read_history`). Rows come with their issues' `OWNER/NAME#7`.
+    """Read a repository's history for the command line (`read_history`). Each row comes with its `OWNER/NAME#7`.
 
     Reading can take hours. If this host loses access during that time, the history is erased (C6a). If the store never
     knew the repository, its history belongs to the person who reads it, and stays.

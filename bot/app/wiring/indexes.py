@@ -73,7 +73,7 @@ class MemoryQueue:
         return set(partitions)
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Drop all of a repository's events. `before` has no effect: nothing arrives from outside, so all are older."""
+        """Drop all of a repository's events. `before` has no effect: nothing arrives from outside after that time."""
         for queue in (self._events, self._background):
             for queued in list(queue):
                 if not isinstance(queued.event, InstallationEvent) and queued.event.repository.id == repository_id:
