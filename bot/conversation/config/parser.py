@@ -58,8 +58,8 @@ def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
             return RepoConfig.model_validate(tree.plain())
         except ValidationError as invalid:
             errors = invalid.errors(include_url=False)
-            # Remove from the end, so that earlier list indexes stay valid. Errors of keys (`[key]`) are sorted to
-            # the end: unknown sources and texts go first, with all values below them.
+            # Remove from the end, so that earlier list indexes stay valid. Put errors of keys (`[key]`) last:
+            # so unknown sources and texts are removed first, with all values below them.
             errors.sort(key=lambda error: "[key]" in error["loc"])
             problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in reversed(errors)))
 
@@ -88,7 +88,7 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
     if error["type"] == TRANSLATABLE:
         return ConfigError.translatable(origin.line, origin.column, error["ctx"]["wording"], error["ctx"]["hint"])
     if is_key:
-        # If `field` is no model, it is `sources`: in the other mapping, `templates`, errors are TRANSLATABLE.
+        # If `field` is no model, it is `sources`. Errors in `templates`, the other mapping, were handled above.
         return _unknown_key(origin, str(last), getattr(field.annotation, "model_fields", SOURCES))
     expected = _field_of(field, last)
 

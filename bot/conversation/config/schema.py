@@ -77,7 +77,7 @@ class _Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _normalize_off(cls, section: Any) -> Any:
-        """YAML 1.1 reads the choice `off` as `false`."""
+        """Accept `false`, `Off` and `OFF` for the choice `off`, as YAML 1.1 does."""
         if not isinstance(section, dict):
             return section
         fields = cls.model_fields
@@ -171,6 +171,7 @@ def _list_sources(schema: dict[str, Any]) -> None:
 
 
 def _switch_or_keys(model: type[BaseModel]) -> Accepts:
+    """For errors: `on`, `off`, or a mapping with the keys of `model`."""
     return Accepts(
         lambda say, code: say.either(
             first=say.comma().join((code("on"), code("off"))), last=accepted_keys(model.model_fields, say, code)

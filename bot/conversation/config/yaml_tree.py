@@ -112,7 +112,7 @@ def scalar(text: str) -> str | int | float | bool | None:
 def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigError]]:
     """Read a settings file; an empty file is an empty mapping. Never raises.
 
-    After an error the mapping holds the top-level keys that were complete before the error. Without `strict`, for
+    If an error ends the reading, the mapping holds the top-level keys that were complete before. Without `strict`, for
     files that are not settings, the reader ignores anchors and tags, and reads an alias as an empty value.
     """
     reader = _Reader(strict)

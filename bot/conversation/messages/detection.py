@@ -60,8 +60,8 @@ _FUNCTION_WORDS = {
 }
 _WORD_SETS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
 _SPOKEN = tuple(language for language in LANGUAGES if language in _WORD_SETS and language != FALLBACK)
-# The best language needs this many function words, this share of all words, this many times as many as English, and
-# this many times as many as each other language.
+# The best language needs this many function words, this share of all words in Latin letters, this many times as many
+# as English, and this many times as many as each other language.
 _WORDS_MIN, _SHARE_MIN, _LEAD_OVER_ENGLISH, _LEAD_OVER_OTHERS = 3, 0.15, 2.0, 1.2
 
 

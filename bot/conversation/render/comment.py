@@ -153,8 +153,8 @@ class CommentView:
     - `asked`: a command with these `words` and `options` asked for the comment. Only then are there `settings_problems`
       (C6). With `settings_private` the comment gives only their number.
     - `labels`: the bot itself sets the label (`label: add`).
-    - From the probability `threshold` on, the bot comments unasked. If feedback has moved the threshold, `moved` has it
-      and its default. `likely` is the setting of that name.
+    - From the probability `threshold` on, the bot comments unasked. If feedback has moved the threshold, `moved` is the
+      pair of the new one and the default. `likely` is the setting of that name.
     - `unasked` are the candidates that the bot would have named unasked; with None the comment does not mention them.
     - `closers` are the commits and pull requests that closed issues of this repository, by the number of the issue.
     """
@@ -248,7 +248,7 @@ def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
         sentences.append(view.say.from_confidence(percent=view.options.confidence))
     if view.options.threshold is not None:
         sentences.append(view.say.from_threshold(percent=view.options.threshold))
-        # Some candidates are shown because of a duplicate's title.
+        # A candidate below the threshold is shown because a duplicate of it has a similar title.
         if any(candidate.similarity < view.options.threshold for candidate in shown):
             sentences.append(view.say.from_threshold_original())
     return [" ".join(sentences)] if sentences else []

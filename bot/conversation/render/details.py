@@ -126,7 +126,7 @@ def settings_block(heading: str, problems: Sequence[ConfigError], private: bool,
 def correction_block(first: Candidate | None, say: Messages) -> str:
     """The commands that people may want next, about the first candidate if there is one, and who may use them.
 
-    Offers `of` only for an open issue, where the discussion can go on, or for a closed duplicate.
+    Offers `of` only for an open issue, where the discussion can go on, or for a duplicate, which may lead to one.
     """
     if first is None:
         names: tuple[CommandName, ...] = (CommandName.SEARCH, CommandName.MUTE)

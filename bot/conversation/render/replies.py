@@ -26,7 +26,7 @@ _MOST = {
 
 
 def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
-    """The reply to a comment, from each command's line and answer. `partial`: the comment has older commands, too."""
+    """A comment's reply, from each command's line and answer. `partial`: some commands of the comment ran before."""
     if len(answers) == 1 and not partial:
         text = answers[0][1]
     else:
@@ -74,7 +74,7 @@ class Replies:
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
-        """The answer to `of #asked`. #asked leads to the open issue `root`; if `closed`, #asked is the root itself."""
+        """The answer to `of #asked`. #asked leads to the open issue `root`. If `closed`, both are one closed issue."""
         if closed:
             return self.say.of_done_closed(issue=self.links.issue(root))
         if asked == root:
