@@ -61,7 +61,8 @@ class DeadLetters:
 
 
 def is_dead() -> sa.ColumnElement[bool]:
-    """A condition for dead letters that were not erased. Its first part lets SQLite use the index `jobs_ended`."""
+    """A condition for dead letters, except erased ones and scheduled tasks."""
+    # The first part lets SQLite use the index `jobs_ended`.
     return sa.and_(state("done", "dead"), jobs.c.state == "dead", jobs.c.payload != "", jobs.c.queue != SCHEDULE)
 
 

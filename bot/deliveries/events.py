@@ -193,7 +193,6 @@ class EvaluationEvent(_Step):
 
     @property
     def partition(self) -> str:
-        # An evaluation takes minutes or hours.
         return f"{REPLAY}{self.repository.id}"
 
 

@@ -74,7 +74,7 @@ class _Fields:
         value = self._values.get(key)
         if value is None and not required:
             return default
-        # In Python a bool is an int; in GitHub's JSON a boolean never stands for a number.
+        # In Python a bool is an int.
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise MalformedPayload(f"{self._path}.{key} must be {_TYPES[kind]}")
         return value

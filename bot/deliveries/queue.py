@@ -117,7 +117,8 @@ RETURNING id, queue, lease_token, installation, repository, payload, attempts, a
 
 CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
-# DUE_QUEUES tells for each queue whether a job that is not suspect is due, then for each whether a suspect can run.
+# DUE_QUEUES tells for each queue whether a job that is not suspect is due, then for each whether a suspect can run. A
+# blocked suspect does not count, because a worker claims no other delivery while a suspect one can run.
 IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
 DUE_QUEUES = "SELECT " + ", ".join(
     f"EXISTS ({IS_DUE % queue}{which})"
@@ -207,7 +208,7 @@ class Queue:
         self.engine, self._worker = engine, worker
         self._clock = now or str(database_time(engine))
         self._texts: dict[str, sa.TextClause] = {}
-        self._ends = SharedCommit(self._end_all, patience=None)
+        self._ends = SharedCommit(self._end_all, patience=None)  # On SQLite, ends of jobs share a commit.
         self._is_sqlite = engine.dialect.name == "sqlite"
         self.now = sa.literal_column(self._clock, sa.Float())
 
@@ -262,7 +263,7 @@ class Queue:
                         break
                     claims.append(ClaimedJob(*row))
         except sa.exc.IntegrityError:
-            # Another worker has just claimed a job of the same partition.
+            # Another worker has just claimed a job of the same partition, so this transaction is undone.
             return []
         return claims
 
@@ -325,8 +326,8 @@ class Queue:
         if (text := self._texts.get(statement)) is None:
             sql = statement.replace("FOR UPDATE OF job SKIP LOCKED", "") if self._is_sqlite else statement
             text = sa.text(sql.replace("now()", self._clock))
-            of_lists = (name for name in ("tokens", "limited") if f":{name}" in statement)
-            text = self._texts[statement] = text.bindparams(*(sa.bindparam(name, expanding=True) for name in of_lists))
+            lists = (name for name in ("tokens", "limited") if f":{name}" in statement)
+            text = self._texts[statement] = text.bindparams(*(sa.bindparam(name, expanding=True) for name in lists))
         # Parameters that the statement does not name are ignored.
         return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **parameters})
 

@@ -111,7 +111,7 @@ log = logging.getLogger(__name__)
 LARGEST_FORM = 64 * 1024
 MOST_FIELDS = 50
 USUAL = 1024 * 1024
-"""A body of up to this many bytes needs no slot (`BodySlots`). Most of GitHub's deliveries are far smaller."""
+"""A body of up to this many bytes needs no slot (`BodySlots`). Most deliveries are far smaller."""
 
 # How many larger bodies, or bodies of unknown length, a process holds at a time.
 _LARGE_BODIES = 8

@@ -106,7 +106,7 @@ class Worker:
         tasks = [*tasks, ScheduledTask("queue", CLEAN_EVERY, self._queue.clean)]
         self._schedule = Schedule(self._queue, tasks)
         self._free = {QUEUE: self._most + 1, BACKGROUND_QUEUE: 1, REPLAY_QUEUE: 1, SCHEDULE: len(tasks)}
-        self._changed = threading.Condition()
+        self._changed = threading.Condition()  # Held to change `_free` or `_running`.
         self._running: set[_RunningJob] = set()
         # Until when to claim no deliveries of a repository (monotonic clock).
         self._limited: dict[int, float] = {}
@@ -128,7 +128,7 @@ class Worker:
         """Claim no more jobs, and release jobs that run on after `timeout` seconds; returns whether all have ended."""
         self._stopping.set()
         self._wake.set()
-        # Wait for the claiming thread, so that all jobs that it has claimed are among the running jobs.
+        # Wait for the first thread, which claims, so that `_running` has all jobs that it has claimed.
         for claiming in self._threads[:1]:
             claiming.join(RENEW_EVERY)
         with self._changed:
@@ -309,7 +309,7 @@ class Worker:
         """Renew the leases of this worker and its jobs, and give up hung jobs."""
         with self._changed:
             running = [*self._running]
-        # `elapsed` also counts from a heartbeat that failed: while only the database is away, jobs run on.
+        # Note the time even if the renewal below fails: if only the database is away, jobs still run and can hang.
         elapsed, self._heartbeat_at = now - self._heartbeat_at, now
         if elapsed > 6 * RENEW_EVERY:
             # The machine suspended the whole process, and so its jobs.
@@ -332,7 +332,6 @@ class Worker:
             job.lost = True
 
     def _expire(self) -> None:
-        """Take back the jobs of dead workers."""
         expired = self._queue.expire()
         JOBS.labels("dead").inc(sum(expired.values()))
         for id, dead in expired.items():
