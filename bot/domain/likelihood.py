@@ -51,8 +51,7 @@ def likelihood(probability: float, likely: float = LIKELY) -> Likelihood:
 
 Interval = tuple[float, float]
 
-# All intervals have a confidence level of 95 %: 95 % of a normal distribution lies within 1.96 standard deviations of
-# the mean.
+# 95 % of a normal distribution lies within 1.96 standard deviations of the mean.
 _Z = 1.96
 
 

@@ -127,7 +127,7 @@ class Candidate:
 
     @property
     def own(self) -> bool:
-        """Whether the candidate is an issue of the target's repository, so that its number identifies it."""
+        """Whether the candidate is an issue of the target's repository. Then its number identifies it."""
         return self.kind == "issue" and not self.repo
 
     @property
@@ -137,7 +137,7 @@ class Candidate:
 
     @property
     def regression(self) -> bool:
-        """Whether the candidate was fixed, so that the target may be a regression."""
+        """Whether the candidate was fixed. If so, the target may be a regression."""
         return self.kind == "issue" and self.state == "closed" and self.state_reason == "completed"
 
 

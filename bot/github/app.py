@@ -114,7 +114,7 @@ class AppClient:
         return True
 
     def installation(self, installation_id: int) -> Installation:
-        """An installation. Raises NotFound if the installation has ended."""
+        """Raises NotFound if the installation has ended."""
         request = partial(self._api.rest.apps.get_installation, installation_id)
         data: Any = self._api.call(f"read installation {installation_id}", request)
         return _installation(data)

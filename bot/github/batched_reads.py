@@ -98,7 +98,7 @@ class Closings(NamedTuple):
 
 
 def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
-    """What last closed each of these issues. Reads a hundred issues per request.
+    """What last closed each of these issues.
 
     The result omits closers in other repositories, which some readers may not see. It omits an issue that has neither a
     closer (a person may have closed the issue by hand) nor a milestone. If GitHub fails, the result is incomplete.

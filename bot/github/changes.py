@@ -116,7 +116,7 @@ def count_issues(api: Api, repo: RepoRef, repo_id: int) -> int | None:
 
 
 def missing_issues(api: Api, repo: RepoRef, numbers: Sequence[int], repo_id: int) -> set[int]:
-    """The `numbers` that certainly have no issue now. Asks for a hundred per request. `repo_id`: see `count_issues`."""
+    """The `numbers` that certainly have no issue now. `repo_id`: see `count_issues`."""
     operation = f"ask which issues of {repo} are there"
     missing: set[int] = set()
     for batch in read_issues(api, operation, repo, numbers, "number", of_repository="databaseId"):
@@ -208,7 +208,6 @@ def history(api: Api, repo: RepoRef, since: str = "") -> Iterator[HistoryPage]:
             size //= 2
             continue
         if size > SMALLEST and any(map(is_failure, errors)):
-            # A smaller page may contain the parts that GitHub gave up on.
             size //= 2
             continue
         page = (data.get("repository") or {}).get("issues")
