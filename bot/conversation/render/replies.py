@@ -1,7 +1,4 @@
-"""The short answers to commands, as Markdown without a marker; each answer has a method.
-
-`render_reply` joins the answers to all commands of one comment into one reply (C2).
-"""
+"""The short answers to commands, as Markdown without a marker. `render_reply` joins a comment's answers (C2)."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ _MOST = {
 
 
 def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
-    """A comment's reply, from each command's line and answer. `partial`: some commands of the comment ran before."""
+    """The reply to a comment's new commands, from their lines and answers. `partial`: the comment has old ones, too."""
     if len(answers) == 1 and not partial:
         text = answers[0][1]
     else:
