@@ -43,7 +43,7 @@ def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str,
 
 
 def issues_shown(stored: StoredEvaluation) -> set[int]:
-    """The numbers of the issues in the pairs that the page lists. (Ids of data from elsewhere may be texts.)"""
+    """The numbers of the issues in the pairs that the page lists. (Imported data may have texts as ids.)"""
     unmarked = stored.result.unmarked if stored.result else ()
     return {number for pair in unmarked for number in (pair.id, pair.candidate) if isinstance(number, int)}
 

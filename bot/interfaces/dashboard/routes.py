@@ -136,7 +136,7 @@ class _Pages:
         self._dashboard = dashboard
 
     def for_triage(self, view: Callable[..., Page]) -> Callable[..., Page]:
-        """Show a repository's page to people with triage access. Ask others to sign in; answer 404 if they have."""
+        """Show a repository's page to people with triage access. Anybody else gets 404, or must sign in first."""
 
         @functools.wraps(view)
         def shown(owner: str, name: str, **rest: Any) -> Page:
@@ -181,7 +181,7 @@ class _Pages:
             visible = [found for found, sees in zip(known, allowed, strict=True) if sees]
         visible.sort(key=lambda found: found.ref.key)
         data = self._data
-        # Each row: the repository, its mode, the state of its index, and its week.
+        # Each row: the repository, its mode, the state of its index, and the digest of its last week.
         summaries = [(one, data.mode_of(one), data.index_status(one), data.week(one)) for one in visible[:_SUMMARISED]]
         listed = [*summaries, *((one, "", None, None) for one in visible[_SUMMARISED:])]
         return render_template("dashboard/home.html", repositories=listed)

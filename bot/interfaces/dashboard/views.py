@@ -69,6 +69,7 @@ def _marked(text: str, shared: Collection[str]) -> Marked:
 
 
 def _parts(text: str, shared: Collection[str]) -> Iterator[tuple[str, bool]]:
+    """The headings, the words, and the text between them, in order. True marks a word that has a `shared` term."""
     at = 0
     for found in _HEADING_OR_WORD.finditer(text):
         if found.start() > at:

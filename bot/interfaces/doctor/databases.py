@@ -49,7 +49,7 @@ def _database(
             finding = well(subject, f"{name} is not there yet; the first start makes it")
         else:
             with write(engine) as connection:
-                # Try both, then undo: a PostgreSQL role may be unable to create tables, or to write another's.
+                # Try to create the table and to write it, then undo: a PostgreSQL role may lack either right.
                 table.create(connection, checkfirst=True)
                 connection.execute(sa.delete(table).where(sa.false()))
                 connection.rollback()

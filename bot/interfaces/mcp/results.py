@@ -22,9 +22,8 @@ EXCERPT, GLANCE = 300, 100
 
 BYTES_PER_CANDIDATE = 600
 """The target size of an answer, in bytes per candidate (at least five are counted): a model pays for every token."""
-# The most characters of a text and reasons of a candidate. An answer takes the first that fits, or the last.
+# Limits for each candidate: characters of text, reasons. An answer takes the first pair that fits, or the last pair.
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
-
 
 # Strangers' text as people see it, without invisible or control characters.
 Line = Annotated[str, BeforeValidator(lambda text: clean(text, _LINE_MAX) if isinstance(text, str) else text)]

@@ -60,7 +60,6 @@ from bot.search.finder import FindOptions
 
 A = TypeVar("A", bound=ToolAnswer)
 
-
 READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "dedupe_playbook")
 """The tools that write nothing."""
 
@@ -266,7 +265,7 @@ class Tools:
                 min_similarity=found.threshold,
             )
 
-        # Compare playbooks as text: the order of the sections matters, since it decides which entry survives.
+        # Compare playbooks as text: the order of the sections matters, since it can decide which entry survives.
         arguments = {"playbook": json.dumps(playbook), "min_similarity": min_similarity}
         return self._remembered(session_of(context), "dedupe_playbook", arguments, merge)
 
@@ -318,7 +317,7 @@ class Tools:
         return client if call.session is None else client.thread(_thread_of(call.session), fresh=call.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:
-        """When a call's issues last changed (T6); None if it names none. Each issue costs a conditional request."""
+        """When a call's issues last changed (T6); None if it has no issues. Each issue costs a conditional request."""
         numbers = [arguments[name] for name in ("number", "other") if name in arguments]
         if not numbers:
             return None

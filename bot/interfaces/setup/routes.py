@@ -44,7 +44,7 @@ _MAKING = ("setup.form", "setup.start", "setup.callback")
 class SetupBackend:
     """The values and functions that the pages need from the bot.
 
-    `convert` exchanges a code for credentials; it takes the code, the address of GitHub's API, and the channel.
+    `convert` exchanges a code for credentials; it takes the code, the API's address, and a channel such as smee.io's.
     `slug_of_app` asks GitHub for the App's name; None before an App exists. `arrived` says whether GitHub has delivered
     anything. `lasting`: files survive a restart; if not, the page shows the credentials for a person to copy.
     """
