@@ -195,7 +195,7 @@ class Suggestion:
 def suggestions(api: Api, repo: RepoRef, number: int) -> tuple[Suggestion, ...] | None:
     """All suggestions ever made on an issue; None if the repository does not support suggestions.
 
-    Ask before each suggestion: without support for suggestions, GitHub would add a suggested label outright.
+    Call this before each suggestion: without support for suggestions, GitHub would add a suggested label outright.
     """
     request = partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all")
     try:

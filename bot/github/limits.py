@@ -92,7 +92,7 @@ def decide(
 
     `attempt` counts the retries so far. `repeatable` says that sending the request twice does no harm. `patience` is
     the seconds left for this request. `now` is GitHub's time in seconds since 1970. `resource` names the request's
-    primary limit. `strikes` counts the previous limits without a stated time. `jitter` in [0, 1) spreads the clients.
+    primary limit. `strikes` counts the previous limits without a stated time. `jitter` in [0, 1) spreads the retries.
 
     A request refused for a limit may always be repeated, because GitHub has not carried it out. After other failures,
     GitHub may have carried out the request.
@@ -135,6 +135,7 @@ def find_limit(
         return RateLimit(after, covers, stated=True)
     if used_up and (reset := _until_reset(headers, now)) is not None:
         return RateLimit(max(reset, 0.0) + _ROUNDING, covers, stated=True)
+    # A 403 without a word about limits is a permanent refusal.
     if answer.status != 403 or "rate limit" in message or "abuse detection" in message:
         pause = min(_LIMIT_PAUSE * 2 ** min(strikes, 10), _LONGEST_LIMIT_PAUSE)
         return RateLimit(pause * (1 + jitter / 4), None, stated=False)
@@ -172,7 +173,7 @@ def _limit_in(body: bytes) -> tuple[str, bool]:
     """The message about a limit in a GraphQL answer of status 200 (empty: no limit), and whether the limit is primary.
 
     https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api: an error's type reveals
-    the primary limit. Only the message reveals a secondary limit.
+    the primary limit. Only the message reveals a secondary limit. An answer with data may only quote such a message.
     """
     # Parse only answers that mention a limit, because answers are large. The mention may also come from an issue.
     data = _read(body) if _MENTIONS_LIMIT.search(body) else {}
@@ -204,7 +205,7 @@ def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    """A header's whole number; None for other texts, or over ten digits: times since 1970 have ten."""
+    """A header's whole number; None for another text, or for more digits than a time since 1970 has (ten)."""
     return float(text) if text and text.isascii() and text.isdigit() and len(text) <= 10 else None
 
 
@@ -212,7 +213,7 @@ def _number(text: str | None) -> float | None:
 CORE, APP, SEARCH, HYBRID = "core", "app", "search", "semantic_search"
 GRAPHQL, CONTENT = "graphql", "content"
 
-# Our periods are a second longer than GitHub's, because GitHub counts a request on arrival.
+# Our periods are a second longer than GitHub's, because GitHub counts a request on arrival, later than we do.
 _MINUTE = 61.0
 _HOUR = 3601.0
 

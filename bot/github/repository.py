@@ -36,7 +36,6 @@ LARGEST_FILE = 1024 * 1024
 _LOGIN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 _MOST_COMMENTS, _MOST_BY_AUTHOR, _MOST_LABELS = 5_000, 1_000, 2_000
 
-
 Reaction = Literal["+1", "-1", "eyes", "confused", "rocket"]
 
 
@@ -268,6 +267,7 @@ class RepoClient:
     def _ask(
         self, operation: str, repo: RepoRef, method: Callable[..., Response[Any, Any]], *path: Any, **fields: Any
     ) -> Any:
+        """Send like `_send`, and return the data in GitHub's answer."""
         return self._api.read(operation, self._send(operation, repo, method, *path, **fields))
 
     def _send(
@@ -294,7 +294,7 @@ class RepoClient:
 def _cached(
     method: Callable[Concatenate[RepoClient, P], T], uncached_if: Callable[[T], Any] | None = None
 ) -> Callable[Concatenate[ThreadClient, P], T]:
-    """Cache a reading method's answers, except those for which `uncached_if` is true. A reused one gets `cached_at`."""
+    """Cache a method's answers, except those for which `uncached_if` is true. A reused answer gets `cached_at`."""
     tool, signature = f"github.{method.__name__}", inspect.signature(method)
     keep = None if uncached_if is None else lambda result: not uncached_if(result)
 

@@ -126,7 +126,7 @@ fragment found on SearchResultItemConnection {
 
 @dataclass(frozen=True, slots=True)
 class FoundDiscussions:
-    """`lists` has, for each text with an answer, the number of matching discussions, and the best ones as issues.
+    """`lists` has, for each answered search text, the number of matching discussions, and the best ones as issues.
 
     `reason` says why some or all answers are missing. `cached_at` is as in `SearchPage`.
     """
@@ -255,7 +255,7 @@ def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
 
 
 def _search(repo: RepoRef, phrase: str, since: str, until: str) -> str:
-    # Latest change first: an issue changed meanwhile moves to the front, so later pages repeat some, but skip none.
+    # Latest change first. An issue changed meanwhile moves to the front: later pages may repeat issues, but skip none.
     changed = f" updated:{since or '*'}..{until or '*'}" if since or until else ""
     return f'repo:{repo} is:issue in:comments "{phrase}"{changed} sort:updated-desc'
 

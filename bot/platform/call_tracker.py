@@ -68,7 +68,7 @@ class _Record:
 
 
 _GENERIC = ToolRule(generic)
-# The session of shared tools, a name that no caller uses.
+# The key for results that all sessions share (`ToolRule.shared`). No caller's session has this name.
 _ALL = "\0all"
 
 
