@@ -302,7 +302,7 @@ def replay(
     for past, issue in zip(issues, earlier, strict=False):
         ids.add(past.id, issue.number)
     if mirror is not None:
-        # Read each issue anew: some were closed after they arrived. The index has these closings now: drop them.
+        # Read each issue anew: some were closed after they arrived. Then the index has these closings: drop them.
         mirror.load([github.issue(issue.repo, issue.number) for issue in earlier])
         github.take_closed()
     for position in range(start, len(issues)):

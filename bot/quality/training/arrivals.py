@@ -85,7 +85,7 @@ def read_verdicts(path: Path) -> dict[str, ReaderVerdicts]:
 def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tuple[Fitted, Fitted]:
     """Fit the last step, with the text model and without it. `odds` has the candidates' log-odds before that step.
 
-    The fit without the text model leaves out small repositories, in which word counts reveal too little.
+    The fit without the text model leaves out small repositories, in which the log-odds tell too little.
     """
 
     def fit(names: Sequence[str], rows: Sequence[Floats], readings: Sequence[ReadCandidates]) -> Fitted:
@@ -203,7 +203,7 @@ def collect(material: TrainingFile, progress: Progress, *, others: int, seed: in
     """The arrivals of one file: duplicates, the first issues, and a seeded sample of `others` unmarked ones."""
     issues, labels = read_archive(material.issues), read_labels(material.issues)
     if material.readings:
-        # Refuse readings of another file now, and not after an hour.
+        # Refuse readings of another file now, not after an hour.
         _verdicts_by_position(material.readings, material.issues, issues)
     chosen = beginning(issues, labels) | to_learn_from(issues, labels, others, seed)
     grown = grown_from(issues)

@@ -39,7 +39,7 @@ def fit_order(
 
     A question is an issue whose candidates are to be ordered. `rows` are (all candidates, names), question after
     question, and `sizes` holds each question's number of candidates. `same` is 1 for a true candidate, a duplicate.
-    Each question has at least one. The model is a conditional logit (McFadden, 1974) and has no intercept.
+    Each question has at least one true candidate. The model is a conditional logit (McFadden, 1974), without intercept.
     """
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     inputs = (rows - mean) / scale

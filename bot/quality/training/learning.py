@@ -12,7 +12,7 @@ verdicts, turns the odds of a mark into the confidence (P1).
 
 Some files and some repositories lack authors. If authors are unknown, a day's issues may be one person's series, so a
 second probability is learned from the same arrivals without authors. The weights in `PRIOR_…` were set by hand, and
-apply unless the files teach something else. They are negative, because people rarely report a thing twice.
+apply unless the files teach something else. They concern the author, and are negative: people rarely repeat themselves.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
 SHOWN = 5
 #: The order is learned from whole repositories, and from repositories reduced to these shares.
 SMALL_SHARES = (0.03, 0.01)
-#: The arrivals form at least this many parts. For the probability, each part's candidates are sorted
-#: by an order learned from the other parts, as for a new issue.
+#: The arrivals form at least this many parts. For the probability, each part's candidates are sorted by an order
+#: learned from the other parts: no order is learned from a new issue, either.
 PARTS = 3
 
 #: `thinned` reduces a repository to a `share` of its issues: it leaves out first the oldest, then others at random.
@@ -188,7 +188,7 @@ def _readings(
 
 
 def _judged(odds: Floats, read: ReadCandidates) -> tuple[Floats, ReadCandidates]:
-    """`read`, and its candidates' log-odds; in a small repository, only the candidates that the bot would judge."""
+    """The candidates' log-odds, and `read`. In a small repository, keeps only candidates that the bot would judge."""
     log_odds = odds[read.likeness.rows]
     if not read.small:
         return log_odds, read
