@@ -70,7 +70,7 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     names = {found.advice.threshold: "recommended", found.at.cut: "as set"}
     if found.advice.threshold == found.at.cut:
         names = {found.at.cut: "as set and recommended"}
-    # Of each label: its left and right end, and its y.
+    # Each label's left end, right end, and y.
     label_boxes: list[tuple[float, float, float]] = []
     dots = []
     for cut in (*names, *_LABELLED):

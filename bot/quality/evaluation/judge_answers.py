@@ -227,7 +227,7 @@ def estimated_cost(asked: Sequence[RecordedQuestion], arrivals: int, price: Pric
     estimate = {"questions": len(asked), "arrivals": arrivals, "tokens_in_median": median, **total}
     if not critic:
         return estimate | {"says": says}
-    # This is an upper limit: the critic will reread only the pairs that the judge calls the same.
+    # An upper limit: the critic will reread only the pairs that the judge calls the same.
     most = [critic_question(one, candidate) for one in asked for candidate in one.question.candidates]
     more = _tokens_and_cost(most, price)
     says += f" The critic: at most {len(most):,} questions, about {more['tokens_in']:,} tokens in and "

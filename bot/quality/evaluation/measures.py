@@ -26,7 +26,7 @@ SHARES = (0.01, 0.02, 0.05, 0.10)
 
 BINS = 10
 HIGH = 0.3
-"""Candidates from this confidence on have a calibration error of their own: in the total, many near 0 hide it."""
+"""Candidates from this confidence on get a calibration error of their own. Many candidates near 0 would hide it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The first candidates in the tenth that begins at `low`. `confidence` is their mean, `right` the marked share."""
+    """First candidates with confidence `low` to `low` + .1; `confidence` is the mean, `right` the marked share."""
 
     low: float
     count: int

@@ -70,7 +70,7 @@ _CLAIM = re.compile(
     r"|(?<=\b(?:of|to)\s)(?:the\s+)?issue\s+(?P<without_sign>[1-9]\d{0,8})\b(?!\s?%|[.,/-]\d))",
     re.IGNORECASE,
 )
-# A claim without a reference: "so closing as a duplicate", but not the duplicate key that an issue may be about.
+# A claim without a reference: "so closing as a duplicate", but not "a duplicate key", which is no issue.
 _CALLED_DUPLICATE = re.compile(
     r"\b(?:as|an?|is|another|known)\s+(?:duplicate|dupe?)\b(?=\s*(?:[.,;:!)(-]|\Z|\n|(?:of|and|but|so|then|thanks)\b))",
     re.IGNORECASE,

@@ -111,7 +111,7 @@ def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed
 
 
 Truth = Mapping[int, frozenset[Id] | None]
-"""What `truth` yields: the originals of each arrival, or None, by the arrival's position."""
+"""The originals of each arrival, or None, as in `truth`, by the arrival's position."""
 
 Found = tuple[tuple[Id, float], ...]
 """Candidates with their confidence, best first."""
