@@ -63,7 +63,6 @@ def opened(path: Path) -> Iterator[TextIO]:
             yield file
             return
         with gzip.open(file.buffer, "wt", encoding="utf-8") as compressed:
-            # In the mode "wt", gzip returns a text file.
             yield cast("TextIO", compressed)
 
 

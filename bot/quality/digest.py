@@ -78,7 +78,7 @@ def store_checkboxes(store: Store, index: Index, repo_id: int, body: str, login:
         if same is not None and known.get(pair) is not same
     ]
     cleared = [pair for pair, same in answers.items() if same is None and pair in known]
-    # A box can outlive its issues. Store nothing about an issue that was deleted or transferred.
+    # A box can outlive its issues. Store nothing about a deleted or transferred issue: its decisions are erased.
     checked = {one.number for one in store.decisions.of_issues(repo_id, {one.number for one in new})}
     others = {one.other for one in new}
     # Only a complete index shows that an issue is gone.
@@ -126,9 +126,9 @@ class Digest:
 
     `looked` counts the checked issues, and `new` the checked issues that were opened in this period. The bot
     `commented` on some, `would` have commented on others (`mode: shadow`), and stayed silent on the rest. `left_alone`
-    counts the skipped issues, and `missed` the silent ones that people called duplicates. `lines` starts with the
-    latest line. `asked` counts the questions to the judge, and `cost` is their price. `watching`: the latest decision
-    was made in shadow mode.
+    counts the issues that were skipped or whose comment GitHub refused, `missed` the silent ones that people called
+    duplicates. `lines` starts with the latest line. `asked` counts the questions to the judge, and `cost` is their
+    price. `watching`: the latest decision was made in shadow mode.
     """
 
     since: float

@@ -15,7 +15,7 @@ def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
     """People's decisions on the pairs of a repository's issues, from all kinds of feedback."""
     signals = store.signals.deciding(repo_id)
     verdicts = store.verdicts.since(repo_id, 0.0)
-    # A reaction has no `other`. It judges the pairs that the comment names, which the bot's decisions store.
+    # A reaction has no `other`: it judges the issues that the comment names. The decisions store these.
     decisions = store.decisions.of_issues(repo_id, {one.number for one in signals if not one.other})
     return decide_pairs(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
 
@@ -130,7 +130,7 @@ def _valid_verdicts(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
 
 
 def _on_commented_issue(signal: FeedbackSignal, by_number: Mapping[int, Sequence[Decision]]) -> FeedbackSignal:
-    """The signal, with its issues swapped if `number` was a candidate for `other`, but `other` was none for `number`.
+    """The signal, with its issues swapped if `number` was a candidate for `other`, but not vice versa.
 
     People can close an earlier issue in favour of a later one on which the bot commented, or say `not` on the earlier
     issue.

@@ -149,7 +149,7 @@ class ReactionPoll:
             if not duplicate or one.state not in ("approved", "dismissed"):
                 continue
             # A suggested label names no candidate: take the candidate that came first when the maintainer answered.
-            # A suggested closing has a database id: look for it among the candidates that had come first until then.
+            # A suggested closing has its original's database id: look for that among all that came first until then.
             # GitHub gives the time of the answer in whole seconds.
             named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
             other = next((first for first in named if one.action != CLOSE or self._has_id(first, one.target)), None)
