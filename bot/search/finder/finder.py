@@ -160,12 +160,12 @@ class Finder:
         with self._session(target, options) as (session, _):
             # Get only `other`'s match: the empty tuple leaves out the session's own candidates.
             matches = [] if session is None else session.judge((), also=[other.number])
-            judged = [(match.confidence, match.explain()) for match in matches[:1]]
-        if not judged:
+            scored = [(match.confidence, match.explain()) for match in matches[:1]]
+        if not scored:
             hit = Hit(other, ())
             with self._session(target, options, [hit]) as (_, unindexed):
-                judged = [(one.confidence, one.reasons()) for one in unindexed([hit])]
-        ((confidence, reasons),) = judged
+                scored = [(one.confidence, one.reasons()) for one in unindexed([hit])]
+        ((confidence, reasons),) = scored
         return self._present(target, [RankedResult(other, confidence, confidence, reasons=reasons)])[0]
 
     def find_ungrouped(
@@ -199,7 +199,7 @@ class Finder:
         ranked = self._rank(searched, candidates, options, session)
         found = scoring.group_results(target, ranked, options, self._look_up(target, session))
         worth = [] if self._judge is None else scoring.worth_judging(found, target, self._judge.floor)
-        # If there is anything to judge, `_report` chooses after the verdicts.
+        # If any are worth judging, `_report` chooses after the verdicts.
         shown = [] if worth else self._choose_shown(found, options, target, gathered, indexed=session is not None)
         # Verdicts can drop all results worth judging; then the next results move up, and need reasons, too.
         explained = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
@@ -343,7 +343,7 @@ class Finder:
             yield session, unindexed
 
     def _look_up(self, target: Issue, session: _Session) -> scoring.LookUp:
-        """A function that reads issues that no source found: from the index, else one by one from GitHub."""
+        """A function that reads issues that no source found: from the index, or if there is none, from GitHub."""
 
         def indexed(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
             rows = session.issues(numbers) if session else {}

@@ -97,7 +97,7 @@ class FindOptions:
     ) -> bool:
         """Whether a candidate is likely enough, and one of the wanted sources found it.
 
-        If the judge read other candidates but not this one (`unread`), it is shown only without `min_confidence`.
+        If the judge read other candidates but not this one (`unread`), show this one only without `min_confidence`.
         """
         likely = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
         if verdict is JudgeVerdict.RELATED and self.min_confidence is not None:
@@ -176,6 +176,7 @@ def named_unasked(config: RepoConfig, threshold: float, found: Sequence[Candidat
         one
         for one in found
         if one.state in states
+        # `named`: the target's text names the issue.
         and not one.named
         and (config.judge.related if one.verdict is JudgeVerdict.RELATED else (one.confidence or 0.0) >= threshold)
     )

@@ -175,8 +175,8 @@ def own_texts(
 ) -> list[str]:
     """The text that each candidate's author wrote, on one line, without the form's text; empty if it cannot be read.
 
-    The texts come from the `index`, else from the issues already `read`, else from GitHub, because the lead of
-    a group may be an issue that no source found.
+    The texts come from the `index`, else from the issues already `read`, else from GitHub: the lead of a group
+    may be an issue that no source found.
     """
     stored = _stored(index, repo_id, [one.number for one in candidates if one.own])
     bodies = {issue.key: issue.body for issue in read}

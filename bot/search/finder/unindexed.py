@@ -132,7 +132,7 @@ def renumbered(
     """Give hits and background new numbers by age, because issues of several repositories can share numbers.
 
     Returns the rows, their new numbers by key, and the target's new number. Background issues later than the target get
-    higher numbers than the target; hits never do.
+    higher numbers than the target. Hits never do, so none counts as too late.
     """
     found = {hit.key: IndexedIssue.of(hit) for hit in hits}
     others = {IssueRef(target.repo, row.number).key: row for row in background}
