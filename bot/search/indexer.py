@@ -251,7 +251,7 @@ class Indexer:
         return progress, None
 
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
-        """How many issues there are. Only the first try (no `known`) raises Retryable: GraphQL may fail for good."""
+        """The number of issues. GraphQL may fail for good, so only the first try (no `known`) raises Retryable."""
         try:
             return github.count_issues(repository.ref, repository.id)
         except Retryable:

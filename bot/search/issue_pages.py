@@ -25,7 +25,7 @@ PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
 QUICKLY, SLOWLY = 0.2, 1.0
 # With less than the first share of an hour's requests left, the bot reads slowly; below the second, not at all.
 SPARING, RESERVED = 0.5, 0.3
-# The minimum and the maximum of seconds before a failed step is tried again.
+# Seconds: the shortest wait after a failed step, and the longest wait of all.
 AGAIN, LATEST = 300.0, 3600.0
 # A backfill without a step for this many seconds counts as lost. That is longer than any wait above.
 LOST = 2 * LATEST

@@ -33,7 +33,6 @@ class RepositoryAnalyser:
         self._analyser = analyser
         self._info = about
         names = [field.name for field in analyser.fields]
-        # The positions of the fields `lines` and `supplied`.
         self._line_fields = [names.index(name) for name in (analyser.lines, analyser.supplied)]
 
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool = False) -> dict[int, Analysis]:

@@ -186,7 +186,7 @@ class Index:
     def _try_put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> bool:
         """Write issues. If another process has changed one of the texts meanwhile, write nothing and return False."""
         with self._engine.connect() as connection:
-            # Read the change numbers before the texts: if a text changes in between, its number then differs.
+            # Read the change numbers before the texts: if a text changes in between, its change number differs.
             seen = issue_rows.text_changes(connection, repo_id, part)
             known = issue_rows.texts(connection, repo_id, part)
         texts = {number: _storable(issue.title, issue.body) for number, issue in part.items()}

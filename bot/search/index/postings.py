@@ -287,7 +287,7 @@ class Batch:
         next_position = itertools.count()
         # The first look-up of a term gives the term the next position.
         spaces: dict[str, dict[str, int]] = {field.space: defaultdict(next_position.__next__) for field in fields}
-        # By field, three arrays with an item for each entry (a term of an issue): the positions of both, and the count.
+        # For each field, the three arrays from `_column`. An entry is one term of one issue.
         self._columns = [_column(field.name, spaces[field.space], analyses.values()) for field in fields]
         self.hashes: Integers = np.zeros(sum(map(len, spaces.values())), dtype=np.int64)
         for space, positions in spaces.items():
