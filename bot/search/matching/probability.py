@@ -12,32 +12,31 @@ order one list; those of different lists cannot be compared. So the first step p
 | `ahead` | only for the first candidate: its score minus the second's |
 | `mass` | the candidate's share in a softmax of the list's scores |
 | `spread` | entropy of that softmax: high if many candidates are equally good |
-| `firsts` | the share of the compared features in which the candidate is the best of its pool |
+| `firsts` | of the features in `COMPARED`, the share in which the candidate is the best of its pool |
 | `size` | log of the number of issues, at least fifty: among many issues, some match by chance |
 | `question_length` | log of the number of words in the question |
 | `most NAME` | the highest value of a feature in the pool |
 | `usual NAME` | the mean of a feature among the best five |
-| … | the candidate's own features, as in `features.py`, with times of at most a year |
+| … | the candidate's own features, as in `features.py`; `days` and `closed_days` are at most a year |
 
 The second step calibrates the log-odds by the repository's size (`CALIBRATION`). Its `SMALLNESS` lowers them in a
 small repository, where a series of tasks, or a change and its follow-up, stands out like two reports of one thing.
 
 People who mark duplicates miss most of them. So the third step predicts the probability that a careful reader calls a
 pair the same report (P1). Readers judged a few thousand pairs, enough for few weights only (docs/research/accuracy.md).
-With the text model, this step stacks two models (Wolpert, 1992). Smallness is here 0 for a large repository and 1 for
-a very small one (the function `smallness`, not `SMALLNESS`):
+If there is a text model (`embedding/local_models.py`), its cosine counts, too (stacking: Wolpert, 1992). Smallness is
+here 0 for a large repository and 1 for a very small one (the function `smallness`, not `SMALLNESS`):
 
 | feature | what it says |
 |---|---|
 | `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a very small repository |
-| `odds in a small repository` | the log-odds times smallness; there, two reports may share no rare word |
-| `text` | the cosine of both texts by the text model (`embedding/local_models.py`), less half the usual cosine |
+| `odds in a small repository` | the log-odds times smallness |
+| `text` | the cosine of both texts by the text model, less half the usual cosine times 1 - smallness |
 | `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
 | `small repository` | the smallness: the share of duplicates differs there |
 
 The usual cosine is the median of the leaders' cosines (`LEADERS`). In some projects, the model finds any two texts
-alike: this median is .49 on golang-go, .35 on monero. The half was set by hand; with it, log loss falls by 4 % on four
-trackers that the models had not seen. This half, too, is multiplied by 1 - smallness.
+alike: this median is .49 on golang-go, .35 on monero. The half, set by hand, lowers log loss on new trackers by 4 %.
 `stands out` is smallness times a difference: twice the cosine, minus each text's third best cosine with any other issue
 (cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
 """
@@ -164,7 +163,8 @@ LARGE, SMALLEST = 2_000, 60
 CLOSEST = 5
 
 _LOWEST = 1e-4
-# If the text model gives a cosine, log-odds are cut to between -8 and 4, in a small repository to between -3 and 4.
+# With a cosine, log-odds are cut to these bounds. In a small repository, low log-odds say little, because two reports
+# may share no rare word.
 _LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
 # Log-odds are cut at ± this bound without a text model; few of the readers' pairs lie beyond it.
 _ODDS_BOUND = 6.0
@@ -229,6 +229,7 @@ def usual_cosine(of_leaders: Vector) -> float:
 
 
 def _neighbour_cosine(cosines: Vector, without: int) -> float:
+    """The third highest of `cosines`, leaving out the one at `without`."""
     others = np.append(np.delete(cosines, without), [_UNRELATED_COSINE] * _NEIGHBOUR)
     return float(np.partition(others, -_NEIGHBOUR)[-_NEIGHBOUR])
 

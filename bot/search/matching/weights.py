@@ -165,7 +165,7 @@ _DIGITS = 5
 # better than the probabilities do (docs/research/accuracy.md).
 _TEXT_WEIGHT = 4.0
 
-TextReader = Callable[[Integers, int], TextSimilarity | None]
+AskTextModel = Callable[[Integers, int], TextSimilarity | None]
 """Asks the text model about a pool. The arguments are the pool's rows, best first, and how many of the first rows are
 leaders (at most `probability.LEADERS`). The answer may cover other rows, too; without a text model it is None."""
 
@@ -284,8 +284,8 @@ class Model:
             ReaderModel.parse(data[READ]),
         )
 
-    def judge(self, pool: Comparison, reader: TextReader = lambda rows, leaders: None) -> Predictions:
-        """Sort a whole pool, and judge its leaders and the rows that the `reader` adds.
+    def judge(self, pool: Comparison, ask_text_model: AskTextModel = lambda rows, leaders: None) -> Predictions:
+        """Sort a whole pool, and judge its leaders and the rows that the text model adds.
 
         Candidates with exactly the question's title and text, on no other surface, count as one issue that was sent
         several times. All of them get the probability of the likeliest, and open ones come first.
@@ -302,7 +302,7 @@ class Model:
         # Only leaders have log-odds. The third model raises -inf to the lowest log-odds that it knows.
         odds = np.full(len(scores), -np.inf)
         odds[leaders] = (self.known if pool.signed else self.unknown)(rows, total)
-        likeness = reader(order, len(leaders))
+        likeness = ask_text_model(order, len(leaders))
         judged, read = (np.zeros(len(scores), dtype=np.bool_) for _ in range(2))
         judged[leaders] = True
         if likeness is not None:

@@ -148,7 +148,7 @@ def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
 class DuplicateGroup:
     """The numbers of issues that report one thing: the group's `lead`, and the `others`, oldest first.
 
-    `found` are the group's candidates, best first.
+    `found` are the candidates that led to the group, best first.
     """
 
     lead: int

@@ -74,7 +74,6 @@ class CountedWords:
 
 # BM25's constants: `K1` limits how much repetitions of a word count, `B` says how much the length of a text matters.
 K1, B, DELTA = 1.2, 0.75, 1.0
-#: The weights of a word in a title, and in a body, for `bm25f`.
 TITLE_WEIGHT, BODY_WEIGHT = 3.0, 1.0
 
 Counts = Mapping[str, int]

@@ -1,4 +1,4 @@
-"""Sources of candidates (H6): requests and results, asking the sources in parallel, and merging their results (R).
+"""Sources of candidates (H6): requests and results, asking the sources in parallel, and merging their results.
 
 Sources are independent: if one fails or is late, the report names it, and the others' answers count (H1). A result that
 several sources find keeps the names of all these sources (H2).

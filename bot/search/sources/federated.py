@@ -183,12 +183,12 @@ class FederatedSearch:
         # With an index, read issues for statistics only if GitHub's search by words is on.
         if not words and (not self.indexed or GitHubLexical.name in use):
             ensure_word_stats(self.recent, self.stats, target.repo)
-        # Leave the plan one search, even over the budget: a source that is on but never asked would surprise more.
+        # Leave the plan one search, even over the budget: else a source that is on would never be asked.
         budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
         planned = [source for source in asked if source.name not in _UNPLANNED]
         plan = self._plan(target, state, words, budget) if planned else Plan(())
         question = SearchRequest(target, plan, natural_query(target.repo, words or target.title, state), state)
-        # Without an index, first ask for GitHub's own ranking (F8a): no limit of searches delays it.
+        # Without an index, ask for GitHub's own ranking (F8a) before searches that may wait for their rate limit.
         first = [source for source in asked if source.name == GitHubSimilar.name and not self.indexed]
         rest = [source for source in asked if source not in first]
         answers = tuple(

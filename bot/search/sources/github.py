@@ -63,7 +63,7 @@ class GitHubLexical(_GitHubSource):
 
 
 class GitHubHybrid(_GitHubSource):
-    """Sends the title or a person's words without quotes and OR: with them, GitHub would fall back to a lexical search.
+    """Sends the title or a person's words without quotes and OR, for which GitHub would fall back to a lexical search.
 
     A fallback is not a failure: its hits count, and the query's line in the report gives the reason.
     """
@@ -150,6 +150,7 @@ class Discussions:
             return failed_query(self.name, texts[0], failure)
         if not answer.lists:
             return failed_query(self.name, texts[0], answer.reason or RemarkCode.EMPTY.of())
+        # `lists` has each text's number of matches, and the best ones.
         runs = tuple(
             QueryRun(self.name, text, answer.lists[text][0], cached=answer.cached_at)
             if text in answer.lists
