@@ -32,7 +32,7 @@ class Clock:
     def advance(self, seconds: float) -> None:
         """Move the clock forward by `seconds` (back, if negative).
 
-        Raises OverflowError in or beyond the calendar's first or last year, ValueError for NaN, both without effect.
+        Raises OverflowError for a time outside the calendar or in its first or last year, and ValueError for NaN.
         """
         with self._lock:
             offset = self._offset + timedelta(seconds=seconds)

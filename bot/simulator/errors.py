@@ -50,7 +50,7 @@ def unauthorized(message: str = "Bad credentials") -> ApiError:
 
 
 def forbidden(message: str, **more: Any) -> ApiError:
-    """A 403 that does not come from a rate limit."""
+    """403: the caller must not do this."""
     return ApiError(403, message, **more)
 
 

@@ -65,7 +65,7 @@ def delete_oldest_key(world: World, app: App) -> None:
 
 @locked
 def manifest_code(world: World, manifest: Mapping[str, object], owner: str | Account) -> str:
-    """The code that GitHub gives to a person who submits a manifest; the App's maker can exchange it once."""
+    """The code that GitHub gives to a person who submits a manifest. `convert_manifest` accepts it once."""
     code = secrets.token_hex(20)
     expires = world.clock.now() + CODE_LIFETIME
     world.manifest_codes[code] = ManifestCode(code, dict(manifest), who(world, owner), expires)

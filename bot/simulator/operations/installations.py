@@ -83,7 +83,7 @@ def drop(world: World, installation: Installation, repository: Repository, sende
 
 
 def gain(world: World, repository: Repository, sender: Account) -> None:
-    """Tell the Apps whose installations cover all of the owner's repositories that they reach this new one."""
+    """Tell each App that the owner installed on all repositories: this one was added."""
     for installation in world.installations.values():
         if installation.all_repositories and installation.account is repository.owner:
             added = [repository]

@@ -14,7 +14,6 @@ from bot.simulator.state.issues import Issue
 from bot.simulator.state.repositories import LABEL_MAX, Label, Repository
 from bot.simulator.state.world import World, locked
 
-# A colour: six hexadecimal digits without `#`.
 _COLOR = re.compile(r"[0-9a-fA-F]{6}")
 DESCRIPTION_MAX = 100
 
