@@ -111,7 +111,7 @@ class Comments(TableGateway):
         intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
         silent = comments.c.state == CommentState.SILENT
         expired = sa.and_(comments.c.state == CommentState.INTENDED, comments.c.updated_at <= now - lease)
-        # Somebody has set the clock back since this claim. The lease begins again: the claimer may still be writing.
+        # Claimed before somebody set the clock back. The lease begins again: the claimer may still be writing.
         ahead = sa.and_(comments.c.state == CommentState.INTENDED, comments.c.updated_at > now + lease)
         with write(self._engine) as connection:
             if connection.execute(insert.on_conflict_do_nothing().returning(comments.c.number)).first():
@@ -152,7 +152,7 @@ class Comments(TableGateway):
         now: float,
         since: float,
     ) -> bool:
-        """Record the outcome of an attempt: this comment, or none.
+        """Record the outcome of an attempt: the comment `comment_id`, or none.
 
         `since` is the row's `updated_at` as the attempt last knew it. Without `shown`, the earlier candidates stay.
         Returns False, without effect, if the comment was deleted, or if somebody else has changed or erased the row.
@@ -170,7 +170,7 @@ class Comments(TableGateway):
         return self._change(sa.update(comments).where(where).values(values)) > 0
 
     def adopt(self, repo_id: int, number: int, command_id: int, comment_id: int, now: float) -> None:
-        """Record a comment that the bot found on GitHub, if none is stored. The two hashes stay unknown."""
+        """Record a comment that the bot found on GitHub, if there is no row yet. The hashes stay unknown."""
         found = self._new(repo_id, number, command_id, state=CommentState.POSTED, comment_id=comment_id, updated_at=now)
         self._change(found.on_conflict_do_nothing())
 
@@ -214,7 +214,7 @@ class Comments(TableGateway):
         self._change(sa.update(comments).where(_of_comment(repo_id, number, command_id), _NOT_DELETED).values(values))
 
     def mark_removed(self, repo_id: int, number: int, comment_id: int) -> None:
-        """Record that the bot itself deleted a comment. Unlike after a maintainer's deletion, it may post another."""
+        """Record that the bot, not a maintainer, deleted a comment. So the bot may post another."""
         where = (comments.c.repo_id == repo_id, comments.c.number == number, comments.c.comment_id == comment_id)
         posted = comments.c.state == CommentState.POSTED
         self._change(sa.update(comments).where(*where, posted).values(state=CommentState.SILENT, comment_id=None))
@@ -222,10 +222,10 @@ class Comments(TableGateway):
     def mark_deleted(
         self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
     ) -> bool:
-        """Record that a maintainer deleted a comment. Returns False, without effect, if no row is the comment's.
+        """Record that a maintainer deleted a comment. Returns False, without effect, if it has no row.
 
-        `command_id` stands in the comment's hidden first line. If it is passed, its row counts even if no comment's
-        id is stored (GitHub's answer may be lost), and a missing row is added (the store may be lost).
+        With `command_id`, which stands in the comment's hidden first line, this also finds a row that lacks the
+        comment's id (GitHub's answer may be lost), and adds a missing row (the store may be lost).
         """
         of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}
