@@ -39,7 +39,7 @@ def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
 
     It also takes `/repositories/ID/…` for `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` and `/api/graphql` for
     `/…` and `/graphql`. It answers 403 if the `Host` header names neither `host`, where it listens, nor this machine.
-    Without this, a web page whose host name resolves to this machine (DNS rebinding) could read real issues here.
+    Without this, a web page whose host name resolves to this machine (DNS rebinding) could read the issues here.
     """
     routed = _routes().wsgi_app
     names = _THIS_MACHINE | {host.lower()}
@@ -75,7 +75,7 @@ def _name(host: str) -> str:
 @cache
 def _routes() -> Flask:
     """The routes, shared by all simulators of this process: compiling them is the slowest step of a start."""
-    # Import late: GraphQL takes a while, and whoever imports only the search engine imports this module, too.
+    # Import late: GraphQL takes a while, and importing anything from `bot.simulator` imports this module, too.
     from bot.simulator.routes import ROUTES
 
     app = Flask("bot.simulator", static_folder=None)

@@ -1,4 +1,4 @@
-"""Organization projects, and the state of issues on them."""
+"""Organization projects, and the status of issues on them."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def check_text(resource: str, field: str, text: str, limit: int) -> None:
 
 
 def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *, is_comment: bool) -> None:
-    """Carry out a new text's mentions and links, and in a comment by somebody with write access "Duplicate of #1"."""
+    """Carry out a new text's mentions and links, and "Duplicate of #1" in a comment by somebody with write access."""
     parsed = references.parse(text or "", world.urls.html)
     for login in parsed.mentions:
         account = world.account(login)

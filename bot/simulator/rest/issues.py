@@ -139,8 +139,8 @@ def update_issue(ctx: Context) -> Json:
 def _state_change(ctx: Context, target: Issue, data: dict[str, Any]) -> Callable[[], object]:
     """Check the body's state now, and return a function that opens or closes the issue.
 
-    The reason counts only with a state, the original only with the reason `duplicate`. Closing a closed issue with
-    another reason changes its reason (https://github.com/cli/cli/issues/14364).
+    The reason counts only with a state, `duplicate_issue_id` only with the reason `duplicate`. Closing a closed issue
+    with another reason changes its reason (https://github.com/cli/cli/issues/14364).
     """
     state, reason = data.get("state"), data.get("state_reason")
     if state is None:

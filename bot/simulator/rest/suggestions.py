@@ -17,7 +17,7 @@ ROUTES = Routes()
 
 _OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/suggestions"
 _STATES = ("pending", "applied", "approved", "dismissed", "replaced", "invalidated", "all")
-# The first version of the API with suggestions, which a client has to ask for.
+# The first version of the API with suggestions. A client has to ask for it.
 VERSION = "2026-03-10"
 
 

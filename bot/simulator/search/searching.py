@@ -66,7 +66,7 @@ class Search:
 
 
 def _without_text(node: Node) -> Node:
-    """The qualifiers and NOTs of a tree: a semantic search does not demand words. A query with OR never comes here."""
+    """The qualifiers and NOTs of a tree: a semantic search does not demand words. A query with OR is always lexical."""
     match node:
         case Text():
             return And(())
