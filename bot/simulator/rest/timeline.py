@@ -31,7 +31,7 @@ def list_timeline(ctx: Context) -> Reply:
         for entry in target.events
         if entry.event == "cross-referenced"
     }
-    # `sources` has only references, with None for a hidden one. For all other entries, `get` answers `target`.
+    # `sources` has only references, with None for a hidden one. Other entries stay: for them, `get` answers `target`.
     # The sort is stable, so entries of the same second keep their order.
     entries = sorted(
         (entry for entry in target.events if sources.get(entry.id, target) is not None),
