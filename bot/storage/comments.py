@@ -222,7 +222,7 @@ class Comments(TableGateway):
     def mark_deleted(
         self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
     ) -> bool:
-        """Record that a maintainer deleted a comment. Returns False, without effect, if it has no row.
+        """Record that a maintainer deleted a comment. Returns False, without effect, if the comment has no row.
 
         With `command_id`, which stands in the comment's hidden first line, this also finds a row that lacks the
         comment's id (GitHub's answer may be lost), and adds a missing row (the store may be lost).
