@@ -36,7 +36,7 @@ def closed(context: IssueContext, event: IssueEvent) -> None:
     if issue.state_reason == "duplicate":
         _closed_as_duplicate(context, event)
     else:
-        store.verdicts.overtaken(repo_id, issue.number, context.services.now())
+        store.verdicts.end_overtaken(repo_id, issue.number, context.services.now())
 
 
 def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
@@ -49,7 +49,7 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
         return
     other = original.number if original and original.repo.key == context.repo.key else 0
     if original:
-        store.verdicts.overtaken(repo_id, number, context.services.now(), but=other)
+        store.verdicts.end_overtaken(repo_id, number, context.services.now(), but=other)
     had_candidates = any(item.own for decision in context.decisions() for item in decision.evidence)
     if other and (had_candidates or _was_candidate_on(context, other)):
         login = event.sender.login
@@ -66,7 +66,7 @@ def reopened(context: IssueContext) -> None:
     if context.issue.state == "open":
         store = context.services.store
         store.signals.drop(context.repository.id, context.number, FeedbackKind.CLOSED)
-        store.verdicts.overtaken(context.repository.id, context.number, context.services.now())
+        store.verdicts.end_overtaken(context.repository.id, context.number, context.services.now())
 
 
 def digest_edited(context: IssueContext, event: IssueEvent) -> None:

@@ -54,7 +54,7 @@ _DECIDING = _SIGNALS.where(
 class Verdicts(TableGateway):
     """The `verdicts` table: people's verdicts by the commands `not` and `of` (C4).
 
-    Every verdict that has ended has `undone_at`, but only an `undo` sets `undone_by`: see `overtaken`.
+    Every verdict that has ended has `undone_at`, but only an `undo` sets `undone_by`: see `end_overtaken`.
     """
 
     def add(
@@ -143,7 +143,7 @@ class Verdicts(TableGateway):
         update = sa.update(verdicts).where(verdicts.c.id == verdict_id, verdicts.c.undone_by.is_(None))
         self._change(update.values(undone_at=now, undone_by=command_id))
 
-    def overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
+    def end_overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
         """After people reopened an issue or closed it again, end its `of` verdicts, except those for original `but`."""
         where = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
         update = sa.update(verdicts).where(*where, verdicts.c.undone_at.is_(None)).values(undone_at=now)
@@ -283,14 +283,13 @@ class Calibrations(TableGateway):
         wrong: float,
         now: float,
     ) -> bool:
-        """Store a threshold, unless a reset came after `before` was read. Returns whether the threshold changed."""
+        """Store a threshold, unless a reset came after `before` was read. Returns whether the threshold changed.
+
+        `right` and `wrong`: see `StoredCalibration`.
+        """
         moved = threshold != (before.threshold if before else None)
         last_move = before.changed_at if before else 0.0
-        values = {
-            "bar": threshold,
-            "changed_at": now if moved else last_move,
-            "basis": _basis(right, wrong),
-        }
+        values = {"bar": threshold, "changed_at": now if moved else last_move, "basis": _basis(right, wrong)}
         if before is None:
             new = self._insert(calibrations).values(repo_id=repo_id, since=0.0, **values).on_conflict_do_nothing()
             return self._write(new) and moved

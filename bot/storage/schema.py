@@ -164,7 +164,7 @@ decisions = _table(
     sa.Index("ix_decisions_number", "repo_id", "number"),
 )
 
-# The issues to which the bot added the label `duplicate`; `place` counts the label's additions and removals before.
+# The issues to which the bot added the label `duplicate`; `place` counts the label's earlier additions and removals.
 labelled = _table("labelled", *keys("repo_id", "number"), *numbers("place"))
 
 # People's feedback by other means than commands (`FeedbackSignal`): one of each kind from each person about a pair.
@@ -192,7 +192,7 @@ calibrations = _table(
 
 
 def _own_issues(name: str) -> sa.Table:
-    """The bot's own issues of one kind. `number` is null from before the request to open one until GitHub's answer."""
+    """The bot's own issues of one kind. `number` is null until GitHub has answered the request to open the issue."""
     return _table(name, *keys("repo_id"), *numbers("number", nullable=True), *times("updated_at"))
 
 
@@ -226,16 +226,16 @@ def lock_index(connection: sa.Connection, repo_id: int) -> None:
 def _index_table(name: str, *parts: Any, narrow: bool = False) -> sa.Table:
     """A table of the index. SQLite stores a `narrow` one in the order of its primary key."""
     table = sa.Table(name, metadata, *parts, info=INDEX, sqlite_with_rowid=not narrow)
-    # For a repository that came after the last ANALYZE, PostgreSQL's planner expects a single row, and so reads all of
-    # the repository's rows for each key. Without statistics the planner expects many rows of each repository.
+    # PostgreSQL's planner expects a repository that came after the last ANALYZE to have a single row. So it would read
+    # all of the repository's rows for each key. Without statistics it expects many rows of each repository.
     no_statistics = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")  # type: ignore[no-untyped-call]
     sa.event.listen(table, "after_create", no_statistics.execute_if(dialect="postgresql"))
     return table
 
 
-# One row for each repository. `sequence` counts the changes, so that a process notices an outdated copy in its memory.
-# `lengths` has the summed lengths of each field, as JSON. `centre` is the mean vector, which is subtracted before
-# cosines are taken. `reading` is the version of the analyser that read the issues.
+# One row for each repository (`IndexState`). `sequence` counts the changes, so that a process notices an outdated copy
+# in its memory. `lengths` has the summed lengths of each field, as JSON. `centre` is the mean vector, which is
+# subtracted before cosines are taken. `reading` is the version of the analyser that read the issues.
 index_states = _index_table(
     "index_states",
     *keys("repo_id"),

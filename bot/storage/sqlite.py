@@ -58,7 +58,7 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
 
     @sa.event.listens_for(engine, "do_connect")
     def keep_private(*_: Any) -> None:
-        # Raises while the database's file is lost.
+        # Raises if the database's file was taken away or just replaced.
         file.present()
         if engine.url.database and engine.url.database != ":memory:":
             path = Path(engine.url.database)
@@ -202,7 +202,7 @@ class SharedCommit(Generic[T]):
     """
 
     def __init__(self, commit: Callable[[Sequence[T]], Sequence[bool]], patience: float | None) -> None:
-        """`commit` commits several items and answers for each. It must begin within `patience` seconds, if given."""
+        """`commit` commits items and returns each one's answer. It must begin within `patience` seconds, if given."""
         self._commit = commit
         self._patience = patience
         self._changing = threading.Lock()
