@@ -52,7 +52,7 @@ def _changes_look(char: str, before: str, after: str) -> bool:
         return "\u1820" <= last <= "\u18aa"
     if char not in JOINERS or not last:
         return False
-    if _is_virama(last) or (_is_virama(following) and _is_letter(last)):
+    if _is_virama(last) or (_is_virama(following) and _is_caseless_letter(last)):
         return True
     # The base character, without a mark or an emoji selector after it.
     base = before[:1] if last == _AS_EMOJI or unicodedata.combining(last) else last
@@ -77,7 +77,7 @@ def _is_virama(char: str) -> bool:
     return char != "" and unicodedata.combining(char) == _VIRAMA
 
 
-def _is_letter(char: str) -> bool:
+def _is_caseless_letter(char: str) -> bool:
     return unicodedata.category(char) == "Lo"
 
 
