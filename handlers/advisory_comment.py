@@ -28,7 +28,7 @@ from handlers.suggestions import label, suggest_closing, unlabel
 logger = logging.getLogger(__name__)
 
 VERDICT = "verdict"
-"""The cause of a look that applies `not` and `undo`. Others are `bot.domain.decisions.COMMAND` and events' actions."""
+"""The cause of a look after `not` or `undo`. Other causes are `bot.domain.decisions.COMMAND` and events' actions."""
 
 
 def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:

@@ -1,6 +1,6 @@
 """Makes the stored repositories agree with GitHub's lists (C6a): after events of an installation, and by schedule.
 
-Deliveries come late, overtake each other and get lost, so the bot takes only the installation's id from them.
+Deliveries come late, overtake each other and get lost, so the bot takes no repositories from them.
 """
 
 from __future__ import annotations

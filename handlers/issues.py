@@ -107,7 +107,7 @@ _HOUR, _LONGEST_DEFERRAL = 3_600.0, 86_400.0
 def _over_author_limit(context: IssueContext) -> str:
     """Why to skip the issue if its author has exceeded the limit `per_author` within the hour; else empty.
 
-    If so, look again in an hour. When the issue is a day old, give up; then only a command gets an answer.
+    A skipped issue gets a new look in an hour, until it is a day old. After that, only a command gets an answer.
     """
     services, repo_id, issue, now = context.services, context.repository.id, context.issue, context.services.now()
     limit = UsageLimit(context.config.per_author, _HOUR)
@@ -200,7 +200,7 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), command_id)
     stored = None if command_id is None else comments.get(*where, command_id)
-    # If the stored comment is younger, the bot posted it after the deletion: the store keeps the older of two.
+    # Of two comments, the store keeps the older. So if the stored one is younger, the bot posted it after the deletion.
     if stored is not None and stored.comment_id is not None and stored.comment_id > event.comment_id:
         comments.mark_deleted(*where, stored.comment_id, services.now())
         with issue_context(event, services) as context:

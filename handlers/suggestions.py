@@ -77,7 +77,7 @@ def add_label(context: IssueContext, name: str) -> None:
     try:
         context.github.add_labels(context.repo, context.number, [name])
     except (GitHubError, RateLimited):
-        # GitHub has certainly not added the label. After `Overtaken` the record stays: it may be the other worker's.
+        # GitHub has certainly not added the label. After `Overtaken`, the record stays for the worker that took over.
         labelled.clear(*key)
         raise
 

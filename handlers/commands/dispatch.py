@@ -181,10 +181,10 @@ def _reply(
     partial: bool = False,
     written: datetime | None = None,
 ) -> None:
-    """Write or update the one reply to this comment. If no result has a text, as with most re-checks, none is needed.
+    """Write or update the one reply to this comment. If no result has a text (most re-checks), no reply is needed.
 
-    After an edit the reply holds only the answers to the new commands. `partial`: there are older commands, too; their
-    reply stays if the new ones need none. With `written`, the comment's time, search GitHub for an earlier reply.
+    After an edit the reply holds only the answers to the new commands. `partial`: the comment has older commands, too;
+    their reply stays if the new ones need none. With `written`, the comment's time, search GitHub for an earlier reply.
     """
     context = request.context
     comments, settings = context.services.comments, context.settings

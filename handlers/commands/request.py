@@ -95,7 +95,7 @@ def number_named(request: CommandRequest, command: Command) -> int | CommandResu
 
 
 def comment_links_to(request: CommandRequest, link: str) -> bool:
-    """Whether the advisory comment contains this link. Reads it on GitHub: the store erases old decisions."""
+    """Whether the advisory comment contains this link. Asks GitHub, because the store erases old decisions."""
     context = request.context
     stored = context.stored_comment()
     if stored is None or stored.comment_id is None:
