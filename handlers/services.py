@@ -41,8 +41,8 @@ class Services:
     """Built once in each process, by `bot.app.wiring.worker_process` or `bot.app.action.workflow`.
 
     `clock` is in the host's zone. The handler of a delivery gets a copy: `delivery` is the delivery's id, `arrived` its
-    time of arrival by the queue's clock (seconds since 1970). In the original both are empty. `evaluate` runs `doppel
-    evaluate` for a repository, and returns the problem, or "". `judge` is the host's judge, if any (J).
+    time of arrival by the queue's clock (seconds since 1970). `evaluate` runs `doppel evaluate` for a repository, and
+    returns the problem, or "". `judge` is the host's judge, if any (J).
     """
 
     settings: Settings

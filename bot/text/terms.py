@@ -103,7 +103,6 @@ class Evidence:
 
 
 def read(title: str, body: str) -> Evidence:
-    """Read the terms of an issue."""
     in_title = Counter(terms(subject(title[:TITLE_READ])))
     everything = Counter(terms(without_noise(body)))
     for term, count in in_title.items():

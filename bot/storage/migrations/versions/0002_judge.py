@@ -11,6 +11,5 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Adds two tables."""
     for table in (judgements, judge_calls):
         table.create(op.get_bind())

@@ -11,5 +11,4 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Adds one table."""
     labelled.create(op.get_bind())
