@@ -80,7 +80,7 @@ class World:
                 )
         for repo, issues in rows.items():
             self.sim.add_repository(repo)
-            # Made-up words that only sound alike stay below .5; the same words are far above.
+            # Made-up words that only sound alike stay below .03; the same words are above .4.
             settings = f"min_confidence: 0.25\nsearch: {{hybrid: off}}\nignore: {{labels: [{QUIET}]}}\n"
             self.sim.write_file(repo, ".github/doppel.yml", settings)
             self.sim.set_permission(repo, "admin-person", "admin")
