@@ -52,6 +52,7 @@ def _changes_look(char: str, before: str, after: str) -> bool:
         return "\u1820" <= last <= "\u18aa"
     if char not in JOINERS or not last:
         return False
+    # Indic letters have no case. A joiner between such a letter and a virama, or after one, changes the letter's form.
     if _is_virama(last) or (_is_virama(following) and _is_caseless_letter(last)):
         return True
     # The base character, without a mark or an emoji selector after it.
@@ -104,7 +105,7 @@ _TAG_OR_COMMENT = re.compile(
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
 _TAG_OR_COMMENT_BEGIN = re.compile("<[a-z/!?]", re.IGNORECASE)
-# Text inside these elements is never shown, or only by browsers that do not support the element.
+# Text inside these elements may be invisible, so it does not count as shown.
 _HIDING = frozenset(
     (
         *("audio", "canvas", "datalist", "iframe", "math", "noembed", "noframes", "noscript", "object", "rp"),

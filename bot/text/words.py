@@ -36,8 +36,8 @@ UNSPACED = (
     "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003ffff"
 )
-# Marks that form one character with the letter before them, and the parts of a Korean syllable. `_PARTS` limits the
-# marks on one letter: normalising takes time quadratic in their number, and a stranger can write any number.
+# Marks that form one character with the letter before them; below, the parts of a Korean syllable, too. `_PARTS` limits
+# marks on one letter: normalising takes time quadratic in their number, and a stranger can write any number of them.
 _JOINED = "\u0300-\u036f\u0653-\u0655\u3099\u309a"
 _ANY_PART = re.compile(f"[{_JOINED}\u1161-\u1175]")
 _PARTS = re.compile(rf"[^\W_][{_JOINED}]{{1,8}}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
@@ -66,7 +66,7 @@ def _composed(text: str) -> str:
 
 # Function words of languages other than English. In a mostly English repository, a German "nach" or a Chinese 的 is as
 # rare as the name of a function, so comments would show it as a reason. Reasons leave these words out; probabilities
-# count them. Words that mean something in English or in computing ("die", "sans", "del") are not listed.
+# count them. Most words that mean something in English or in computing ("die", "sans", "del") are not listed.
 _FUNCTION_WORD_LIST = """
 aber auch auf aus bei beim bitte dann dass das dem der diese dieser dieses durch ein eine einem einen einer eines
 für gibt hier ich ist jetzt kann kein keine mehr mich mir nach nicht noch nur oder schon sehr sich sie sind und

@@ -83,6 +83,7 @@ def _report(found: Deduplication) -> None:
     from bot.interfaces.agents.deduplication import describe_merges
 
     say = partial(click.echo, err=True)
+    # Fewer than two entries need no model.
     if not found.model:
         say(f"{'1 entry' if found.entries else 'No entries'}: nothing to compare")
         return

@@ -89,7 +89,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     if reset:
         click.echo("Put back. What was said until now no longer moves the threshold.")
     click.echo(words.threshold_words(threshold, english()))
-    # If feedback suffices to move the threshold, the sentence above has its weight, unless the settings override it.
+    # If feedback moves the threshold, the sentence just printed gives its weight already.
     if found.move is not Move.STAYS:
         return
     since = datetime.fromtimestamp(max(at - WINDOW, known.since if known else 0.0), UTC)

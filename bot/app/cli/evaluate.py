@@ -127,7 +127,7 @@ def evaluate(
     if answers is not None and not judge:
         found = _answered(trial, answers)
     else:
-        # With --judge but no --sample, --out gets all arrivals after `warm`, even those that `chosen` omits.
+        # With --judge but no --sample, --out gets every arrival after the first `warm`, as `doppel replay` does.
         every = range(int(len(trial.issues) * warm), len(trial.issues))
         with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             positions = every if judge and not sample else trial.chosen

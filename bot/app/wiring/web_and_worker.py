@@ -1,4 +1,4 @@
-"""Runs web and worker under one supervisor. Until a GitHub App is set up, only web runs, with the set-up page (E1)."""
+"""Runs web and worker under one supervisor. Until a GitHub App is set up, only web runs, with the set-up page."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def verdicts(recorded: RecordedQuestion, said: Answers, *, critic: bool) -> dict
     judged = dict(said.get(recorded.key, {}))
     for candidate in _called_same(recorded, said) if critic else ():
         del judged[candidate.number]
-        # Two questions about equal texts have the same key, so the answer may have another candidate's number.
+        # The one answer may be to an equal question, and have that question's number. So use our own.
         for pair in said.get(critic_question(recorded, candidate).key, {}).values():
             judged[candidate.number] = pair
     return judged
