@@ -33,7 +33,7 @@ def take_over(repository: Repository, installation: int, services: Services) -> 
 
 
 def erase_repository(repo_id: int, services: Services, *, installation: int | None = None) -> None:
-    """Erase a repository from the store and the evaluation's history, and its deliveries so far from the queue.
+    """Erase a repository from the store and the evaluation's history, and its deliveries up to this one from the queue.
 
     `installation` is the installation whose access ended, if known: a repository that now belongs to another
     installation stays. When running work on the repository ends, it erases the data again (`erased_if_ended`).

@@ -50,7 +50,7 @@ SHOWN = 5
 #: The order is learned from whole repositories, and from repositories reduced to these shares.
 SMALL_SHARES = (0.03, 0.01)
 #: The arrivals form at least this many parts. For the probability, each part's candidates are sorted by an order
-#: learned from the other parts: no order is learned from a new issue, either.
+#: learned from the other parts, as for a new issue.
 PARTS = 3
 
 #: `thinned` reduces a repository to a `share` of its issues: it leaves out first the oldest, then others at random.

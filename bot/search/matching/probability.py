@@ -36,7 +36,7 @@ here 0 for a large repository and 1 for a very small one (the function `smallnes
 | `small repository` | the smallness: the share of duplicates differs there |
 
 The usual cosine is the median of the leaders' cosines (`LEADERS`). In some projects, the model finds any two texts
-alike: this median is .49 on golang-go, .35 on monero. The half, set by hand, lowers log loss on new trackers by 4 %.
+alike: this median is .49 on golang-go, .35 on monero. The half, set by hand, cuts log loss on four new trackers by 4 %.
 `stands out` is smallness times a difference: twice the cosine, minus each text's third best cosine with any other issue
 (cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
 """
@@ -229,7 +229,7 @@ def usual_cosine(of_leaders: Vector) -> float:
 
 
 def _neighbour_cosine(cosines: Vector, without: int) -> float:
-    """The third highest of `cosines`, leaving out the one at `without`."""
+    """The third highest of `cosines` but the one at `without`; at least _UNRELATED_COSINE."""
     others = np.append(np.delete(cosines, without), [_UNRELATED_COSINE] * _NEIGHBOUR)
     return float(np.partition(others, -_NEIGHBOUR)[-_NEIGHBOUR])
 

@@ -83,7 +83,7 @@ def drop(world: World, installation: Installation, repository: Repository, sende
 
 
 def gain(world: World, repository: Repository, sender: Account) -> None:
-    """Tell each App that the owner installed on all repositories: this one was added."""
+    """Tell the Apps installed on all of the owner's repositories about this one."""
     for installation in world.installations.values():
         if installation.all_repositories and installation.account is repository.owner:
             added = [repository]
