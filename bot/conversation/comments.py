@@ -145,7 +145,7 @@ class CommentRow:
         self._store.mark_deleted(self.slot.repo_id, self.slot.number, comment_id, self._now())
 
     def mark_unknown(self) -> None:
-        """Record that the comment's id and text are unknown. The next attempt looks on GitHub."""
+        """Record that the comment's id and text are unknown. The next attempt looks for it on GitHub."""
         self._store.mark_unknown(*self._where)
 
     def mark_body_unknown(self) -> Retryable:

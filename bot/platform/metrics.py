@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 REGISTRY = CollectorRegistry()
 
-# Buckets in seconds, for requests, finds and the judge. The last is the longest wait of `bot.github`.
+# Buckets in seconds, for requests, finds and the judge. The last is `bot.github`'s timeout.
 _REQUEST = (0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 # The last buckets are for comments after an outage.
 _COMMENT = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)

@@ -136,7 +136,7 @@ class _Pages:
         self._dashboard = dashboard
 
     def for_triage(self, view: Callable[..., Page]) -> Callable[..., Page]:
-        """Show a repository's page to people with triage access. Anybody else gets 404, or must sign in first."""
+        """Show a repository's page to people with triage access. Others must sign in; if signed in, they get 404."""
 
         @functools.wraps(view)
         def shown(owner: str, name: str, **rest: Any) -> Page:

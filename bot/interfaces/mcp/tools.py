@@ -317,7 +317,7 @@ class Tools:
         return client if call.session is None else client.thread(_thread_of(call.session), fresh=call.fresh)
 
     def _changed(self, arguments: Mapping[str, Any]) -> object:
-        """When a call's issues last changed (T6); None if it has no issues. Each issue costs a conditional request."""
+        """When a call's issues last changed (T6); None if it names none. Each issue costs a conditional request."""
         numbers = [arguments[name] for name in ("number", "other") if name in arguments]
         if not numbers:
             return None

@@ -56,7 +56,7 @@ RECENT = timedelta(days=365)
 class Monthly:
     """One month at one threshold: the numbers of arriving issues and of comments.
 
-    `right` counts the comments that name a marked original. `said` estimates how many name the same report first.
+    `right` counts the comments that name a marked original. `said` estimates how many first candidates are the same.
     """
 
     issues: float

@@ -26,7 +26,7 @@ SHARES = (0.01, 0.02, 0.05, 0.10)
 
 BINS = 10
 HIGH = 0.3
-"""Candidates from this confidence on get a calibration error of their own. Many candidates near 0 would hide it."""
+"""Candidates from this confidence on get a calibration error of their own. In the total, many near 0 hide it."""
 
 
 @dataclass(frozen=True, slots=True)
