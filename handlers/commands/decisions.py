@@ -105,7 +105,7 @@ def _queue_other(request: CommandRequest, other: int) -> None:
 
 
 def undo(request: CommandRequest, command: Command) -> CommandResult:
-    """`undo`: take back the person's own last `not` or `of` on this issue; with triage access, anybody's.
+    """`undo`: take back the person's own last `not` or `of` on this issue; with triage access, anybody's last.
 
     Only decisions in the same comment or in earlier comments count, because people read from top to bottom: editing an
     old comment into an `undo` never affects the comments below. One comment takes back one decision, however often the
