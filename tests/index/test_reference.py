@@ -101,7 +101,8 @@ def test_lexical_search_equals_the_reference(
                     )
 
 
-def test_the_best_are_the_best_and_older_first_among_equals() -> None:
-    scores = Scores(np.array([1, 2, 3, 4, 5]), np.array([1.0, 2.0, 2.0, 3.0, 2.0]))
-    assert scores.best(3).numbers.tolist() == [4, 2, 3]
-    assert scores.best(9).numbers.tolist() == [4, 2, 3, 5, 1]
+@given(st.lists(st.sampled_from([1.0, 2.0, 2.5, 3.0]) | st.floats(0.0, 9.0), max_size=300), st.integers(1, 30))
+def test_the_best_are_the_best_and_older_first_among_equals(values: list[float], k: int) -> None:
+    best = Scores(np.arange(len(values)), np.array(values)).best(k)
+    assert best.numbers.tolist() == sorted(range(len(values)), key=lambda number: -values[number])[:k]
+    assert best.scores.tolist() == sorted(values, reverse=True)[:k]

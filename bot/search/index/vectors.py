@@ -18,7 +18,7 @@ from simsimd import cdist
 
 from bot.search.embedding import Embedder, EmbeddingError, unit
 from bot.search.index.analysis import Analysis
-from bot.search.index.arrays import Integers, Scores
+from bot.search.index.arrays import Integers, Scores, lower_bound
 from bot.search.index.database import NO_VECTORS, IndexState, delete, fetch, upsert
 from bot.storage.engine import with_key
 from bot.storage.schema import indexed_terms
@@ -142,8 +142,7 @@ class Neighbours:
 
     def _closest(self, cosines: NDArray[np.float32], k: int) -> Scores:
         """The `k` highest cosines that are finite."""
-        least = np.partition(cosines, -k)[-k] if k < len(cosines) else -np.inf
-        close = np.flatnonzero(cosines >= max(least, np.finfo(np.float32).min))
+        close = np.flatnonzero(cosines >= max(lower_bound(cosines, k), float(np.finfo(np.float32).min)))
         return Scores(self._numbers[close], cosines[close].astype(np.float64)).best(k)
 
     def stored(self, numbers: Integers) -> Vectors:
