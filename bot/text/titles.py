@@ -70,18 +70,16 @@ _NUMBER = re.compile(r"(?:\((?:part )?(\d{1,3})\)|#(\d{1,3})|\bpart (\d{1,3}))\s
 _BACKPORT = re.compile(r"\b(?:back-?port|cherry-?pick)\b", re.IGNORECASE)
 
 
-def is_another(title: str, other: str) -> bool:
-    """Whether `title` asks for a backport, or differs from `other` only in its number, like "Crash (2)" and "Crash #3".
+def numbered_apart(title: str, others: Iterable[str]) -> list[bool]:
+    """For each of the other titles, whether `title` differs only in its number, like "Crash (2)" and "Crash #3".
 
-    The author of such a title knows the other issue, and means a different one.
+    If `title` asks for a backport, all others count. The author of such a title knows the other issue, and means a
+    different one.
     """
-    if _asks_for_backport(title):
-        return True
-    mine, my_number = _split_number(title)
-    if not my_number:
-        return False
-    theirs, their_number = _split_number(other)
-    return my_number != their_number and mine == theirs
+    backport, (mine, my_number) = _asks_for_backport(title), _split_number(title)
+    if backport or not my_number:
+        return [backport for _ in others]
+    return [mine == theirs and my_number != number for theirs, number in map(_split_number, others)]
 
 
 def _asks_for_backport(title: str) -> bool:

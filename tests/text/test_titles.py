@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.text.terms import read
-from bot.text.titles import LEAST_SAME, is_another, is_unfilled, plain, siblings, subject
+from bot.text.titles import LEAST_SAME, is_unfilled, numbered_apart, plain, siblings, subject
 from bot.text.words import split_words
 
 
@@ -38,7 +38,7 @@ def test_the_kind_of_an_issue_is_not_what_it_is_about(before: str) -> None:
     assert subject(f"{before}{title}") == title
     assert read(f"{before}{title}", "") == read(title, "")
     assert siblings(f"{before}{title}", [title, f"[Enhancement] {title}"]) == [False, False]
-    assert is_another(f"{before}{title} (2)", title)
+    assert numbered_apart(f"{before}{title} (2)", [title]) == [True]
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_p2_a_title_can_be_the_forms_own_still(title: str, unfilled: bool) -> No
     ],
 )
 def test_a_number_behind_a_title_tells_of_another_one(title: str, other: str, another: bool) -> None:
-    assert is_another(title, other) is another
+    assert numbered_apart(title, [other]) == [another]
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_number_behind_a_title_tells_of_another_one(title: str, other: str, an
     ],
 )
 def test_a_backport_tells_of_another_one(title: str, backport: bool) -> None:
-    assert is_another(title, "List does not scroll") is backport
+    assert numbered_apart(title, ["List does not scroll"]) == [backport]
 
 
 TITLES = st.lists(st.sampled_from(["crash", "Crashes:", "on", "start", "iOS", "android", "8", "9"]), max_size=7).map(

@@ -25,7 +25,7 @@ from bot.search.index.arrays import Floats, Integers
 from bot.search.matching import features, probability
 from bot.search.matching.features import SMALL
 from bot.search.matching.probability import CALIBRATION, SMALLNESS, TextSimilarity
-from bot.text.titles import is_another, is_unfilled, siblings
+from bot.text.titles import is_unfilled, numbered_apart, siblings
 
 ANOTHER_CONFIDENCE = 0.1
 """The upper bound if the titles differ only in a number, or in one place: the author means another issue."""
@@ -148,7 +148,7 @@ def _has_another_title(pool: Comparison) -> Booleans:
     issue, or both have copied the text from one place.
     """
     one_word = np.array(siblings(pool.title, pool.titles), dtype=np.bool_) & ~(copies(pool.values) & pool.others)
-    return one_word | np.array([is_another(pool.title, title) for title in pool.titles], dtype=np.bool_)
+    return one_word | np.array(numbered_apart(pool.title, pool.titles), dtype=np.bool_)
 
 
 # A ValueError names at most this many features, because a file of another kind lacks all of them.
