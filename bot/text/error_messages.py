@@ -29,7 +29,9 @@ _SIGN_PHRASES = (
     "could not", "no such", "not found", "out of bounds", "out of memory", "out of range", "timed out", "unable to"
 )  # fmt: skip
 _SIGNS = (*_SIGN_WORDS.split(), *_SIGN_PHRASES)
-_SIGN = re.compile(rf"\b(?:{'|'.join(_SIGNS)})\b", re.IGNORECASE)
+# Looking ahead for a first letter halves the time.
+_FIRST_LETTERS = "".join(sorted({sign[0] for sign in _SIGNS}))
+_SIGN = re.compile(rf"\b(?=[{_FIRST_LETTERS}])(?:{'|'.join(_SIGNS)})\b", re.IGNORECASE)
 _NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
 # Values that differ between two reports of one error: memory addresses, numbers, quoted names, paths. The
 # apostrophe in "can't" does not begin a quoted name.
@@ -81,12 +83,16 @@ def _quoted_messages(line: str) -> list[str]:
 
 
 def _names_an_error(line: str) -> bool:
-    return bool(_SIGN.search(separate_scripts(line.translate(_STRAIGHT))) or _NAMED_ERROR.search(line))
+    return bool(_SIGN.search(separate_scripts(_with_straight_quotes(line))) or _NAMED_ERROR.search(line))
 
 
 def _without_values(line: str, between: str) -> str:
     """The line with `between` in place of each value that differs between reports."""
-    return _VALUE.sub(between, line.translate(_STRAIGHT))
+    return _VALUE.sub(between, _with_straight_quotes(line))
+
+
+def _with_straight_quotes(line: str) -> str:
+    return line if line.isascii() else line.translate(_STRAIGHT)
 
 
 def searchable_phrase(line: str) -> str:

@@ -45,11 +45,12 @@ _PARTS = re.compile(rf"[^\W_][{_JOINED}]{{1,8}}|[\u1100-\u1112][\u1161-\u1175][\
 _BORDER = re.compile(rf"(?<=[{UNSPACED}])(?![{UNSPACED}])(?=\w)|(?<=\w)(?<![{UNSPACED}])(?=[{UNSPACED}])")
 # A letter or digit, then letters, digits, marks, and the joiners that Persian and Indic spelling needs inside a word.
 _WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[\u200c\u200d](?=[^\W_]))*")
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
 
 
 def split_words(text: str) -> list[str]:
     """The words of `text` in order, with their case: runs of letters, digits and marks."""
-    return _WORD.findall(_composed(text))
+    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(_composed(text))
 
 
 def separate_scripts(text: str) -> str:
