@@ -21,8 +21,9 @@ from bot.search.embedding import Embedder, EmbeddingError, all_invalid, unit
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _TENSOR = "embedding.weight"
-# Embed this many texts at once, to bound the memory.
-_BATCH = 32
+# Embed this many texts at once, to bound the memory. But embed a few texts one by one: the tokenizer splits a batch
+# between threads, and starting these would take longer.
+_BATCH, _FEW = 32, 2
 
 _lock = threading.Lock()
 
@@ -45,7 +46,7 @@ class WordLlama:
         with _lock:
             tokenizer, token_vectors = _read_wordllama()
         sums = np.zeros((len(texts), token_vectors.shape[1]), dtype=np.float32)
-        for batch in batches(range(len(texts)), _BATCH):
+        for batch in batches(range(len(texts)), _BATCH if len(texts) > _FEW else 1):
             encodings = tokenizer.encode_batch_fast([texts[at] for at in batch], add_special_tokens=False)
             for at, encoding in zip(batch, encodings, strict=True):
                 sums[at] = token_vectors[np.array(encoding.ids, dtype=np.int64)].astype(np.float32).sum(axis=0)
