@@ -1,6 +1,6 @@
 """Reads a repository's issues for the indexer, in the order of their last change, within GitHub's rate limit.
 
-Each request asks for issues that changed at the same time as the last issue of the page before, or later. So an issue
+Each request asks for issues that changed after, or a second before, the last issue of the page before. So an issue
 that changes during the backfill moves to the end and is read again there. After the backfill, the same request finds
 new changes. The bot follows GitHub's cursor only if a whole page changed within one second, or is empty.
 """
@@ -17,8 +17,8 @@ from bot.github.convert import as_text
 from bot.github.repository import RepoClient
 from bot.storage.repositories import Progress
 
-# One step reads this many pages of a hundred issues, or embeds this many issues, or lets the text model read this many
-# issues. The text model then keeps one core busy for a second.
+# One step reads this many pages of a hundred issues, or embeds this many issues, or makes the text model's vectors of
+# this many issues, which keeps one core busy for a second.
 PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
 # Seconds to wait after a step, for each of its requests: at first, and once requests become scarce. GitHub allows
 # fifteen requests a second.

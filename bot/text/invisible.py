@@ -52,7 +52,8 @@ def _changes_look(char: str, before: str, after: str) -> bool:
         return "\u1820" <= last <= "\u18aa"
     if char not in JOINERS or not last:
         return False
-    # Indic letters have no case. A joiner between such a letter and a virama, or after one, changes the letter's form.
+    # A joiner after a virama, or between an Indic letter and a virama, changes a letter's form. Indic letters are among
+    # those without case.
     if _is_virama(last) or (_is_virama(following) and _is_caseless_letter(last)):
         return True
     # The base character, without a mark or an emoji selector after it.

@@ -58,8 +58,8 @@ _CONFIDENCE = "The threshold to look at first, as in .github/doppel.yml."
 @replay_options
 @click.option("--judge", is_flag=True, help="Also use a judge: DOPPEL_JUDGE_URL, or the answers in --answers.")
 @click.option("--floor", type=SHARE, default=JUDGE_FLOOR, show_default=True, help="As in .github/doppel.yml.")
-@click.option("--related", is_flag=True, help="Count issues that the judge calls related as named, too.")
-@click.option("--critic", is_flag=True, help="Have what the judge calls the same read again, as in doppel.yml.")
+@click.option("--related", is_flag=True, help="Also count an issue as named if the judge calls it related.")
+@click.option("--critic", is_flag=True, help="Ask again about what the judge calls the same, as in doppel.yml.")
 @click.option("--export-questions", type=WrittenFile(), help="Only write the questions that --answers leaves open.")
 @click.option("--record", type=OUT, help="Keep the judge's answers in this file.")
 @click.option("--out", type=WrittenFile(), help="Write the judged candidates to this file, as `doppel replay` does.")

@@ -104,7 +104,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
         return warning("judge", says, f"Take a model that writes JSON. {mend}")
     # The sample's candidate 1 reports the same as the new issue, and candidate 2 does not.
     if (verdicts[1].verdict, verdicts[2].verdict) != (JudgeVerdict.SAME, JudgeVerdict.DIFFERENT):
-        says = f"{answer.model} answers, but takes two reports of one error for different, or others for the same"
+        says = f"{answer.model} answers, but calls reports of one error different, or reports of two errors the same"
         return warning("judge", says, "Take a larger model: see docs/guides/judge.md.")
     if took > settings.judge_seconds:
         says = f"{answer.model} took {took:.1f} s, and an issue waits {settings.judge_seconds:g} s"

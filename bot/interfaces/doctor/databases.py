@@ -78,7 +78,7 @@ def _database(
 def _store(engine: sa.Engine) -> Iterator[Finding]:
     """Warn of indexes that cannot be completed at present, and of the schema of a later release."""
     if is_later(engine):
-        says = "of a later release than this one, which works on it only if no other release came between the two"
+        says = "of a later release than this one, and usable only if that release comes directly after this one"
         mend = "Go back to the later release, or restore the backup that was made before it (docs/operations.md)."
         yield warning("schema", says, mend)
     progress_of = Backfills(engine).get

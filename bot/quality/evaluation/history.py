@@ -169,7 +169,7 @@ def conclusion(
     certain, original = False, None
     hint = None
     for statement in statements:
-        # `by` is set only for a plain statement by somebody who is no member today.
+        # Of all comments, only plain statements by people who are no members today keep `by` (`read_comment`).
         if statement.kind in (StatementKind.SAYS, StatementKind.MARKS) or statement.by in maintainers:
             certain, original = True, statement.of
         elif statement.kind is StatementKind.UNMARKS and statement.of == original:

@@ -30,10 +30,11 @@ def judge_markdown(judgement: Mapping[str, Any]) -> str:
     """The judge's verdicts, and the comments with and without them. `--json` prints `judgement` under `judge`."""
     same, related, different = judgement["verdicts"].values()
     rows = []
-    for key in ("with", "without", "without_at_as_many"):
+    labels = {"with": "with", "without": "without", "without_at_as_many": "without, at as many comments"}
+    for key, label in labels.items():
         row = judgement[key]
         shares = (words.percent(row["precision"]), words.percent(row["caught"]))
-        rows.append((key.replace("_", " "), words.threshold(row["cut"]), f"{row['comments']:,.0f}", *shares))
+        rows.append((label, words.threshold(row["cut"]), f"{row['comments']:,.0f}", *shares))
     columns = ("", "threshold", "comments", "marked", "caught")
     table = _table("The judge: comments with and without it", columns, rows)
     return f"The judge called {same:,} pairs the same, {related:,} related and {different:,} different.\n\n{table}"

@@ -170,7 +170,7 @@ def merge_results(
 def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
     """Merge discussions with the same address or text, or with like titles (H3): GitHub may list a discussion twice.
 
-    The first gets the texts of the others, so a hit that must not be shown would show its text. Leave it out before.
+    The first gets the texts of the others. So the caller must first remove hits whose texts must not be shown.
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits
