@@ -117,8 +117,8 @@ RETURNING id, queue, lease_token, installation, repository, payload, attempts, a
 
 CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
-# DUE_QUEUES tells for each queue whether a job that is not suspect is due, then for each whether a suspect can run. A
-# blocked suspect does not count, because a worker claims no other delivery while a suspect one can run.
+# DUE_QUEUES tells for each queue whether a job that is not suspect is due, then for each queue whether a suspect job
+# can run. If blocked suspect jobs counted, a worker would wait for a blocked delivery and claim nothing else.
 IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
 DUE_QUEUES = "SELECT " + ", ".join(
     f"EXISTS ({IS_DUE % queue}{which})"
@@ -131,6 +131,7 @@ UPDATE jobs SET lease_until = now() + :lease
 WHERE state = 'running' AND lease_token IN :tokens RETURNING lease_token"""
 
 # A lease has expired if its end is past, or so far ahead that somebody must have set the clock back.
+# Workers have rows with leases, too (`register`). The row of a dead worker is deleted.
 EXPIRED = f"state = 'running' AND (lease_until < now() OR lease_until > now() + :lease + {_AHEAD})"
 EXPIRE_WORKERS = f"DELETE FROM jobs WHERE {EXPIRED} AND queue = '{WORKERS}'"
 EXPIRE = f"""
@@ -184,7 +185,7 @@ class NewJob(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """A job under a lease with this `token`. `attempts` counts earlier errors; a `suspect` killed two workers."""
+    """A job leased under this `token`. `attempts` counts earlier errors; a `suspect` killed two or more workers."""
 
     id: str
     queue: str
@@ -374,7 +375,7 @@ class Schedule:
         return self._queue.reschedule(claim, task.wait(now))
 
     def repair(self, *, starting: bool = False) -> None:
-        """Make stuck tasks due. A task is stuck if the clock was set back, or if its run was given up over a turn ago.
+        """Make a stuck task due: the clock was set back, or its run was given up more than `every` seconds ago.
 
         When a worker is `starting`, also add missing tasks, which are due at once, and make the `at_start` tasks due.
         """

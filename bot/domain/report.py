@@ -179,7 +179,7 @@ class Evidence:
         return self.kind == "issue" and not self.repo
 
     def is_about(self, number: int) -> bool:
-        """Whether this candidate is the issue `number`, or the group that contains that issue."""
+        """Whether the issue `number` is this candidate, or one of the issues that report the same thing (`also`)."""
         return self.own and (number == self.number or number in self.also)
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 # The kinds of surfaces: in `os: windows`, the kind is `os`. An issue is usually about one surface of each kind. Kinds
-# whose values overlap, such as `area:`, are not listed.
+# such as `area:` are not listed, because two areas can overlap.
 _KIND_LIST = "app browser client device editor frontend ide os package platform product runtime surface"
 _KINDS = frozenset(_KIND_LIST.split())
 _SURFACE_LIST = """

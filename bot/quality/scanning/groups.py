@@ -157,7 +157,7 @@ def grouped(
         if answer.number in known:
             for one in answer.found:
                 pair = pair_of(answer.number, one.number)
-                # Only the answer of the higher number has the pair. So if `found` has it already, people decided it.
+                # Only the later issue's answer can have the pair. So if `found` has it already, people decided it.
                 if pair in found:
                     found[pair] = replace(found[pair], reasons=one.reasons)
                 elif one.confidence >= threshold and one.number in known and pair not in decided.different:

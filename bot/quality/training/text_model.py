@@ -1,10 +1,10 @@
 """Tunes the text model on marked duplicates, and writes the files that `bot/search/embedding/local_models.py` reads.
 
 The base model is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). A batch holds pairs of texts of
-one project: a text, and its partner, the next text that is marked as the same. Tuning moves each text closer to its own
-partner than to all other partners of the batch, by the multiple negatives ranking loss (Henderson and others, 2017)
-with cosines scaled by 20. Tuning changes neither the embeddings nor the first two layers: a few thousand pairs are not
-enough to improve them. The tuned model has eight-bit weights.
+one project: an issue's text, and its partner, the text of the next issue in the same group of duplicates. Tuning moves
+each text closer to its own partner than to all other partners of the batch, by the multiple negatives ranking loss
+(Henderson and others, 2017) with cosines scaled by 20. Tuning changes neither the embeddings nor the first two layers:
+a few thousand pairs are not enough to improve them. The tuned model has eight-bit weights.
 """
 
 from __future__ import annotations

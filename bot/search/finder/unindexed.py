@@ -48,13 +48,13 @@ class TemporaryIndexes:
     over: Callable[[Index], Matcher] = Matcher
 
     def forms(self, repo_id: int) -> FormLines:
-        """The lines of the repository's forms. Hold no connection to the database: this call may need one itself."""
+        """The lines of the repository's forms. The caller must hold no database connection: this call may need one."""
         return FormLines(() if self.index is None else self.index.about.form_lines(repo_id))
 
     def background(self, recent: RecentIssuesCache, target: Issue, repo_id: int) -> list[IndexedIssue]:
         """The repository's latest issues: from the incomplete index, or from GitHub if the index has too few.
 
-        Hold no connection to the database meanwhile.
+        The caller must hold no connection to the database meanwhile.
         """
         stored = [] if self.index is None else self.index.latest(repo_id, RECENT_ISSUES)
         if len(stored) >= _ENOUGH_BACKGROUND:

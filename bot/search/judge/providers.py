@@ -45,8 +45,8 @@ class _Client:
         self._first_form, self._works, self._lock = 0, False, threading.Lock()
         self._threads = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="judge")
 
-    # The library and its class for clients, the end of the address that the library adds itself, and the client's
-    # resource whose `create` sends a prompt.
+    # `package` is the library, `client_class` its class for clients. The library itself adds `suffix` to the address.
+    # The client's `resource` has the method `create`, which sends a prompt.
     package, client_class, suffix, resource = "", "", "", ""
     forms: Sequence[Mapping[str, Any]] = ()
     """Sets of parameters for a prompt. The first forces a schema on the answer, the last suits every server."""
@@ -82,7 +82,7 @@ class _Client:
                             # Other prompts were answered, so the server refuses this prompt's text.
                             raise UnusableAnswer(f"the endpoint refused the question: {refused}") from None
                         raise EndpointError(f"{self._url}: {refused}") from None
-                    log.info("%s does not take %s: %s", self._url, ", ".join(self.forms[at]) or "it", refused)
+                    log.info("%s does not take %s: %s", self._url, ", ".join(self.forms[at]), refused)
                     continue
                 except _CrashedError:
                     # Some servers answer an unknown parameter with HTTP 500.

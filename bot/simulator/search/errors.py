@@ -1,4 +1,4 @@
-"""The refusals of GitHub's search, with the bodies of its 422 answers. Quoted titles are from the REST manual."""
+"""The refusals of GitHub's search, with the bodies of its 422 answers. Docstrings name the REST manual's sections."""
 
 from __future__ import annotations
 
