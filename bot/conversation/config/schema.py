@@ -258,7 +258,7 @@ class RepoConfig(_Section):
         return "en" if self.language == "auto" else self.language
 
     def why_ignored(self, issue: Issue) -> str | None:
-        """For logs, the setting that makes the bot skip this issue, and the match; None if no setting does."""
+        """For logs, why the settings make the bot skip this issue; None if they do not."""
         if issue.author.is_bot and not self.bots:
             return "a bot opened it"
         if _has(self.ignore.authors, issue.author.login):

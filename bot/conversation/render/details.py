@@ -139,7 +139,8 @@ def correction_block(first: Candidate | None, say: Messages) -> str:
     lines = []
     for spec in (COMMANDS_BY_NAME[name] for name in (*names, CommandName.HELP)):
         command = spec.syntax if first is None else spec.syntax.replace("#N", f"{first.repo}#{first.number}")
-        # `not` has no effect in the other repository: only the people there decide what the bot shows them.
+        # `first.repo` is set only for a candidate of another repository. Only that repository's people decide what
+        # the bot shows there, so `not` changes nothing there.
         elsewhere = spec.name is CommandName.NOT and first is not None and first.repo
         effect = say.command_not_elsewhere() if elsewhere else command_words(spec.name, say)
         if spec.who is Requirement.ANYONE:

@@ -57,9 +57,10 @@ def reason_words(candidate: Candidate, say: Messages) -> list[str]:
 
 
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
-    """The main reason (C3), then GitHub's verdict (F8a) and labels of different surfaces (app, editor, …), if any.
+    """The main reason (C3), then GitHub's verdict (F8a) and the different surfaces of the two issues, if any.
 
-    The main reason is the first one, except that several words shared by the titles precede a single shared identifier.
+    An issue's labels name its surfaces (app, editor, …). The main reason is the first one, except that several words
+    shared by the titles precede a single shared identifier.
     """
     extra = [reason for reason in reasons if reason.code in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
     main = [reason for reason in reasons if reason not in extra]
@@ -89,6 +90,7 @@ def remark_words(remark: Remark, say: Messages) -> str:
     """A remark as Markdown in the comment's language. Texts of other programs are not translated."""
     match remark.code, remark.values:
         case RemarkCode.NOT_FOUND_AND_LEFT, (int(missing), int(left)):
+            # The `left` issues are considered only when the index is ready.
             return say.comma().join([say.remark_not_found(count=missing), say.remark_left(count=left)])
         case RemarkCode.BY_WORDS, (str(reasons),):
             return say.remark_by_words(reasons=escape(reasons))

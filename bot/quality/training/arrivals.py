@@ -82,22 +82,22 @@ def read_verdicts(path: Path) -> dict[str, ReaderVerdicts]:
     return found
 
 
-def fit_readings(odds: Sequence[Floats], reads: Sequence[ReadCandidates]) -> tuple[Fitted, Fitted]:
+def fit_readings(odds: Sequence[Floats], readings: Sequence[ReadCandidates]) -> tuple[Fitted, Fitted]:
     """Fit the last step, with the text model and without it. `odds` has the candidates' log-odds before that step.
 
     The fit without the text model leaves out small repositories, in which the log-odds tell too little.
     """
 
-    def fit(names: Sequence[str], rows: Sequence[Floats], readings: Sequence[ReadCandidates]) -> Fitted:
-        same = np.concatenate([reading.same for reading in readings])
-        weight = np.concatenate([np.full(len(reading.same), reading.weight) for reading in readings])
+    def fit(names: Sequence[str], rows: Sequence[Floats], chosen: Sequence[ReadCandidates]) -> Fitted:
+        same = np.concatenate([reading.same for reading in chosen])
+        weight = np.concatenate([np.full(len(reading.same), reading.weight) for reading in chosen])
         return fit_probability(names, np.concatenate(rows), same, weight / weight.mean(), L2_READINGS, {})
 
-    with_text = [probability.rows_with_text(one, reading.likeness) for one, reading in zip(odds, reads, strict=True)]
-    by_odds = [probability.rows_by_odds(one) for one, reading in zip(odds, reads, strict=True) if not reading.small]
+    with_text = [probability.rows_with_text(one, reading.likeness) for one, reading in zip(odds, readings, strict=True)]
+    by_odds = [probability.rows_by_odds(one) for one, reading in zip(odds, readings, strict=True) if not reading.small]
     return (
-        fit(probability.WITH_TEXT, with_text, reads),
-        fit(probability.BY_ODDS, by_odds, [reading for reading in reads if not reading.small]),
+        fit(probability.WITH_TEXT, with_text, readings),
+        fit(probability.BY_ODDS, by_odds, [reading for reading in readings if not reading.small]),
     )
 
 
@@ -153,6 +153,7 @@ class TrainingRepository:
         `best` are the positions of all `numbers`, best first; `total` is the number of issues in the index. None if
         the model compares none of these candidates.
         """
+        # The leaders come first, because the session takes the usual cosine from them.
         leaders = best[:LEADERS]
         wanted = np.concatenate([leaders, np.setdiff1d(positions, leaders)])
         order = np.concatenate([wanted, np.setdiff1d(np.arange(len(numbers)), wanted)])

@@ -65,5 +65,5 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
         return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})
     if fault.kind == "incomplete_results" and isinstance(reply.body, dict) and "incomplete_results" in reply.body:
         return replace(reply, body=reply.body | {"incomplete_results": True})
-    # The search has carried out `hybrid_unavailable`. Any other fault does not fit this answer.
+    # A search applies `hybrid_unavailable` itself (`rest/search.py`). Any other fault does not fit this answer.
     return reply
