@@ -78,12 +78,13 @@ class KnownRepository:
         # No setting makes the bot comment on pull requests (C1).
         ignored = "it is a pull request" if target.is_pull_request else config.why_ignored(target) or ""
         mode = "" if config.mode == "comment" else f"mode: {config.mode}"
-        # In shadow mode the bot skips muted and ignored issues too, so for these the mode is not the reason.
+        # In shadow mode, muted and ignored issues are not even checked, so for these the mode is not the reason.
+        # In mode `off`, no issue is checked, so the mode is always the reason.
         silence = (muted or ignored or mode) if mode == SHADOW else (mode or muted or ignored)
         return CommentPreview(report.candidates, threshold, config.likely, silence)
 
     def _verdict_options(self, target: Issue) -> dict[str, Any]:
-        """People's verdicts about the target, as fields of `FindOptions`. The bot's own issues count as rejected."""
+        """People's verdicts, as fields of `FindOptions`. The bot's own issues count as rejected."""
         if self.store is None:
             return {"rejected": (), "rejected_elsewhere": (), "duplicates": {}}
         decisions = decisions_on_pairs(self.store, self.id)

@@ -84,12 +84,13 @@ class Faults:
         """Make requests fail if their `METHOD /path` matches the pattern (shell wildcards; `*` also spans slashes).
 
         A pattern without a method matches all methods. `status` is an HTTP status or one of the kinds above. `code` is
-        the status of a `secondary_limit` (403, 422 or 429, for GraphQL also 200). A `graphql_error` is answered with
-        status 200 and keeps the data; with `code=200`, the data is null. With `unresolved`, the answer claims that an
-        existing issue does not exist, as GitHub's sometimes do. The fault strikes each matching request with
-        `probability`, drawn from `seed`, until it has struck `times` of them (None: forever). A time-out holds the
-        connection for `seconds` unless the client hangs up; a `slow` answer comes `seconds` late unless it is released.
-        Returns the fault, whose `hits` counts the requests it struck. Raises ValueError for unusable arguments.
+        the status of a `secondary_limit` (403, 422 or 429, for GraphQL also 200). A `graphql_error` always has status
+        200, and its `code` decides about the data: 200 replaces the data with null, any other code keeps the data. With
+        `unresolved`, the answer claims that an existing issue does not exist, as GitHub's sometimes do. The fault
+        strikes each matching request with `probability`, drawn from `seed`, until it has struck `times` of them (None:
+        forever). A time-out holds the connection for `seconds` unless the client hangs up; a `slow` answer comes
+        `seconds` late unless it is released. Returns the fault, whose `hits` counts the requests it struck. Raises
+        ValueError for unusable arguments.
         """
         kind: Kind = "status" if isinstance(status, int) else status
         if kind not in get_args(Kind):

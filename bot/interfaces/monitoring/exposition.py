@@ -131,7 +131,7 @@ def process_metrics() -> CollectorRegistry:
 
 
 def remembered_calls() -> dict[str, dict[str, int]]:
-    """For each operation with a cache, how often the cache and how often GitHub answered (T7)."""
+    """For each operation with a cache (label `tool`), how often the cache and how often GitHub answered (T7)."""
     found: dict[str, dict[str, int]] = {}
     for metric in process_metrics().collect():
         for sample in metric.samples if metric.name == "doppel_remembered_calls" else ():

@@ -26,7 +26,8 @@ SHARES = (0.01, 0.02, 0.05, 0.10)
 
 BINS = 10
 HIGH = 0.3
-"""Candidates from this confidence on get a calibration error of their own. In the total, many near 0 hide it."""
+"""Candidates from this confidence on get a calibration error of their own. The total error hides theirs,
+because many candidates have a confidence near 0."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -300,6 +300,7 @@ class Index:
                 save_state(connection, repo_id, state)
 
     def _recount(self, repo_id: int) -> None:
+        """Have the next search count the repository's terms again, because some were removed."""
         with self._caches.using(repo_id) as cache:
             cache.recount()
 

@@ -12,7 +12,7 @@ _KEY = ["repo_id", "command_id", "kind", "number", "other", "issue"]
 
 
 def upgrade() -> None:
-    """No release has used the three dropped tables, so no worker can miss them. Unreleased builds have filled them."""
+    """Only unreleased builds have used the three dropped tables, so no worker of a release can miss them."""
     with op.batch_alter_table("verdicts") as verdicts:
         verdicts.add_column(sa.Column("issue", sa.Text(), nullable=False, server_default=""))
         verdicts.drop_constraint("uq_verdicts_command", type_="unique")
