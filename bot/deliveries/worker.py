@@ -309,7 +309,8 @@ class Worker:
         """Renew the leases of this worker and its jobs, and give up hung jobs."""
         with self._changed:
             running = [*self._running]
-        # Note the time even if the renewal below fails: if only the database is away, jobs still run and can hang.
+        # Note the time before the renewal below, which may fail. A database that is away must not look like a suspended
+        # process: jobs still run, and can hang.
         elapsed, self._heartbeat_at = now - self._heartbeat_at, now
         if elapsed > 6 * RENEW_EVERY:
             # The machine suspended the whole process, and so its jobs.

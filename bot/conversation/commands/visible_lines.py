@@ -120,8 +120,8 @@ def _count(line: str, text: str) -> int:
 
 
 def _count_without_html_comments(line: str, text: str) -> int:
-    # The word may be written with full-width signs, so look for it in what `plain` converts. HTML comments may not, so
-    # `_is_seen_at` reads the text itself. Positions are the same in both.
+    # The word may be written with full-width signs, so look for it in the text that `plain` converts. But full-width
+    # signs do not begin an HTML comment, so `_is_seen_at` reads the text itself. Positions are the same in both.
     text = " ".join(text[:BODY_MAX].translate(_WITHOUT_INVISIBLE).split())
     word = line.partition(" ")[0]
     return sum(_is_seen_at(line, text, found.start()) for found in re.finditer(re.escape(word), plain(text)))

@@ -42,7 +42,8 @@ class RepositoryAnalyser:
         boilerplate when the issue was stored are boilerplate again, if they are known.
         """
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
-        copies = {number: whole_issue_term(title, lines[number]) for number, (title, _) in texts.items()}
+        # Copies of an issue have the same whole-issue term, so `seen` counts the copies, too.
+        whole_terms = {number: whole_issue_term(title, lines[number]) for number, (title, _) in texts.items()}
         countable = {number: countable_lines(all_lines) for number, all_lines in lines.items()}
         new_counts = Counter(itertools.chain.from_iterable(countable.values()))
         # Get the form lines before connecting: `form_lines` may need a connection too, and threads could deadlock.
@@ -50,20 +51,20 @@ class RepositoryAnalyser:
         form_lines = set(itertools.chain.from_iterable(comparable))
         with self._engine.connect() as connection:
             count = load_state(connection, repo_id).issues
-            # An issue's first MOST_LINES lines that were not boilerplate are stored. Any line can be one of these, so
-            # `again` needs all lines.
-            wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *copies.values()}
+            # `new_counts` has only the first lines of each issue (see `countable_lines`). If some of these were
+            # boilerplate, later lines were stored in their place, so `again` needs all lines.
+            wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *whole_terms.values()}
             by_hash = dict(zip(hashes(self._analyser.lines, wanted), wanted, strict=True))
             # Of the wanted lines, those that any stored issue has, by term number.
             line_of = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, line_of)
-            # Few lines are common enough to come from a form. If none is, the stored terms need not be read.
+            # Only these lines can be boilerplate. If there are none, only `again` needs the stored terms.
             common = {
                 line for line, issues in new_counts.items() if issues + seen[line] >= SUPPLIED_ISSUES
             } | form_lines
             columns, key = (indexed_terms.c.number, indexed_terms.c.terms), indexed_terms.c.number
             stored = dict(fetch(connection, repo_id, columns, key, texts)) if common or again else {}
-        earlier = self._earlier_boilerplate(stored, lines, copies, line_of) if again else {}
+        earlier = self._earlier_boilerplate(stored, lines, whole_terms, line_of) if again else {}
         analyses = {}
         for number, (title, body) in texts.items():
             if (boilerplate := earlier.get(number)) is not None:
@@ -73,13 +74,15 @@ class RepositoryAnalyser:
                 bags = unpack_terms([stored[number]], self._line_fields)
                 seen.subtract(line_of[term] for bag in bags for term in bag.terms.tolist() if term in line_of)
                 count -= 1
-            possible, copy = common.intersection(lines[number]), copies[number]
+            possible, whole_term = common.intersection(lines[number]), whole_terms[number]
             boilerplate = set()
             if possible:
-                boilerplate = find_boilerplate(possible, countable[number], form_lines, seen, seen[copy], count)
+                copies = seen[whole_term]
+                boilerplate = find_boilerplate(possible, countable[number], form_lines, seen, copies, count)
             analyses[number] = self._analyser.read(title, body, lines[number], boilerplate)
             seen.update(countable[number])
-            seen[copy] += copy in analyses[number].terms.get(self._analyser.lines, ())
+            # An issue without lines of its own does not get this term.
+            seen[whole_term] += whole_term in analyses[number].terms.get(self._analyser.lines, ())
             count += 1
         return analyses
 
@@ -95,7 +98,7 @@ class RepositoryAnalyser:
         self,
         stored: Mapping[int, bytes],
         lines: Mapping[int, Sequence[str]],
-        copies: Mapping[int, str],
+        whole_terms: Mapping[int, str],
         line_of: Mapping[int, str],
     ) -> dict[int, set[str] | None]:
         """For each issue, the lines that were boilerplate when the issue was stored; None if that is unknown."""
@@ -103,5 +106,5 @@ class RepositoryAnalyser:
         for number, packed in stored.items():
             (own_lines,) = unpack_terms([packed], self._line_fields[:1])
             stored_lines = {line_of.get(term, "") for term in own_lines.terms.tolist()}
-            boilerplate[number] = stored_boilerplate(lines[number], copies[number], stored_lines)
+            boilerplate[number] = stored_boilerplate(lines[number], whole_terms[number], stored_lines)
         return boilerplate
