@@ -1,7 +1,7 @@
 """The commands `not`, `undo`, `mute` and `unmute` (C4).
 
-`not` rejects a pair of issues: the command's issue and #N, which may belong to another repository if the setting
-`siblings` names it (H6). After a crash or a time-out a command runs again, so every step must be repeatable. A separate
+`not` rejects a pair of issues: the command's issue and #N, which may belong to another repository if a comment here
+has shown it (H6). After a crash or a time-out a command runs again, so every step must be repeatable. A separate
 job updates the comment on #N, in order with the events of #N.
 """
 

@@ -99,7 +99,7 @@ def verdicts(recorded: RecordedQuestion, said: Answers, *, critic: bool) -> dict
     judged = dict(said.get(recorded.key, {}))
     for candidate in _called_same(recorded, said) if critic else ():
         del judged[candidate.number]
-        # The one answer may be to an equal question, and have that question's number. So use our own.
+        # Pairs with equal texts share one answer, under one candidate's number. So ignore that number.
         for pair in said.get(critic_question(recorded, candidate).key, {}).values():
             judged[candidate.number] = pair
     return judged
@@ -170,8 +170,8 @@ def after_verdicts(
 ) -> Found:
     """The candidates and their probabilities after the verdicts, best first. A comment names those from `threshold` on.
 
-    Leaves out candidates that the judge calls related, unless `related` is set. Also leaves out candidates from the
-    threshold on that have no verdict: once the judge has answered, the bot does not name them.
+    Leaves out candidates that the judge calls related, unless `related` is set. Also leaves out candidates that reach
+    the threshold but have no verdict: once the judge has answered, the bot does not name them.
     """
     by_id = {recorded.ids[number]: pair.verdict for number, pair in judged.items()}
     kept = []

@@ -120,7 +120,7 @@ class TextModel:
 
 
 def _can_read(tokens: Any, text: str) -> bool:
-    """Whether enough letters are in words of two letters or more that are single tokens. Ignores words with digits."""
+    """Whether enough letters are in known words: single tokens of two letters or more. Ignores words with digits."""
     # Each access to these properties builds the whole list.
     offsets, names = tokens.offsets, tokens.tokens
     tokens_of_word: dict[int, list[int]] = {}

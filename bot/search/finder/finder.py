@@ -207,7 +207,7 @@ class Finder:
         positions = {id(result): at for at, (result, _) in enumerate(found)}
         found = [(replace(result, reasons=reasons.get(id(result), ())), one) for result, one in found]
         best = max((one.confidence for one in candidates), default=None)
-        # Take the same results again, now with reasons.
+        # `found` now has copies of the results, with reasons. Use these copies in `worth` and `shown` too.
         worth, shown = ([found[positions[id(result)]] for result, _ in pairs] for pairs in (worth, shown))
         return Draft(inside, found, worth, shown, best)
 
@@ -273,7 +273,8 @@ class Finder:
         remembered = frozenset[str]() if session is None else gathered.remembered
 
         def is_outside(hit: Hit) -> bool:
-            # If only cached answers name an issue, and the complete index lacks it, it was deleted or moved.
+            # Skip issues that the index holds. The index, if there is one, is complete. So if only cached answers name
+            # an issue that it lacks, that issue was deleted or moved: skip it too.
             known_or_gone = hit.issue.number in inside.indexed or remembered.issuperset(hit.sources)
             return not (known_or_gone and results.is_own(hit.issue, target)) and options.may_mention(hit.issue, target)
 
@@ -327,6 +328,7 @@ class Finder:
         # Read the forms before the session takes a connection.
         forms = self._temporary.forms(self._repo_id) if hits else FormLines()
         with ExitStack() as stack:
+            # A temporary index scores hits outside the index, among the repository's latest issues (`background`).
             session, background = None, partial(self._temporary.background, self._recent, target, self._repo_id)
             if self._matcher is not None:
                 below = target.number if options.earlier_only else None
