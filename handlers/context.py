@@ -232,12 +232,12 @@ def _make_context(event: IssueEvent | CommentEvent, services: Services) -> Issue
     if repository.archived:
         logger.info("%s is archived", repository.ref)
         return None
-    client = partial(services.github.in_repository, installation)
-    settings = services.repository_settings.read(client, repository)
+    client_of = partial(services.github.in_repository, installation)
+    settings = services.repository_settings.read(client_of, repository)
     if settings.config.mode == "off":
         logger.info("%s says mode: off", repository.ref)
         return None
-    return IssueContext(services, client(repository.id), repository, event.number, settings, event.installation)
+    return IssueContext(services, client_of(repository.id), repository, event.number, settings, event.installation)
 
 
 def _present_repository(event: IssueEvent | CommentEvent, services: Services) -> tuple[Repository, int]:

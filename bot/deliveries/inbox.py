@@ -117,6 +117,7 @@ class Inbox:
 
 def has_arrived(settings: Settings, since: float) -> bool:
     """Whether any delivery was committed to the queue after `since`, in seconds since 1970. Raises QueueUnavailable."""
+    # GitHub's deliveries are in QUEUE; the other queues have only jobs that the bot itself added.
     return bool(_select_jobs(settings, jobs.c.queue == QUEUE, jobs.c.arrived_at > since))
 
 

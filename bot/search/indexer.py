@@ -219,7 +219,7 @@ class Indexer:
         progress = replace(
             progress,
             cursor=str(pages.position),
-            # An ETag is valid only for the same request.
+            # If this step moved the cursor, the next request differs, and this ETag is not valid for it.
             etag=pages.etag if str(pages.position) == progress.cursor else "",
             seen=self._index.count(repository.id),
             done=progress.done or pages.end,

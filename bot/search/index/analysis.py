@@ -102,7 +102,7 @@ def find_boilerplate(
     counts the earlier issues with the same title and body: a line that only they have does not come from a form.
     """
     threshold = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
-    # A line may recur only in the copies. So a limit that the copies alone reach proves nothing.
+    # Copies repeat every line. If they alone can reach a limit, reaching it does not show that a form has the line.
     recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
     boilerplate = {line for line in lines if seen[line] >= threshold > copies} | (form_lines & lines)
     if boilerplate and (recurring | boilerplate).issuperset(all_lines):
