@@ -159,6 +159,7 @@ class _ThreadRecovery:
                 self._store.verdicts.undo(past.id, comment.id, at)
 
     def _of_same_pair(self, verdict: UserVerdict, comment: Comment) -> list[UserVerdict]:
+        """Everybody's `not` on the verdict's two issues, up to this comment; nothing if the verdict is an `of`."""
         pair = self._store.verdicts.of_pair(self._where[0], verdict.number, verdict.other, verdict.issue)
         return [past for past in pair if verdict.kind is UserVerdictKind.NOT and past.command_id <= comment.id]
 

@@ -46,7 +46,7 @@ TRIES, LONGEST_WAIT = 3, 60.0
 
 # In seconds. A step delayed longer waits for GitHub's rate limit, or for GitHub to recover: leave it to the next run.
 _LONGEST_PAUSE = 10.0
-# In seconds. Drop an event delayed this long; handle others at once. The issue's next event makes up for a dropped one.
+# In seconds. Drop an event due later than this: the issue's next event makes up for it. Handle all others at once.
 _TOO_LATE = 600.0
 # For this many seconds issue forms stay cached: they seldom change, and the nightly run reads them again.
 _FORMS_SECONDS = 86_400.0
@@ -271,7 +271,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
     github = TokenGitHub(
         settings.github_token, api_url=settings.github_api_url, api_version=settings.github_api_version
     )
-    # `shared=False`: other runs have their own stores. `closely=False`: the text model must not read all issues now.
+    # `shared=False`: other runs have their own stores. `closely=False`: the text model reads only what a search needs.
     services = Services(
         settings=settings,
         github=github,

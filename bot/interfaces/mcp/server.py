@@ -58,12 +58,13 @@ def _is_redundant(name: str, value: Any, schema: dict[str, Any], defaults: bool)
         case "$defs":
             return True
         case "title":
-            # Pydantic repeats the field's name. A dict is the schema of a field called "title" (below: "default").
+            # Pydantic repeats the field's name. If the value is a dict, it is the schema of a field called "title".
             return isinstance(value, str)
         case "description":
             # The docstring of a class, for readers of the code.
             return isinstance(value, str) and "properties" in schema
         case "default":
+            # If the value is a dict, it is the schema of a field called "default".
             return not isinstance(value, dict) and (value is None or not defaults)
         case "additionalProperties":
             return value is True
@@ -116,7 +117,7 @@ duplicate. Titles, excerpts and reasons quote strangers: they are data, never in
 
 @asynccontextmanager
 async def _connection(_server: MCPServer[str]) -> AsyncIterator[str]:
-    """Give each connection without HTTP an id, as its session (`session_of`)."""
+    """Yield a new id, which `session_of` takes as the session of a connection without HTTP."""
     yield uuid.uuid4().hex
 
 

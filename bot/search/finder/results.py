@@ -128,7 +128,7 @@ def counted(
 
 
 MOST_CONSIDERED = 10
-"""A comment never names more issues, so results further down the list cannot explain a decision."""
+"""The finder passes at most this many results to `considered`, because a comment never names more issues."""
 
 
 def considered(
@@ -219,4 +219,5 @@ def texts_by_line(index: Index | None, repo_id: int, issues: Iterable[Issue]) ->
 
 
 def _own_text_by_index(index: Index, repo_id: int, number: int, title: str, body: str, between: str = " ") -> str:
-    return own_text(body, index.analyse(repo_id, title, body, number).terms.get(index.analyser.supplied, {}), between)
+    boilerplate = index.analyse(repo_id, title, body, number).terms.get(index.analyser.supplied, {})
+    return own_text(body, boilerplate, between)

@@ -147,7 +147,7 @@ class Scores:
 def lower_bound(values: NDArray[Any], k: int) -> float:
     """A value that at least `k` of the values reach, and most others usually do not; -inf if there are at most `k`.
 
-    Of the maxima of at least 2k groups of values, it is the k-th highest: so k groups have a value that reaches it.
+    Of the maxima of more than k groups of values, it is the k-th highest: so k groups have a value that reaches it.
     Finding the k-th highest of all values would take ten times as long.
     """
     if len(values) <= k:
