@@ -23,7 +23,8 @@ def closed(context: IssueContext, event: IssueEvent) -> None:
     """Somebody closed an issue: store a signal if a person closed it as a duplicate, and the bot had candidates for it.
 
     The signal is also stored if this issue was itself a candidate for the original. A closing for another reason
-    rejects no candidate, but ends the verdict of an `of`. Any closing, even a bot's, removes an earlier one's signal.
+    rejects no candidate, but ends the verdict of a `/duplicates of` command. Any closing, even a bot's, removes an
+    earlier one's signal.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:

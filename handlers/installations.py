@@ -100,7 +100,8 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
     gained = {installation for _, installation in changed}
     for listing in listed:
         # Correct `suspended` before the backfills begin: a row's suspension from a former installation would stop them.
-        # Write only if list and `stored` differ, so as not to undo what an event has changed since both were read.
+        # Write only if list and `stored` differ, in a repository (`gained`) or in the suspension (`differs`). Any other
+        # write could undo what an event has changed since both were read.
         differs = any(row.suspended != listing.suspended for row in stored if row.installation == listing.id)
         if listing.id in gained or differs:
             repositories.suspend(listing.id, listing.suspended)

@@ -88,7 +88,8 @@ _CODE = re.compile(r"(`+[^`]+`+)")
 _BALANCED = re.compile(r"(`+)[^`]+\1")
 _SPECIAL = re.compile(r"[\\`\[\]|~]")
 _ACTIVE = re.compile(
-    # As in `escape.py`. A piece may also end within an emoji's name, which a gap's value may complete.
+    # As in `escape.py`: `:30:` in a time of day is no emoji. A piece may also end within an emoji's name, which a gap's
+    # value may complete.
     r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}(?::|\Z))|(?<![0-9A-Za-z])(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)",
     re.IGNORECASE,
 )

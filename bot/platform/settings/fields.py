@@ -35,7 +35,7 @@ def secret_address(value: str) -> str:
 
 
 def address(value: str) -> str:
-    """Check an http(s) address that messages may show, and that therefore must not hold a password."""
+    """Check an http(s) address that must not hold a password, because `doppel doctor` and other messages show it."""
     if "@" in urlsplit(secret_address(value)).netloc:
         raise ValueError(
             "this holds a name or password before the @, which messages would show; leave it out. Keys and tokens have "

@@ -133,7 +133,7 @@ class MarkModels:
     unknown: ProbabilityModel
 
     def odds(self, arrival: Arrival, signed: bool) -> Floats:
-        """The log-odds of each candidate, -inf if it ranks too low to be judged; `signed`: the author is known."""
+        """The log-odds of each candidate, -inf if it ranks below the first LEADERS; `signed`: the author is known."""
         best, rows = _ranked(arrival, self.order)
         model = self.known if signed else self.unknown
         # Only the leaders, the first of the `best`, have rows.
@@ -193,7 +193,7 @@ def _judged(odds: Floats, read: ReadCandidates) -> tuple[Floats, ReadCandidates]
     if not read.small:
         return log_odds, read
     judged = np.isfinite(log_odds)
-    # The text model's closest candidates are judged however low they rank.
+    # The bot judges the leaders, and also the text model's closest candidates, however low these rank.
     judged[np.argsort(-read.likeness.cosines, kind="stable")[:CLOSEST]] = True
     likeness = read.likeness.of(judged)
     return log_odds[judged], replace(read, same=read.same[judged], likeness=likeness)
@@ -209,8 +209,8 @@ def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
 class FirstCandidates:
     """The best candidate of each list of candidates: its features (a row of `rows`), and whether it is the `same`.
 
-    The features of CALIBRATION combine the candidate's log-odds with the repository's size. The last feature,
-    SMALLNESS, is above 0 only in small repositories.
+    The features of CALIBRATION combine the candidate's log-odds with the repository's size. After them comes
+    SMALLNESS, which is above 0 only in small repositories.
     """
 
     rows: Floats
