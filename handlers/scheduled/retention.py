@@ -33,4 +33,4 @@ def erase_old(services: Services) -> None:
     erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)
     erased += services.store.judgements.prune(now)
     if erased:
-        logger.info("decisions and signals that were old enough to be erased: %d", erased)
+        logger.info("old or excess decisions, signals, judgements and judge calls erased: %d", erased)
