@@ -130,8 +130,8 @@ def _index(context: IssueContext) -> None:
 
 # Compare with at most this many later issues, at some milliseconds each. Only a very late delivery has more.
 _MOST_LATER = 20
-# The lowest probability for `_similar`, as a share of the threshold. `_repeats` can find a higher probability for the
-# same pair, because other candidates compete there.
+# The lowest probability for `_similar`, as a share of the threshold. The share is low because `_repeats` may give the
+# same pair a higher probability: the probability depends on the other candidates, and `_repeats` has different ones.
 _SIMILAR_SHARE = 0.1
 
 
@@ -194,13 +194,14 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     command_id = answered_comment_id(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
     if command_id is not None and comments.get(*where, command_id) is None:
-        # If the issue is gone, reading it raises NotFound, before this function stores anything.
+        # `mark_deleted` would now add the missing row. If the issue is gone, reading it raises NotFound before that.
         with issue_context(event, services) as context:
             if context is not None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), command_id)
     stored = None if command_id is None else comments.get(*where, command_id)
-    # Of two comments, the store keeps the older. So if the stored one is younger, the bot posted it after the deletion.
+    # If the bot finds that it posted a comment twice, it keeps the older one. So if the store names a younger comment
+    # than the deleted one, the bot posted that younger comment after the deletion.
     if stored is not None and stored.comment_id is not None and stored.comment_id > event.comment_id:
         comments.mark_deleted(*where, stored.comment_id, services.now())
         with issue_context(event, services) as context:

@@ -95,7 +95,7 @@ class Tools:
     def __post_init__(self) -> None:
         for name in READING:
             # T5: under the default rule, calls about two different issues could count as equal.
-            self.tracker.add_rule(name, ToolRule(equal, unchanged=self._changed))
+            self.tracker.add_rule(name, ToolRule(equal, unchanged=self._last_changes))
 
     def find_duplicates(
         self,
@@ -316,7 +316,7 @@ class Tools:
         client = self.open_repo(call.repo)
         return client if call.session is None else client.thread(_thread_of(call.session), fresh=call.fresh)
 
-    def _changed(self, arguments: Mapping[str, Any]) -> object:
+    def _last_changes(self, arguments: Mapping[str, Any]) -> object:
         """When a call's issues last changed (T6); None if it names none. Each issue costs a conditional request."""
         numbers = [arguments[name] for name in ("number", "other") if name in arguments]
         if not numbers:
