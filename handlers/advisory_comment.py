@@ -116,7 +116,8 @@ def _draft(
     view = CommentView(
         checked_at=context.services.clock(),
         enterprise=context.services.settings.enterprise,
-        # `before.shown` lacks other repositories' issues, so without candidates now, ask the stored decisions, too.
+        # The comment uses `had_candidates` only if it lists nothing now. `before.shown` lacks other repositories'
+        # issues, but the stored decisions have them.
         had_candidates=bool(before and (before.shown or (not named and _names_something(context)))),
         words=command.words if command else (),
         options=command.options if command else CommandOptions(),
@@ -140,6 +141,7 @@ def _draft(
 
 def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
     """What closed each closed candidate of this repository, and the release with the fix, if any. Costs one request."""
+    # `regression` is true for a candidate that was fixed.
     was_fixed = {item.number: item.regression for item in named if item.own and item.state == "closed"}
     closings = context.github.closers(context.repo, list(was_fixed))
     text = f"{context.issue.title}\n{context.issue.body}"

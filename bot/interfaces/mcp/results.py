@@ -71,6 +71,7 @@ class CandidateResult(Lean):
     beginning of the candidate's text, without the boilerplate of forms.
     """
 
+    # Read a description after its field's name. It is short because a model pays for every token.
     number: int
     repo: str = Field(default="", description="if another")
     kind: str = Field(default="", description="if no issue")
@@ -135,6 +136,7 @@ class FindAnswer(ToolAnswer):
     """The result of a search, and how reliable it is."""
 
     issue: IssueSummary
+    # `bot.domain.report.SearchOutcome` explains the outcomes.
     outcome: str = Field(description="found, none, inconclusive (not asked properly), degraded (a source failed)")
     problems: list[Line] = []
     candidates: list[CandidateResult]
