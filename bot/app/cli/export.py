@@ -30,6 +30,7 @@ def export(repository: str, out: Path | None) -> None:
     (bytes in base64, times in seconds since 1970), its entries in the queue, and the history that `doppel evaluate` has
     read. Only the owner of the file of --out can read it.
     """
+    # `evaluated` also accepts a repository that only `doppel evaluate` has read.
     with stored(repository, evaluated=True) as (settings, store, target):
         pieces = _json_pieces(settings, store, target)
         if out is None:
@@ -68,8 +69,8 @@ def forget(repository: str, yes: bool, as_json: bool) -> None:
     """Erase everything that is stored about a repository: store, queue, and the history that `doppel evaluate` read.
 
     GitHub's id may replace OWNER/REPO. GitHub is not asked, and the bot's comments stay there. A job that is working on
-    the repository right now loses its content within the hour. While the App is installed, the next event makes the
-    repository known again: remove the repository from the installation first.
+    the repository right now is not stopped. While the App is installed, the next event makes the repository known
+    again: remove the repository from the installation first.
     """
     from bot.deliveries.inbox import Inbox
     from bot.quality.evaluation.history import erase_history

@@ -185,10 +185,9 @@ class TextComparison:
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
         # `found` are positions in `rows`, where the leaders come first.
         selected = np.unique(np.concatenate([np.flatnonzero(found < leaders), closest]))
-        excess, usual = (
-            stands_out(own, vectors, selected, total),
-            usual_cosine(cosines[(found < LEADERS) & vectors.any(axis=1)]),
-        )
+        excess = stands_out(own, vectors, selected, total)
+        # `leaders` can be greater than LEADERS, but the usual cosine always comes from the first LEADERS rows.
+        usual = usual_cosine(cosines[(found < LEADERS) & vectors.any(axis=1)])
         compared = cosines[selected].astype(np.float64)
         return TextSimilarity(rows[found[selected]], compared, excess, smallness(total), usual)
 
@@ -331,7 +330,8 @@ def _title_is_no_evidence(view: View, analysis: Analysis, target: Issue, below: 
     if not vague and len(known.issues) and known.issues.min() < _COMMON_TITLE:
         # One of the title's words is in fewer than _COMMON_TITLE titles, so the title cannot be common.
         return False
-    (found,) = view.search_all([Query("title", known.terms, idf(view.count, known.issues), binary(3))], below=below)
+    query = Query("title", known.terms, idf(view.count, known.issues), binary(offset=3))
+    (found,) = view.search_all([query], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())
     words = subject(target.title).casefold().split()
     same_title = [
