@@ -51,8 +51,8 @@ def without_candidates(decisions: Iterable[Decision]) -> list[Decision]:
 
 
 def awaits_unlocking(context: IssueContext) -> bool:
-    """Whether the issue changed while it was locked, and no look has answered the change."""
+    """Whether the bot skipped a look because the issue was locked, and has not looked since."""
     decisions, stored = context.decisions(), context.stored_comment()
     skipped = bool(decisions) and decisions[-1].reason == LOCKED
-    # If `issues.issue_indexed` skips the issue, it stores a row without a hash.
+    # A row without a hash answers no text: `issues.issue_indexed` stores one instead of looking at a locked issue.
     return skipped or (stored is not None and stored.text_hash is None)

@@ -27,9 +27,10 @@ def sentences(found: Digest, checked: datetime, say: Messages) -> str:
     since, until = (datetime.fromtimestamp(moment, checked.tzinfo).date() for moment in (found.since, found.until))
     looked = say.issues(count=found.looked)
     texts = [say.digest_looked(since=since, until=until, issues=looked, new=found.new)]
-    if found.commented or not (found.would or found.watching):
+    shadow_mode = found.would or found.watching
+    if found.commented or not shadow_mode:
         texts.append(say.digest_commented(count=found.commented))
-    if found.would or found.watching:
+    if shadow_mode:
         texts.append(say.digest_would(count=found.would))
     counts = {rating: found.count(rating) for rating in CommentRating}
     if parts := [say.fill(f"digest_{rating}", {COUNT: count}) for rating, count in counts.items() if count]:
@@ -90,7 +91,8 @@ class DigestView:
 def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
     """The body of the digest's issue, with its marker as the first line, in at most 65,536 characters.
 
-    `ticked` says whether each pair with a ticked box is the same. The text pings nobody and leaves no back-links.
+    `ticked` says whether each pair with a ticked box is the same. The text pings nobody, leaves no back-links, and
+    marks no duplicate (`break_phrase`).
     """
     lines = view.found.lines[:LINES_MOST]
     while len(body := _body(view, lines, ticked)) > BODY_MAX and lines:

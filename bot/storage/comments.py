@@ -75,7 +75,7 @@ _ROW = sa.select(comments).where(with_key(comments, *_KEY))
 class Comments(TableGateway):
     def __init__(self, engine: sa.Engine) -> None:
         super().__init__(engine)
-        # This statement is for `record_silence`, whose docstring tells the cases.
+        # For `record_silence`: a row with a comment or a claim keeps its state, and an empty `shown` keeps the old one.
         insert = self._insert(comments)
         new, no_comment = insert.excluded, sa.and_(_ID_UNKNOWN, comments.c.state != CommentState.INTENDED)
         changes = {

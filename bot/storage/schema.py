@@ -1,8 +1,8 @@
 """The store's tables. Rows of a repository have its GitHub id as `repo_id`, because names can change.
 
 `Store.forget` finds a repository's tables by the column `repo_id`, `Store.forget_issue` an issue's tables by `repo_id`
-and `number`, so these columns must have these names. Times are seconds since 1970. A test checks that the migrations
-make the same tables.
+and `number`, so these columns must have these names. Times are seconds since 1970, except `heeded.said_at`. A test
+checks that the migrations make the same tables.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ verdicts = _table(
     sa.Index("ix_verdicts_other", "repo_id", "other"),
 )
 
-# The commands in the newest text of each comment, and the delivery that carries them out (`HandledCommands`).
+# Which delivery carries out the commands in each comment's newest text (`HandledCommands` explains the columns).
 heeded = _table(
     "heeded",
     *keys("repo_id", "number", "comment_id"),

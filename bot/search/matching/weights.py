@@ -50,8 +50,8 @@ BOUNDS_VERSION = 6
 # people leave a form empty now and then, but many copies at once report one event.
 _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
 # At a similarity of the first number or more, title and text are the same word for word (P2). The second number is then
-# the lower bound. If both issues may be by one person, the text must be longer than a line. Single lines and empty
-# forms included, readers call only 26 of 35 word-for-word pairs the same.
+# the lower bound. If both issues may be by one person, the text must be longer than a line. The reason: of all
+# word-for-word pairs, including single lines and empty forms, readers call only 26 of 35 the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
 # The feature `length` for a title and a sentence.
 _LINE_LENGTH = np.log1p(20.0)
@@ -106,8 +106,9 @@ def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
     column = {name: pool.values[:, at] for at, name in enumerate(features.NAMES)}
     days = column["days"][column["words_shared"] >= features.COPY]
     few = len(days) <= _FEW_COPIES
+    one_event = not few and bool((days < _EVENT_DAYS).mean() > 0.5)
     # Whether the copies are reports, and not one empty form. Many copies by one person are never one event.
-    genuine = few | (pool.others & (not few and bool((days < _EVENT_DAYS).mean() > 0.5)))
+    genuine = few | (pool.others & one_event)
     # `shorter` is the question's `length` minus the candidate's.
     question_length = column["length"] + column["shorter"]
     little = (np.minimum(column["length"], question_length) < _LITTLE_LENGTH) | pool.vague

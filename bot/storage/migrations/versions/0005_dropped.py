@@ -10,5 +10,6 @@ down_revision = "0004"
 
 def upgrade() -> None:
     """Dropping is safe here: no release has used these tables."""
+    # `marks` held the time up to which workers had read GitHub's list.
     for table in ("missed", "marks"):
         op.drop_table(table)
