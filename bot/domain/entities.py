@@ -113,10 +113,10 @@ State = Literal["open", "closed"]
 class Issue:
     """An issue, or a pull request or discussion in the shape of an issue. All three share one sequence of numbers.
 
-    `id` is the database id, which GitHub's field `duplicate_issue_id` expects. `state_reason` is GitHub's word
-    (`completed`, `not_planned`, `duplicate`, `reopened`), `merged` for a merged pull request, or None. `parent` is the
-    issue that has this issue as a sub-issue. `association` is the author's relation to the repository. `type` is the
-    name of the issue type.
+    `id` is the database id, which GitHub's field `duplicate_issue_id` expects. `state_reason` is GitHub's word (such as
+    `completed` or `duplicate`), `merged` for a merged pull request, `answered` for an answered discussion if GitHub
+    gives no word, or None. `parent` is the issue that has this issue as a sub-issue. `association` is the author's
+    relation to the repository. `type` is the name of the issue type.
     """
 
     repo: RepoRef

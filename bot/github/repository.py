@@ -245,7 +245,7 @@ class RepoClient:
     def suggest_closing(
         self, repo: RepoRef, number: int, original_id: int, rationale: str, confidence: Confidence
     ) -> None:
-        """Suggest closing an issue as a duplicate. Without support for suggestions, GitHub reports success anyway."""
+        """Suggest closing an issue as a duplicate. Without support for suggestions, GitHub silently does nothing."""
         state = {"value": "closed", "rationale": rationale, "confidence": confidence, "suggest": True}
         change = {"state": state, "state_reason": "duplicate", "duplicate_issue_id": original_id}
 

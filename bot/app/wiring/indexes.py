@@ -73,7 +73,7 @@ class MemoryQueue:
         return set(partitions)
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Drop all of a repository's events. `before` has no effect: nothing arrives from outside after that time."""
+        """Drop all of a repository's events. `before` would spare later deliveries, but none arrive here."""
         for queue in (self._events, self._background):
             for queued in list(queue):
                 if not isinstance(queued.event, InstallationEvent) and queued.event.repository.id == repository_id:
@@ -171,6 +171,7 @@ def open_scan(settings: Settings, repo_id: int, include_closed: bool) -> Iterato
         else:
             make_matcher = partial(build_backlog_matcher, settings)
             match = partial(match_in_processes, make_matcher, repo_id, processes=os.cpu_count() or 1)
+            # If access to the repository ends meanwhile, the end of this block erases what the scan has stored.
             with erased_if_ended(repo_id, store):
                 likely = RepositorySettings(store, now).last_read(repo_id).likely
                 matcher = build_backlog_matcher(settings, store=store)
@@ -229,7 +230,7 @@ def fill_index(
 
 
 def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
-    """Queue the follow-up work of a complete index for this host's bot. If the queue is unavailable, only log that."""
+    """Have this host's bot look again at recent issues without a candidate. If the queue is away, only log that."""
     known = store.repositories.get(event.repository.id)
     if known is None or known.installation is None:
         return

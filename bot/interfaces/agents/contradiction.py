@@ -70,8 +70,8 @@ _NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
 class Stance:
     """The stems that a text asserts or denies. The first of two opposites stands for both: "disable X" denies "enable".
 
-    `negated` are the stems after a negation, even those that the text asserts, such as "enable" in "never disable X".
-    The stems include the `names`, but not the `numbers`. `order` pairs each "before" or "after" with the next stem.
+    `negated` are the stems after a negation. The text can assert them, too: "never disable X" asserts "enable". The
+    stems include the `names`, but not the `numbers`. `order` pairs each "before" or "after" with the next stem.
     """
 
     asserted: frozenset[str]
@@ -92,9 +92,10 @@ class Stance:
     def _denies(self, other: Stance) -> bool:
         """Whether more stems are `flipped` than `agreed`, and the texts share enough stems.
 
-        A stem is flipped if one text asserts it and the other denies it, or asserts it without a prefix such as "un-".
-        Any other shared stem is agreed if it is `negated` in either text. Shared and flipped stems must be at least
-        half as many as the stems of the text that has fewer.
+        A stem is flipped if one text asserts it and the other denies it. A stem with a prefix such as "un-" is also
+        flipped if one text asserts it and the other asserts it without the prefix. Any other shared stem is agreed if
+        it is `negated` in either text: the negation then makes no difference between the texts. Shared and flipped
+        stems must be at least half as many as the stems of the text that has fewer.
         """
         shared = self.words & other.words
         flipped = (self.asserted & other.denied) | (self.denied & other.asserted)
@@ -202,13 +203,13 @@ def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
 
 @cache
 def _opposites() -> dict[str, tuple[str, bool]]:
-    """For each stem: the stem that stands for its pair, and whether the two mean the same, or else the opposite."""
+    """For each stem: the stem that stands for its pair, and whether both stems mean the same (or are opposites)."""
     stem_of = snowballstemmer.stemmer("english").stemWord
     table: dict[str, tuple[str, bool]] = {}
     for pair in _OPPOSITES.split():
         left, right = map(stem_of, pair.split("/"))
         if right in table:
-            # An earlier pair decides: "optional" is the opposite of "require", so "mandatory" comes to mean "require".
+            # By an earlier pair, "optional" is the opposite of "require". So "mandatory" gets the meaning of "require".
             left, right = right, left
         first, same = table.setdefault(left, (left, True))
         table.setdefault(right, (first, not same))

@@ -56,7 +56,8 @@ RECENT = timedelta(days=365)
 class Monthly:
     """One month at one threshold: the numbers of arriving issues and of comments.
 
-    `right` counts the comments that name a marked original. `said` estimates how many first candidates are the same.
+    `right` counts the comments that name a marked original. `said` is the expected number of comments whose first
+    candidate is the same report.
     """
 
     issues: float
@@ -85,7 +86,7 @@ class Evaluation:
     """All figures of an evaluation.
 
     `issues` counts all issues, `arrivals` those that can be judged, and `asked` those that were sampled for the
-    evaluation. `silent` counts the sampled issues without a mark. `rr_intervals[k]` is the interval of
+    evaluation. `silent` counts the sampled issues without a mark. `rr_intervals[k]` is the interval of the share
     `retrieval.rr[k]`, if there are duplicates. For each of SHARES, `limits` has the outcome at the lowest threshold at
     which at most this share of the unmarked issues gets a comment, and `caught_intervals` the interval of that
     outcome's `caught`. `curve` has the outcomes at the thresholds of CURVE, and `at` the outcome at `min_confidence`.

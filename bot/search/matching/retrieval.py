@@ -52,7 +52,7 @@ class IssueQuery:
 def make_query(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> IssueQuery:
     """Make the question and look up the terms of `analysis`.
 
-    `title` is the target's, or a person's words. `pair` has the vectors of title and text; `centred` adds a third.
+    `title` is the target's, or words to search for. `pair` has the vectors of title and text; `centred` adds a third.
     """
     author = known_author(target.author)
     return IssueQuery(
@@ -115,7 +115,7 @@ FULL_TEXT, VECTORS = "full-text", "vectors"
 _MOST_TERMS = 40
 # Reciprocal rank fusion's constant (Cormack, Clarke and Büttcher, 2009).
 _RRF = 60
-# Limits how much repetitions of a term in the question count (BM25's k3).
+# Limits the weight of a term that the question repeats (BM25's k3).
 _K3 = 1.5
 
 Retrieved = Mapping[str, Integers]

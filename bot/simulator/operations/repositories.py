@@ -151,6 +151,7 @@ def _renamed(world: World, repository: Repository) -> None:
     """Register the name that the repository has now; former names stay and redirect."""
     world.names[repository.full_name.lower()] = repository.id
     repository.updated_at = world.now()
+    # The search index stores the repository's name with each issue.
     for issue in world.issues_of(repository):
         world.unindexed.add(issue.id)
 

@@ -41,7 +41,7 @@ def lex(query: str, names: frozenset[str]) -> list[Lexeme]:
     """The lexemes of a query. `names` are the known qualifiers; as on GitHub, any other word with a colon is text.
 
     An unpaired quotation mark is dropped; a qualifier without a value is text. A minus negates only qualifiers, so
-    `-word` means the word; NOT negates words ("Understanding the search syntax").
+    `-word` means the word; NOT negates words (GitHub's "Understanding the search syntax").
     """
     lexemes: list[Lexeme] = []
     for match in _LEXEME.finditer(query):

@@ -50,8 +50,8 @@ Node = Text | Qualifier | And | Or | Not
 class Query:
     """A parsed query. `scopes` (repo, user, org) are groups of alternatives. Every group applies to the whole query.
 
-    `fields` are those that `in:` names, if any. `texts` are the query's words and phrases, `kinds` what `is:` and
-    `type:` demand (`issue`, `pr`), both without what is under NOT. `is_nested`: the query has an OR or parentheses.
+    `fields` are those that `in:` names, if any. `texts` are the words and phrases that are not under NOT. `kinds`
+    are what `is:` and `type:` demand (`issue`, `pr`) outside NOT. `is_nested`: the query has an OR or parentheses.
     """
 
     root: Node
