@@ -115,7 +115,8 @@ def queue_engine(settings: Settings, *, patience: float = PATIENCE, pool_size: i
 
 def ensure_schema(settings: Settings) -> None:
     """Create the queue's table if it is missing; waits if another process holds the lock. Raises QueueUnavailable."""
-    engine, pause = queue_engine(settings, pool_size=4), waiting("the queue")
+    engine = queue_engine(settings, pool_size=4)
+    pause = waiting("the queue")  # Call `pause` after each failed try.
     try:
         while True:
             try:

@@ -98,7 +98,7 @@ def is_github_url_match(one: str, other: str, enterprise: str = "") -> bool:
     `issues/N`, `pull/N` and `discussions/N` of one repository are the same thing: they share one sequence of numbers,
     and GitHub redirects from `issues/N` to the right page.
     """
-    # A `Thing` does not say on which of the two it is.
+    # A `Thing` does not say whether it is on GitHub or on the Enterprise Server.
     if enterprise and _is_on_github(one) is not _is_on_github(other):
         return False
     thing = thing_at(one, enterprise)

@@ -48,7 +48,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
         return
     import uvicorn
 
-    # Check this first: for a taken port, Uvicorn exits with the code for an unreachable GitHub.
+    # Check this first: for a taken port, Uvicorn exits with code 3, Doppel's code for an unreachable GitHub.
     check_address(address, port)
     host_name = f"[{address}]" if ":" in address else address
     click.echo(f"Agents reach Doppel at http://{host_name}:{port}{PATH}", err=True)

@@ -306,7 +306,7 @@ class _Pages:
             "dashboard/feedback.html",
             repository=repository,
             threshold=self._data.threshold(repository),
-            put_back=stored.since if stored else 0.0,
+            put_back=stored.since if stored else 0.0,  # The time of the last reset; 0 if there was none.
             bins=bins_of([(one.probability, one.right, one.weight) for one in points]),
             said=examples[::-1][skipped:following],
             skipped=skipped,

@@ -25,6 +25,7 @@ _LEAST = 5
 # In pixels: the width of a letter, the height of a line of small text, and how far a label may leave the diagram.
 _CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
 
+# Where the second diagram's curve is below the dashed line, people have left duplicates unmarked.
 NOTES = ("each point is a threshold: min_confidence", "below the dashed line marks are missing")
 
 
@@ -46,7 +47,7 @@ class Panel:
 
 def inline(found: Evaluation) -> tuple[str, str]:
     """The diagrams as two SVG elements, for a page that provides the style and shows the same figures in tables."""
-    names = ("How fewer comments are marked as a threshold catches more", "How often the first candidate is marked")
+    names = ("How often comments are marked when a threshold catches more", "How often the first candidate is marked")
     panel = Panel(60, 326, 250)
     pieces = (speaking_panel(found, panel), reliability_panel(found.calibration.bins, panel))
     return tuple(  # type: ignore[return-value]
@@ -70,7 +71,7 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
     names = {found.advice.threshold: "recommended", found.at.cut: "as set"}
     if found.advice.threshold == found.at.cut:
         names = {found.at.cut: "as set and recommended"}
-    # Each label's left end, right end, and y.
+    # Each label's approximate left end, right end, and y.
     label_boxes: list[tuple[float, float, float]] = []
     dots = []
     for cut in (*names, *_LABELLED):

@@ -31,12 +31,12 @@ here 0 for a large repository and 1 for a very small one (the function `smallnes
 |---|---|
 | `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a very small repository |
 | `odds in a small repository` | the log-odds times smallness |
-| `text` | the cosine of both texts by the text model, less half the usual cosine times 1 - smallness |
+| `text` | the cosine of both texts by the text model, minus 0.5 * (1 - smallness) * the usual cosine (see below) |
 | `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
 | `small repository` | the smallness: the share of duplicates differs there |
 
 The usual cosine is the median of the leaders' cosines (`LEADERS`). In some projects, the model finds any two texts
-alike: this median is .49 on golang-go, .35 on monero. The half, set by hand, cuts log loss on four new trackers by 4 %.
+alike: this median is .49 on golang-go, .35 on monero. The 0.5, set by hand, cuts log loss on four new trackers by 4 %.
 `stands out` is smallness times a difference: twice the cosine, minus each text's third best cosine with any other issue
 (cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
 """
