@@ -36,8 +36,9 @@ UNSPACED = (
     "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003ffff"
 )
-# Marks that form one character with the letter before them; below, the parts of a Korean syllable, too. `_PARTS` limits
-# marks on one letter: normalising takes time quadratic in their number, and a stranger can write any number of them.
+# Marks that form one character with the letter before them. `_ANY_PART` and `_PARTS` also match the parts of a Korean
+# syllable. `_PARTS` limits the marks on one letter: normalising takes time quadratic in their number, and a stranger
+# can write any number of them.
 _JOINED = "\u0300-\u036f\u0653-\u0655\u3099\u309a"
 _ANY_PART = re.compile(f"[{_JOINED}\u1161-\u1175]")
 _PARTS = re.compile(rf"[^\W_][{_JOINED}]{{1,8}}|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")

@@ -302,8 +302,9 @@ def replay(
     for past, issue in zip(issues, earlier, strict=False):
         ids.add(past.id, issue.number)
     if mirror is not None:
-        # Read each issue anew: some were closed after they arrived. Then the index has these closings: drop them.
+        # Read each issue anew: some were closed after they arrived.
         mirror.load([github.issue(issue.repo, issue.number) for issue in earlier])
+        # The index now has these closings, so do not put them into it again.
         github.take_closed()
     for position in range(start, len(issues)):
         past = issues[position]

@@ -44,8 +44,8 @@ ScoredResults = list[tuple[RankedResult, ScoredIssue]]
 class IndexResults:
     """The index's answer: candidates, most likely first, and in `found` the numbers that each source found.
 
-    `indexed` has the numbers of the candidates and of other hits in the index. Hits that rank too low to be compared
-    are no candidates, and must not be scored in a temporary index, where they could outscore hits of better rank.
+    `indexed` has the numbers of the candidates, and of hits in the index that rank too low to be candidates. The finder
+    scores only other hits in a temporary index, because a hit of low rank could outscore a hit of better rank there.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
@@ -159,9 +159,10 @@ def reasons_of(
     """The reasons, by `id(result)`, of the `shown` results, and of the `best` that are likely enough to mention."""
     near = [(result, one) for result, one in best if result.confidence >= MENTION_FROM]
     explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
-    suggested = gathered.likely
+    # GitHub may call either the candidate or the issue shown for its group a likely duplicate.
+    likely = gathered.likely
     return {
-        result_id: (*one.reasons(), *([] if suggested.isdisjoint(issue_keys) else [Reason(ReasonCode.GITHUB)]))
+        result_id: (*one.reasons(), *([] if likely.isdisjoint(issue_keys) else [Reason(ReasonCode.GITHUB)]))
         for result_id, (one, issue_keys) in explained.items()
     }
 
