@@ -173,7 +173,8 @@ def _limit_in(body: bytes) -> tuple[str, bool]:
     """The message about a limit in a GraphQL answer of status 200 (empty: no limit), and whether the limit is primary.
 
     https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api: an error's type reveals
-    the primary limit. Only the message reveals a secondary limit. Beside data, the message may be a mere quotation.
+    the primary limit. Only the message reveals a secondary limit. If the answer also has data, the message alone
+    proves nothing, because it may quote an issue.
     """
     # Parse only answers that mention a limit, because answers are large. The mention may also come from an issue.
     data = _read(body) if _MENTIONS_LIMIT.search(body) else {}

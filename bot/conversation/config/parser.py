@@ -58,8 +58,8 @@ def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
             return RepoConfig.model_validate(tree.plain())
         except ValidationError as invalid:
             errors = invalid.errors(include_url=False)
-            # Remove from the end, so that earlier list indexes stay valid. Put errors of keys (`[key]`) last:
-            # so unknown sources and texts are removed first, with all values below them.
+            # The last error is handled first, so that earlier list indexes stay valid. Errors of keys (`[key]`) are
+            # sorted to the end, so that an unknown source or text is removed before an error below it is handled.
             errors.sort(key=lambda error: "[key]" in error["loc"])
             problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in reversed(errors)))
 

@@ -23,7 +23,7 @@ Forms = Mapping[str, Template]
 
 
 class Messages:
-    """All messages in one language. A repository's templates may replace some, but none in `plain`. Immutable."""
+    """All messages in one language. A repository's templates may replace some; `plain` has the originals. Immutable."""
 
     def __init__(self, locale: Locale, forms: Mapping[str, Forms], plain: Self | None = None) -> None:
         self.locale = locale

@@ -285,7 +285,7 @@ class Batch:
         self._fields = fields
         self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
         next_position = itertools.count()
-        # The first look-up of a term gives the term the next position.
+        # Fields in the same space share terms. The first look-up of a term gives the term the next position.
         spaces: dict[str, dict[str, int]] = {field.space: defaultdict(next_position.__next__) for field in fields}
         # For each field, the three arrays from `_column`. An entry is one term of one issue.
         self._columns = [_column(field.name, spaces[field.space], analyses.values()) for field in fields]

@@ -63,9 +63,10 @@ class GitHubLexical(_GitHubSource):
 
 
 class GitHubHybrid(_GitHubSource):
-    """Sends the title or a person's words without quotes and OR, for which GitHub would fall back to a lexical search.
+    """Sends the title or a person's words, without quotes and OR.
 
-    A fallback is not a failure: its hits count, and the query's line in the report gives the reason.
+    Quotes or OR would make GitHub fall back to a lexical search. A fallback is not a failure: its hits count, and the
+    query's line in the report gives the reason.
     """
 
     name = "github-hybrid"

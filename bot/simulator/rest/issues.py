@@ -90,8 +90,9 @@ def create_issue(ctx: Context) -> Reply:
     model="Issue",
 )
 def update_issue(ctx: Context) -> Json:
-    """Change all that the body names, or nothing. But a suggested closing is stored even if the rest is refused.
+    """Change all that the body names, or nothing.
 
+    But if the body suggests that a maintainer close the issue, this suggestion is stored even if the rest is refused.
     `labels` replace the old ones. A person without triage access can change only their own issue, and the `labels` in
     their request are silently ignored.
     """

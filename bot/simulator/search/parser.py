@@ -45,7 +45,7 @@ def parse(q: str, names: frozenset[str]) -> Query:
         fields=frozenset(_FIELDS[value] for value in _values(global_qualifiers, "in") if value in _FIELDS),
         sort=next(iter(_values(global_qualifiers, "sort")), ""),
         kinds=frozenset(kind for leaf in demanded if isinstance(leaf, Qualifier) for kind in _kinds(leaf)),
-        is_nested=any(lexeme.kind is Kind.OPEN or lexeme == _OR for lexeme in rest),
+        is_advanced=any(lexeme.kind is Kind.OPEN or lexeme == _OR for lexeme in rest),
     )
 
 

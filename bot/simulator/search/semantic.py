@@ -33,7 +33,7 @@ def fallback_reasons(query: Query, *, anything_visible: bool, outage: Outage | N
         "no_text_terms": not query.texts,
         "quoted_text": any(text.quoted for text in query.texts),
         "non_issue_target": query.kinds != {"issue"},
-        "or_boolean_not_supported": query.is_nested,
+        "or_boolean_not_supported": query.is_advanced,
         "no_accessible_repos": not anything_visible,
         "only_non_semantic_fields_requested": query.fields == {"comments"},
     }

@@ -51,7 +51,7 @@ class Query:
     """A parsed query. `scopes` (repo, user, org) are groups of alternatives. Every group applies to the whole query.
 
     `fields` are those that `in:` names, if any. `texts` are the words and phrases that are not under NOT. `kinds`
-    are what `is:` and `type:` demand (`issue`, `pr`) outside NOT. `is_nested`: the query has an OR or parentheses.
+    are what `is:` and `type:` demand (`issue`, `pr`) outside NOT. `is_advanced`: the query has an OR or parentheses.
     """
 
     root: Node
@@ -60,4 +60,4 @@ class Query:
     fields: frozenset[str]
     sort: str
     kinds: frozenset[str]
-    is_nested: bool
+    is_advanced: bool
