@@ -18,7 +18,7 @@ MOST = 10_000  # more than accumulate in the month for which dead letters are ke
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A job that was given up. `event` is a name like `issues.opened`; `attempts` is 0 if the job killed its workers.
+    """A job given up. `event` is a name like `issues.opened`; `attempts` is 0 if the job killed its workers (DIED).
 
     `failed_at`: seconds since 1970. `reason`: the last error, without secrets or issues' texts (`logs.describe`).
     """

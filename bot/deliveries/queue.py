@@ -375,7 +375,7 @@ class Schedule:
         return self._queue.reschedule(claim, task.wait(now))
 
     def repair(self, *, starting: bool = False) -> None:
-        """Make a stuck task due: the clock was set back, or its run was given up more than `every` seconds ago.
+        """Make stuck tasks due: if the clock was set back, or if a run was given up over `every` seconds ago.
 
         When a worker is `starting`, also add missing tasks, which are due at once, and make the `at_start` tasks due.
         """

@@ -207,7 +207,7 @@ def _body(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> st
     # The fingerprint excludes the time, so that an unchanged comment is not edited.
     without_time = "\n\n".join([*blocks, *inside])
     content = "\n\n".join([*blocks, fold(say.summary(), [*inside, checked])])
-    # The phrase "duplicate of" would mark the issue as a duplicate.
+    # "Duplicate of #N" would mark the issue as a duplicate (C3).
     return f"{ADVICE.line(without_time)}\n{break_phrase(content)}\n"
 
 
