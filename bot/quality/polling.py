@@ -148,10 +148,9 @@ class ReactionPoll:
             duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
             if not duplicate or one.state not in ("approved", "dismissed"):
                 continue
-            # `named` holds every candidate that has topped the bot's list by the time of the maintainer's answer, the
-            # latest one first. A suggested label names no candidate, so take the latest. A suggested closing gives its
-            # original's database id, so take the candidate with that id.
-            # GitHub gives the time of the answer in whole seconds.
+            # `named` holds every candidate that topped the bot's list before the maintainer answered, the latest
+            # first. A suggested label names no candidate, so take the latest. A suggested closing gives its original's
+            # database id, so take the candidate with that id. GitHub gives the time of the answer in whole seconds.
             named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
             other = next((first for first in named if one.action != CLOSE or self._has_id(first, one.target)), None)
             if other is not None:
@@ -198,7 +197,8 @@ class ReactionPoll:
 
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """The stored votes that count and that the bot did not read again, as it reads only the latest of each kind."""
+    """The stored votes that count and are too old to be read again: a crowd of later votes must not displace them."""
+    # The bot reads only the latest votes of each kind.
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal

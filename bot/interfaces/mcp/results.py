@@ -71,7 +71,7 @@ class CandidateResult(Lean):
     beginning of the candidate's text, without the boilerplate of forms.
     """
 
-    # Read a description after its field's name. It is short because a model pays for every token.
+    # Each description continues its field's name ("repo: if another"), and is short: a model pays for every token.
     number: int
     repo: str = Field(default="", description="if another")
     kind: str = Field(default="", description="if no issue")

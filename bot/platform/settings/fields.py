@@ -35,7 +35,7 @@ def secret_address(value: str) -> str:
 
 
 def address(value: str) -> str:
-    """Check an http(s) address that must not hold a password, because `doppel doctor` and other messages show it."""
+    """Check an http(s) address that messages show, such as those of `doppel doctor`. It must not hold a password."""
     if "@" in urlsplit(secret_address(value)).netloc:
         raise ValueError(
             "this holds a name or password before the @, which messages would show; leave it out. Keys and tokens have "

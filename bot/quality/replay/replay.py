@@ -304,7 +304,7 @@ def replay(
     if mirror is not None:
         # Read each issue anew: some were closed after they arrived.
         mirror.load([github.issue(issue.repo, issue.number) for issue in earlier])
-        # The index now has these closings, so do not put them into it again.
+        # The index now has these closings. Drop them here, so that the loop does not index them again.
         github.take_closed()
     for position in range(start, len(issues)):
         past = issues[position]
