@@ -54,7 +54,7 @@ class TemporaryIndexes:
     def background(self, recent: RecentIssuesCache, target: Issue, repo_id: int) -> list[IndexedIssue]:
         """The repository's latest issues: from the incomplete index, or from GitHub if the index has too few.
 
-        The caller must hold no connection to the database meanwhile.
+        The caller must hold no database connection: this call may need one.
         """
         stored = [] if self.index is None else self.index.latest(repo_id, RECENT_ISSUES)
         if len(stored) >= _ENOUGH_BACKGROUND:

@@ -58,7 +58,7 @@ class RepositoryAnalyser:
             # Of the wanted lines, those that any stored issue has, by term number.
             line_of = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, line_of)
-            # Only these lines can be boilerplate. If there are none, only `again` needs the stored terms.
+            # `find_boilerplate` chooses among these lines. If there are none, only `again` needs the stored terms.
             common = {
                 line for line, issues in new_counts.items() if issues + seen[line] >= SUPPLIED_ISSUES
             } | form_lines

@@ -205,7 +205,7 @@ class View:
     def text_vectors(
         self, text_vectors: TextVectors, numbers: Sequence[int], max_new: int | None
     ) -> tuple[Integers, Vectors, NewVectors]:
-        """Issues' vectors by the text model, which is another, slower embedding model. See `TextVectors.of`."""
+        """Issues' vectors by the text model, a second, slower embedding model. See `TextVectors.of`."""
         return text_vectors.of(self._connection, self._repo_id, numbers, max_new)
 
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:

@@ -31,7 +31,7 @@ here 0 for a large repository and 1 for a very small one (the function `smallnes
 |---|---|
 | `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a very small repository |
 | `odds in a small repository` | the log-odds times smallness |
-| `text` | the cosine of both texts by the text model, minus 0.5 * (1 - smallness) * the usual cosine (see below) |
+| `text` | the cosine of both texts by the text model, minus 0.5 * (1 - smallness) * the usual cosine |
 | `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
 | `small repository` | the smallness: the share of duplicates differs there |
 

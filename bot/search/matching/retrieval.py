@@ -52,7 +52,7 @@ class IssueQuery:
 def make_query(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> IssueQuery:
     """Make the question and look up the terms of `analysis`.
 
-    `title` is the target's, or words to search for. `pair` has the vectors of title and text; `centred` adds a third.
+    `title` is the target's, or a person's search words. `pair` has vectors of title and text; `centred` adds a third.
     """
     author = known_author(target.author)
     return IssueQuery(
