@@ -194,7 +194,7 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     command_id = answered_comment_id(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
     if command_id is not None and comments.get(*where, command_id) is None:
-        # `mark_deleted` would now add the missing row. If the issue is gone, reading it raises NotFound before that.
+        # Read the issue before `mark_deleted` adds the missing row: if the issue is gone, this raises NotFound.
         with issue_context(event, services) as context:
             if context is not None:
                 context.github.issue(context.repo, context.number)

@@ -105,7 +105,7 @@ class Usage(TableGateway):
             new = [use for use in uses if use not in known]
             for limit in limits:
                 counted = [row for row in past if abs(now - row.at) < limit.seconds]
-                # Rows whose login has a space do not count commands, so limits of all people `together` skip them.
+                # No login has a space. A row with one counts something else, such as issues, so `together` skips it.
                 spent = sum(" " not in row.login if limit.together else row.login == login for row in counted)
                 if new and spent + len(new) > limit.most:
                     return limit

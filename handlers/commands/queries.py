@@ -35,7 +35,7 @@ def explain(request: CommandRequest, command: Command) -> CommandResult:
 
     A probability depends on the competing candidates. So if #N is earlier than this issue, only earlier issues compete,
     as they did for the comment. The comment joins #N and the known duplicates of #N into one candidate, and may show #N
-    only because of a duplicate. This reply gives the probability of #N alone, and lists the duplicates that were found.
+    only because of a duplicate. This reply gives #N's own probability, and lists the duplicates that a search found.
     """
     other = issue_named(request, command)
     if isinstance(other, CommandResult):
