@@ -200,7 +200,8 @@ class TermRarity:
             positions = np.minimum(np.searchsorted(own, terms), len(own) - 1)
             seen = np.maximum(seen - (own[positions] == terms), 0)
         total = max(self.total, SMALL)
-        return idf(total, seen) / idf(total, np.zeros(1))
+        # The divisor is the `idf` of a term that no issue has.
+        return idf(total, seen) / np.log1p(2 * total + 1)
 
 
 _TITLE, _WORDS, _CODES, _MESSAGES = range(len(FIELDS))

@@ -57,14 +57,19 @@ _MOST_WORDS_NAMED = 12
 class Match(NamedTuple):
     """One candidate. `confidence` is the probability in [0, 1] that it reports the same thing as the question.
 
-    `score` is the ranking's (`weights.py`). Only scores of one list can be compared. `explain` gives the reasons (C3).
-    Call it while the session is open, because it reads the texts.
+    `score` is the ranking's (`weights.py`). Only scores of one list can be compared. `row` is the candidate's in the
+    pool, which `explain_row` explains.
     """
 
     number: int
     confidence: float
     score: float
-    explain: Callable[[], tuple[Reason, ...]]
+    row: int
+    explain_row: Callable[[int], tuple[Reason, ...]]
+
+    def explain(self) -> tuple[Reason, ...]:
+        """The reasons (C3). Call this while the session is open, because it reads the texts."""
+        return self.explain_row(self.row)
 
 
 class AnalysedText(NamedTuple):
@@ -273,10 +278,8 @@ class SearchSession:
         )
         judged = (self._model or shipped_model()).judge(compared, partial(self.likeness, present, compared.total))
         numbers, confidences, scores = present.tolist(), judged.confidences.tolist(), judged.scores.tolist()
-        return [
-            Match(numbers[row], confidences[row], scores[row], partial(self._explain, explainer, pool, row))
-            for row in judged.order.tolist()
-        ]
+        explain_row = partial(self._explain, explainer, pool)
+        return [Match(numbers[row], confidences[row], scores[row], row, explain_row) for row in judged.order.tolist()]
 
     def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> TextSimilarity | None:
         """`TextComparison.likeness`, or None without a text model."""
@@ -312,7 +315,7 @@ class SearchSession:
         return self._below is not None and number >= self._below
 
     def _run(self, source: str, retrieved: Retrieved) -> QueryRun:
-        hits = len(frozenset().union(*(numbers.tolist() for numbers in retrieved.values())))
+        hits = len(np.unique(np.concatenate([*retrieved.values()])))
         return QueryRun(source, self._rarest_words() if source == FULL_TEXT else self._text[0], hits)
 
     def _rarest_words(self) -> str:
