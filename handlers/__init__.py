@@ -44,7 +44,7 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route("repository", ("deleted",), repositories.repository_deleted, _METADATA),
     Route("push", ("",), repositories.pushed, _FILES),
-    # GitHub does not send the events below: `bot.search.indexer`, `/duplicates scan` and the dashboard queue them.
+    # GitHub does not send the events below: the bot, its command line and its dashboard queue them.
     Route("index", ("",), background.index_step, {**_READING_ISSUES, **_FILES}),
     Route("scan", ("",), background.scan_step, _ANSWERING),
     Route("evaluation", ("",), background.evaluation_requested, {**_READING_ISSUES, **_FILES}),

@@ -15,7 +15,7 @@ from bot.domain.decisions import REFUSED, Decision, DecisionOutcome, evidence
 from bot.domain.entities import Closer
 from bot.domain.errors import Forbidden
 from bot.domain.report import Candidate, Report, SearchOutcome
-from bot.platform.lease import TRUSTED, check_lease
+from bot.platform.lease import TRUSTED_SECONDS, check_lease
 from bot.platform.metrics import SHADOW
 from bot.quality.calibration import ThresholdOrigin
 from bot.search.finder import named_unasked
@@ -189,7 +189,7 @@ def _note_shadow(context: IssueContext, report: Report, cause: str) -> None:
     named, shown = report.candidates, _own_numbers(report.candidates)
     logger.info("shadow: %s#%d would show %s", context.repo, context.number, shown or "nothing")
     SHADOW.labels("found" if shown else "silent").inc()
-    check_lease(TRUSTED)
+    check_lease(TRUSTED_SECONDS)
     context.services.store.comments.record_silence(
         context.repository.id,
         context.number,
@@ -219,7 +219,7 @@ def note(
     found = evidence(report, shown) if report else ()
     mode, now = context.config.mode, context.services.now()
     threshold_used = context.threshold.value if threshold is None else threshold
-    check_lease(TRUSTED)
+    check_lease(TRUSTED_SECONDS)
     decision = Decision(context.number, now, cause, mode, outcome, threshold_used, reason, found)
     context.services.store.decisions.add(context.repository.id, decision)
 

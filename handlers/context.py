@@ -58,7 +58,7 @@ class IssueContext:
     @property
     def issue(self) -> Issue:
         """The issue as GitHub shows it now, read once; the event's payload may be old."""
-        # Python 3.11's cached_property would make all threads of the process wait for one thread's request.
+        # Python 3.11's cached_property would make all jobs of the process wait for one job's request.
         if not self._issue:
             self._issue.append(self.github.issue(self.repo, self.number))
         return self._issue[0]

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from bot.conversation.marker import answered_comment_id
 from bot.deliveries.events import DEFERRED, INDEXED, OVERTAKEN, CommentEvent, IssueEvent, own_issue_event
 from bot.domain.entities import Actor
-from bot.platform.lease import TRUSTED, check_lease
+from bot.platform.lease import TRUSTED_SECONDS, check_lease
 from bot.storage.commands import UsageLimit
 from handlers import implicit_feedback
 from handlers.advisory_comment import advise, note_left_alone
@@ -124,7 +124,7 @@ def _over_author_limit(context: IssueContext) -> str:
 def _index(context: IssueContext) -> None:
     """Put the issue into the index, even a muted or closed issue or a bot's: it can be an original (C1)."""
     if not context.issue.is_pull_request:
-        check_lease(TRUSTED)
+        check_lease(TRUSTED_SECONDS)
         context.services.indexing.put(context.github, context.repository, context.issue)
 
 
@@ -200,8 +200,8 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), command_id)
     stored = None if command_id is None else comments.get(*where, command_id)
-    # If the bot finds that it posted a comment twice, it keeps the older one. So if the store names a younger comment
-    # than the deleted one, the bot posted that younger comment after the deletion.
+    # Of two comments of its own, the bot keeps the older one. If the store names one that is younger than the deleted
+    # comment, the deleted one was gone before, and the bot posted its comment anew.
     if stored is not None and stored.comment_id is not None and stored.comment_id > event.comment_id:
         comments.mark_deleted(*where, stored.comment_id, services.now())
         with issue_context(event, services) as context:

@@ -23,7 +23,7 @@ from bot.conversation.marker import IsOurs
 from bot.domain.entities import Comment, RepoRef
 from bot.domain.errors import DoppelError, GitHubError, NotFound, Overtaken, RateLimited, Retryable, Unavailable
 from bot.github.repository import RepoClient
-from bot.platform.lease import TRUSTED, check_lease, working_under_lease
+from bot.platform.lease import TRUSTED_SECONDS, check_lease, working_under_lease
 from bot.platform.metrics import COMMENT_SECONDS, COMMENTS
 from bot.platform.tracing import current
 from bot.storage import ADVISORY, ClaimOutcome, CommentState, StoredComment
@@ -196,7 +196,7 @@ class CommentWriter:
         the stored hash is the same, since somebody may have deleted or changed the comment without an event. Raises
         Retryable while another attempt handles the same comment.
         """
-        check_lease(TRUSTED)
+        check_lease(TRUSTED_SECONDS)
         row = self._row(slot)
         stored = row.stored()
         if stored is not None and stored.state is CommentState.DELETED:

@@ -138,7 +138,8 @@ class _Signer(AppAuth):
     def _get_api_route(self, url: httpx.URL) -> httpx.URL:
         """The route by which githubkit chooses how to sign: as the App for `/app`, as the installation for `/`.
 
-        With the real route, githubkit would sign as the App to remove a label that is called `installation`.
+        With the real route, githubkit would sign as the App to remove a label that is called `installation`: it would
+        take the path for one that only an App may request.
         """
         return httpx.URL("/app" if self.installation_id is UNSET else "/")
 

@@ -27,7 +27,7 @@ def tidy(services: Services) -> None:
 
 
 def erase_old(services: Services) -> None:
-    """Erase old decisions, signals and judgements, and the oldest decisions of a repository with too many."""
+    """Erase old decisions, signals, judgements, judge calls, and the oldest decisions of a repository with too many."""
     now = services.now()
     erased = services.store.decisions.prune(now)
     erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)

@@ -1,6 +1,6 @@
 """Renders the backlog scan as Markdown, for the scan's issue and `doppel scan --markdown`, and as an HTML page (D8).
 
-On GitHub, links go through redirect.github.com, so that no issue gets a back-link. Titles and reasons are escaped,
+On github.com, links go through redirect.github.com, so that no issue gets a back-link. Titles and reasons are escaped,
 because strangers wrote them.
 """
 
@@ -63,7 +63,8 @@ def render_scan(result: ScanResult, links: RepoLinks, checked: datetime, say: Me
 
     The text mentions omitted groups, and shows `checked` in its own time zone.
     """
-    # A repository's own text (`templates` in its settings) may make this line long.
+    # A repository's own text (`templates` in its settings) may make this line long. Without `break_phrase`,
+    # GitHub would mark the scan's issue as a duplicate wherever a text says so.
     time = break_phrase(say.checked(time=checked))
     # The 200 characters are for the marker and the blank lines.
     inside = scan_markdown(result, links, say, BODY_MAX - 200 - len(time))

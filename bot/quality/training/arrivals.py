@@ -153,7 +153,7 @@ class TrainingRepository:
         `best` are the positions of all `numbers`, best first; `total` is the number of issues in the index. None if
         the model compares none of these candidates.
         """
-        # The leaders come first, because the session takes the usual cosine from them.
+        # The leaders come first: their cosines tell the session which cosine is usual for this issue.
         leaders = best[:LEADERS]
         wanted = np.concatenate([leaders, np.setdiff1d(positions, leaders)])
         order = np.concatenate([wanted, np.setdiff1d(np.arange(len(numbers)), wanted)])

@@ -82,7 +82,7 @@ class TextVectors:
             return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
 
     def embed_missing(self, repo_id: int, limit: int) -> int:
-        """Make and store at most `limit` missing vectors. Returns how many; call this until the result is 0."""
+        """Make and store at most `limit` missing vectors. Returns how many were missing; call this until it is 0."""
         numbers = self.missing(repo_id, limit)
         if numbers:
             with self._engine.connect() as connection:

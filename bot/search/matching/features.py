@@ -35,6 +35,7 @@ log of its rank, 0 for the first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -201,7 +202,7 @@ class TermRarity:
             seen = np.maximum(seen - (own[positions] == terms), 0)
         total = max(self.total, SMALL)
         # The divisor is the `idf` of a term that no issue has.
-        return idf(total, seen) / np.log1p(2 * total + 1)
+        return idf(total, seen) / math.log1p(2 * total + 1)
 
 
 _TITLE, _WORDS, _CODES, _MESSAGES = range(len(FIELDS))
