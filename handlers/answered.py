@@ -51,8 +51,8 @@ def without_candidates(decisions: Iterable[Decision]) -> list[Decision]:
 
 
 def awaits_unlocking(context: IssueContext) -> bool:
-    """Whether to look at the unlocked issue: the lock prevented the last look, or its row answers no text."""
+    """Whether to look at the unlocked issue: the lock prevented the last look, or the stored row has no hash."""
     decisions, stored = context.decisions(), context.stored_comment()
     skipped = bool(decisions) and decisions[-1].reason == LOCKED
-    # A row without a hash answers no text. `issues.issue_indexed` stores one for any issue that it skips.
+    # `issues.issue_indexed` stores a row without a hash for any issue that it skips.
     return skipped or (stored is not None and stored.text_hash is None)

@@ -118,7 +118,7 @@ RETURNING id, queue, lease_token, installation, repository, payload, attempts, a
 CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
 # DUE_QUEUES tells for each queue whether a job that is not suspect is due, then for each queue whether a suspect job
-# can run. If blocked suspect jobs counted, a worker would wait for a blocked delivery and claim nothing else.
+# can run. Blocked suspect jobs do not count: while a suspect delivery can run, a worker claims nothing else.
 IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
 DUE_QUEUES = "SELECT " + ", ".join(
     f"EXISTS ({IS_DUE % queue}{which})"
@@ -297,7 +297,7 @@ class Queue:
         return self._change(POSTPONE, repository=repository, wait=wait)
 
     def release(self, claim: ClaimedJob) -> bool:
-        """Let the job wait again as if it had never been claimed. Returns whether the claim still held."""
+        """Let the job wait again, without counting a try. Returns whether the claim still held."""
         return self._end(claim, "state = 'waiting'")
 
     def reschedule(self, claim: ClaimedJob, wait: float) -> bool:

@@ -1,6 +1,6 @@
 """The core of Doppel (F1–F9). Webhooks, commands, CLI and replay read an issue and pass it to `Finder.find`.
 
-Programs that use Doppel as a library call `find_duplicates`, which reads the issue itself.
+Programs that use Doppel as a library call `Finder.find_duplicates`, which reads the issue itself.
 """
 
 from __future__ import annotations
