@@ -39,7 +39,7 @@ SWITCH = [
 
 @dataclass(frozen=True)
 class ItemName:
-    """The key of the message that says what a text or a list's item is: `a_login` for "a login"."""
+    """The key of the message that says what a text or list holds, such as `a_login` or `logins`."""
 
     message: str
 

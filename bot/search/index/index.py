@@ -321,8 +321,8 @@ class Index:
         added, postings = NO_KEYS, NO_KEYS.astype(np.uint64)
         if batch is not None:
             added, postings = self._add_terms(connection, repo_id, state, batch)
-        since = {number: changed for number, _, changed in old}
-        change = PostingsChange(added, postings, dropped, dropped_issues, since, self._searchable)
+        sequences = {number: sequence for number, _, sequence in old}
+        change = PostingsChange(added, postings, dropped, dropped_issues, sequences, self._searchable)
         empty = update_postings(connection, repo_id, change, state.sequence)
         if len(empty):
             # The low half of a list's key is the number of its term.
