@@ -29,7 +29,7 @@ class Bucket:
 
 
 class Limits:
-    """Counts requests by caller: each has a `key` such as `user:7`. Tests can change every limit."""
+    """Counts requests by `caller`, a `Caller.key` such as `user:7`. Tests can change every limit."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -51,7 +51,7 @@ class RecordedQuestion:
     @property
     def tokens(self) -> tuple[int, int]:
         """The estimated numbers of input and output tokens."""
-        # The judge also answers about two controls, `copy` and `other` (see `Prompt`). For the critic, both are 0.
+        # The judge also answers about two controls (see `Prompt`). The critic gets none: `copy` and `other` are 0.
         entries = len(self.prompt.numbers) + bool(self.prompt.copy) + bool(self.prompt.other)
         return estimated_tokens(self.prompt.system) + estimated_tokens(self.prompt.user), TOKENS_OUT * entries
 
@@ -99,7 +99,7 @@ def verdicts(recorded: RecordedQuestion, said: Answers, *, critic: bool) -> dict
     judged = dict(said.get(recorded.key, {}))
     for candidate in _called_same(recorded, said) if critic else ():
         del judged[candidate.number]
-        # Pairs with equal texts share one answer, under one candidate's number. So ignore that number.
+        # Pairs with equal texts share an answer. Its number may be another candidate's: ignore that number.
         for pair in said.get(critic_question(recorded, candidate).key, {}).values():
             judged[candidate.number] = pair
     return judged

@@ -46,7 +46,7 @@ class ScanMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScanAnswer:
-    """An issue's matches as of change number `sequence` of the index; `model` is a `BacklogMatcher.version`."""
+    """An issue's matches after `sequence` changes of the index; `model` is a `BacklogMatcher.version`."""
 
     number: int
     sequence: int

@@ -1,4 +1,4 @@
-"""Models that run on this machine, and the choice among all models."""
+"""Models that run on this machine, and the choice of the host's model."""
 
 from __future__ import annotations
 
