@@ -106,7 +106,7 @@ def searchable_phrase(line: str) -> str:
 
 
 def in_common(mine: str, theirs: str) -> str:
-    """The words that two lines of error text share, as spelled in `mine`, with “…” for differences between them.
+    """The words that two lines of error text share, as spelled in `mine`, with “…” for words of `mine` between them.
 
     Empty if the lines share fewer than three words. Backticks are ignored.
     """

@@ -297,7 +297,7 @@ def _read(
 SIZES = ((60, 40), (200, 30), (1_000, 6))
 #: The numbers of duplicates and of other issues that arrive in each small repository.
 REPEATING, OTHERS = 10, 30
-#: The share of duplicates among arrivals, according to readers of the first three candidates.
+#: The share of arrivals that repeat one of their first three candidates, as readers judged.
 SHARE = 0.09
 #: A file needs this many pairs of duplicates to make small repositories.
 LEAST_PAIRS = 100
@@ -371,12 +371,12 @@ def _arrivals_after(
         yield Arrival(len(present), values, len(present) - numbers, same), read
 
 
-#: From the first part of a file (`WARM`), training uses the issues between these positions that can be judged.
+#: From the first part of a file (`WARM`), training uses issues between these positions.
 BEGINNING = (30, 4_000)
 
 
 def beginning(issues: Sequence[PastIssue], labels: Labels) -> dict[int, float]:
-    """The positions of the first issues that can be judged. Each represents only itself, so its weight is 1."""
+    """The positions of the first issues that can be judged (`truth`). Each represents only itself: its weight is 1."""
     least, most = BEGINNING
     last = min(most, grown_from(issues))
     return {position: 1.0 for position, _ in truth(issues[:last], labels, 0.0) if position >= least}
