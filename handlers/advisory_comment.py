@@ -140,8 +140,8 @@ def _draft(
 
 
 def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
-    """What closed each closed candidate of this repository, and the release with the fix, if any. Costs one request."""
-    # `regression` is true for a candidate that was fixed.
+    """What closed each closed candidate of this repository, and the release with the fix. Costs one request."""
+    # A candidate with `regression` was fixed. `fixed_in` gives the release if `text` names only earlier ones.
     was_fixed = {item.number: item.regression for item in named if item.own and item.state == "closed"}
     closings = context.github.closers(context.repo, list(was_fixed))
     text = f"{context.issue.title}\n{context.issue.body}"
@@ -163,14 +163,14 @@ def _names_something(context: IssueContext) -> bool:
 
 
 def _outcome(context: IssueContext, before: StoredComment | None, now: StoredComment | None) -> DecisionOutcome:
-    """How this look, including its unfinished attempts, changed the comment: compares the rows `before` and `now`."""
+    """How this look, including its unfinished attempts, changed the comment."""
     if now is None or now.state is not CommentState.POSTED:
         return DecisionOutcome.SILENT
     if before is None or before.comment_id is None:
         return DecisionOutcome.POSTED
     if has_ended(context, before):
         return DecisionOutcome.UNCHANGED if before.body_hash == now.body_hash else DecisionOutcome.EDITED
-    # An unfinished attempt wrote `before`. Unless an earlier look spoke, the attempt also posted the comment.
+    # An attempt wrote `before` but stored no decision. Unless an earlier look spoke, that attempt posted the comment.
     spoke = any(decision.outcome.speaks for decision in context.decisions())
     return DecisionOutcome.EDITED if spoke else DecisionOutcome.POSTED
 

@@ -158,7 +158,7 @@ class Finder:
         """Score `other` as a candidate for `target`, even if no source finds it (`/duplicates explain #N`)."""
         options = FindOptions(earlier_only=earlier_only)
         with self._session(target, options) as (session, _):
-            # Get only `other`'s match: the empty tuple leaves out the session's own candidates.
+            # This never asks `self._judge`. The empty tuple leaves out the session's candidates.
             matches = [] if session is None else session.judge((), also=[other.number])
             scored = [(match.confidence, match.explain()) for match in matches[:1]]
         if not scored:
@@ -256,8 +256,8 @@ class Finder:
         indexed: bool,
     ) -> ScoredResults:
         def is_wanted(one: RankedResult) -> bool:
-            unread = bool(opinion.said) and one.verdict is None and results.is_own(one.issue, target)
-            return options.may_show(one.confidence, one.sources, one.verdict, unread=unread)
+            judge_skipped = bool(opinion.said) and one.verdict is None and results.is_own(one.issue, target)
+            return options.may_show(one.confidence, one.sources, one.verdict, unread=judge_skipped)
 
         wanted = (pair for pair in found if is_wanted(pair[0]))
         # With an index, `_score` left out what no longer exists.
@@ -296,7 +296,7 @@ class Finder:
     def _rank(
         self, target: Issue, candidates: Sequence[scoring.ScoredIssue], options: FindOptions, session: _Session
     ) -> list[tuple[scoring.ScoredIssue, float]]:
-        """The candidates that reach the threshold, each with its relevance (H5), best first."""
+        """The candidates that reach the threshold, each with its relevance by `options.by` (H5), best first."""
         similar = [
             one
             for one in candidates
@@ -363,7 +363,7 @@ class Finder:
         return indexed if session else read
 
     def _still_exists(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
-        """Whether an issue still exists. Asks GitHub only if each source that found the issue used cached answers."""
+        """Whether an issue still exists. Asks GitHub only if each source that found it has a cached answer."""
         if results.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
             try:
                 self._github.issue(target.repo, one.issue.number)
