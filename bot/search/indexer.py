@@ -288,7 +288,7 @@ class Indexer:
 
     def _record_start(self, repo_id: int) -> Progress | None:
         """Record a start, so that `_save_progress` notices if it is erased. None if another worker was first."""
-        # A negative time marks a start. It is so long ago that `step` can be repeated at once.
+        # The time is negative so that `step` sees no chain of steps under way, and can run again at once.
         started = Progress(updated_at=-self._now())
         return started if self._backfills.replace(repo_id, None, started) else None
 

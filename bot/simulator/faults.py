@@ -62,7 +62,7 @@ class Fault:
 
 
 class Faults:
-    """The failures that wait for a request. Thread safe. `requests` counts the requests that a fault could strike."""
+    """The failures that wait for a request. Thread safe. `requests` counts the requests passed to `take`."""
 
     def __init__(self) -> None:
         self.requests = 0

@@ -42,7 +42,7 @@ class RepositoryCache:
     def __init__(self, large_read_lock: threading.Lock) -> None:
         self._lock = threading.Lock()
         self._large_read_lock = large_read_lock
-        # Frequencies by a field's position. The arrays are current up to the change `_counted_until`, and have room.
+        # Frequencies by a field's position, up to the change `_counted_until`. An array may have room for new terms.
         self._frequencies: dict[int, NDArray[np.int32]] = {}
         self._counted_until = 0
         self._neighbours = Neighbours(IndexState())
