@@ -55,7 +55,7 @@ def choose_model(name: str | None) -> KnownModel:
 
 
 def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArray[np.float32]:
-    """One vector of any length for each text, (texts, dimensions). Raises EmbeddingError.
+    """One vector of any norm per text, (texts, dimensions). Raises EmbeddingError.
 
     Cut a long text into pieces, and add their vectors. Otherwise texts with the same beginning would count as equal.
     """

@@ -48,8 +48,8 @@ def _tables(result: Evaluation) -> Iterator[str]:
     marked = result.retrieval.queries > 0
     if marked:
         found = (
-            (f"{k} (RR@{k})", words.percent(share), words.interval(result.rr_intervals.get(k)))
-            for k, share in result.retrieval.rr.items()
+            (f"{k} (RR@{k})", words.percent(in_first_k), words.interval(result.rr_intervals.get(k)))
+            for k, in_first_k in result.retrieval.rr.items()
         )
         yield _table("Finding", ("an original among the first", "duplicates", "at 95%"), found)
     # `silent` counts the unmarked issues. If it is 0, no threshold causes a false alarm, so this table says nothing.
