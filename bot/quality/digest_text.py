@@ -27,6 +27,7 @@ def sentences(found: Digest, checked: datetime, say: Messages) -> str:
     since, until = (datetime.fromtimestamp(moment, checked.tzinfo).date() for moment in (found.since, found.until))
     looked = say.issues(count=found.looked)
     texts = [say.digest_looked(since=since, until=until, issues=looked, new=found.new)]
+    # `watching`: the period ended in shadow mode.
     shadow_mode = found.would or found.watching
     if found.commented or not shadow_mode:
         texts.append(say.digest_commented(count=found.commented))
@@ -117,10 +118,10 @@ def _body(view: DigestView, lines: tuple[DigestLine, ...], ticked: Mapping[Pair,
 def _item(view: DigestView, line: DigestLine, ticked: Mapping[Pair, bool]) -> str:
     pair, say = (line.number, line.other), view.say
     sentence = say.digest_named if line.posted else say.digest_would_name
-    number, other = no_formula(view.link_and_title(line.number), view.link_and_title(line.other))
+    title, other = no_formula(view.link_and_title(line.number), view.link_and_title(line.other))
     return "\n".join(
         [
-            f"- {number}",
+            f"- {title}",
             f"  {sentence(issue=other, percent=line.probability, standing=standing_words(line, say))}",
             f"  {checkbox(pair, True, ticked.get(pair) is True)} {say.box_same()}",
             f"  {checkbox(pair, False, ticked.get(pair) is False)} {say.box_other()}",

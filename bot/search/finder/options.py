@@ -105,7 +105,7 @@ class FindOptions:
         return likely and (not self.sources or not set(self.sources).isdisjoint(sources))
 
     def may_lead(self, issue: Issue) -> bool:
-        """Whether an issue has the wanted state, so that it can be shown, and can lead a group."""
+        """Whether an issue has the wanted state, so that it can be shown and lead a group of duplicates."""
         return self.state in ("all", issue.state)
 
 
