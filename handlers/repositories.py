@@ -66,8 +66,8 @@ def erased_if_ended(repo_id: int, store: Store) -> Iterator[None]:
         yield
     finally:
         if store.repositories.get(repo_id) is None:
-            # The callback spares a repository that has a row again: its access returned at this moment.
-            store.forget(repo_id, lambda _: True)
+            # Spare a repository that has a row again: its access returned at this moment.
+            store.forget(repo_id, spared=lambda _: True)
 
 
 def repository_changed(event: RepositoryEvent, services: Services) -> None:

@@ -35,7 +35,7 @@ FULL_TEXT, VECTORS = INDEX
 _UNPLANNED = (GitHubSimilar.name, GitHubHybrid.name)
 
 #: Sources that send lexical searches of their own, in addition to the plan's.
-FURTHER_SEARCHES = (PullRequests.name, Siblings.name)
+EXTRA_SEARCHES = (PullRequests.name, Siblings.name)
 
 _NETWORK = (GitHubLexical, GitHubHybrid, GitHubSimilar, KnownIssues, PullRequests, Discussions, Siblings)
 SOURCE_NAMES = (*INDEX, *(source.name for source in _NETWORK))
@@ -184,7 +184,7 @@ class FederatedSearch:
         if not words and (not self.indexed or GitHubLexical.name in use):
             ensure_word_stats(self.recent, self.stats, target.repo)
         # Leave the plan one search, even over the budget: else a source that is on would never be asked.
-        budget = max(1, self.settings.budget - sum(source.name in FURTHER_SEARCHES for source in asked))
+        budget = max(1, self.settings.budget - sum(source.name in EXTRA_SEARCHES for source in asked))
         planned = [source for source in asked if source.name not in _UNPLANNED]
         plan = self._plan(target, state, words, budget) if planned else Plan(())
         question = SearchRequest(target, plan, natural_query(target.repo, words or target.title, state), state)

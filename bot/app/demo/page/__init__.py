@@ -62,7 +62,7 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
         return url_for("issue", number=int(number)) if is_here and 0 < int(number) <= last else None
 
     def html(markdown: str | None) -> Markup:
-        # Safe, because to_html escapes everything but its own tags.
+        # Safe, because to_html escapes all HTML but `_ALLOWED` tags.
         return Markup(to_html(markdown or "", repository, link))  # noqa: S704
 
     def reactions(subject: Issue | Comment) -> list[tuple[str, int]]:
