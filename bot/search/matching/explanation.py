@@ -70,7 +70,7 @@ def shared_message(mine: ComparedText, theirs: ComparedText, forms: Iterable[str
     """The common part of the first error message that both texts quote, or "".
 
     `forms` are messages of `mine` in comparable form. At least half of a message's runs of three words must be in one
-    message of `theirs`; the beginnings of both lines may differ.
+    message of `theirs`.
     """
     for form in forms:
         if mine.messages[form].lstrip().startswith(_COMMENT_MARKS):

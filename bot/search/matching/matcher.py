@@ -57,8 +57,8 @@ _MOST_WORDS_NAMED = 12
 class Match(NamedTuple):
     """One candidate. `confidence` is the probability in [0, 1] that it reports the same thing as the question.
 
-    `score` is the ranking's (`weights.py`). Only scores of one list can be compared. `row` is the candidate's in the
-    pool, which `explain_row` explains.
+    `score` is the ranking's (`weights.py`). Only scores of one list can be compared. `row` is the candidate's row in
+    the pool, for `explain_row`.
     """
 
     number: int
@@ -176,7 +176,7 @@ class TextComparison:
         The leaders are the first `leaders` rows of `order`, in training perhaps more than LEADERS. The model reads
         other rows only in a small repository. Returns None if the model fails or cannot read the texts.
         """
-        rows = order if smallness(total) else order[:leaders]
+        rows = order if smallness(total) > 0 else order[:leaders]
         try:
             own = self._own
             found, vectors, fresh = self._view.text_vectors(self._text_vectors, numbers[rows].tolist(), self._most)
