@@ -196,6 +196,7 @@ class CommentWriter:
         the stored hash is the same, since somebody may have deleted or changed the comment without an event. Raises
         Retryable while another attempt handles the same comment.
         """
+        # This checks the job's lease.
         check_lease(TRUSTED_SECONDS)
         row = self._row(slot)
         stored = row.stored()

@@ -169,7 +169,7 @@ def conclusion(
     certain, original = False, None
     hint = None
     for statement in statements:
-        # Of all comments, only plain statements by people who are no members today keep `by` (`read_comment`).
+        # Guesses have no `by`, so none matches a maintainer.
         if statement.kind in (StatementKind.SAYS, StatementKind.MARKS) or statement.by in maintainers:
             certain, original = True, statement.of
         elif statement.kind is StatementKind.UNMARKS and statement.of == original:

@@ -58,10 +58,9 @@ class RepositoryAnalyser:
             # Of the wanted lines, those that any stored issue has, by term number.
             line_of = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, line_of)
-            # `find_boilerplate` chooses among these lines. If there are none, only `again` needs the stored terms.
-            common = {
-                line for line, issues in new_counts.items() if issues + seen[line] >= SUPPLIED_ISSUES
-            } | form_lines
+            # Boilerplate is in a form or SUPPLIED_ISSUES issues. Without such lines, no count matters, and only `again`
+            # needs the stored terms.
+            common = form_lines | {line for line, new in new_counts.items() if new + seen[line] >= SUPPLIED_ISSUES}
             columns, key = (indexed_terms.c.number, indexed_terms.c.terms), indexed_terms.c.number
             stored = dict(fetch(connection, repo_id, columns, key, texts)) if common or again else {}
         earlier = self._earlier_boilerplate(stored, lines, whole_terms, line_of) if again else {}
