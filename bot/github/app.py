@@ -67,7 +67,7 @@ class DeliveryAttempt:
 
 
 class AppClient:
-    """The App's own operations. All raise RateLimited, Unavailable, and KeyRefused if the id and key do not match."""
+    """The App's own operations. Requests raise RateLimited, Unavailable, and KeyRefused if id and key do not match."""
 
     def __init__(self, api: Api, api_of: Callable[[int], Api], skew: Callable[[], float | None]) -> None:
         self._api = api

@@ -133,17 +133,17 @@ def _answers(
         github = ReplayGitHub(searchable=False)
         model = Model.parse(asking.weights) if asking.weights else None
         settings = FinderSettings(sources=only_sources(*asking.sources))
-        judge = None if asking.floor is None else QuestionRecorder(asking.floor)
+        recorder = None if asking.floor is None else QuestionRecorder(asking.floor)
         finder = Finder(
             github,
             settings=settings,
             matcher=Matcher(index, model, most=None),
             temporary=TemporaryIndexes(index),
             repo_id=REPO_ID,
-            judge=judge,
+            judge=recorder,
         )
         mirror = IndexMirror(index)
-        yield from replay(issues, asked, finder, github, asking.options(), mirror, start, judge)
+        yield from replay(issues, asked, finder, github, asking.options(), mirror, start, recorder)
 
 
 @contextmanager

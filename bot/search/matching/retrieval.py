@@ -108,7 +108,7 @@ def by_other_author(question: IssueQuery, pool: Pool) -> NDArray[np.bool_]:
 
 #: The most candidates in a pool.
 POOL = 200
-#: The reports' names for the lists by words and the lists by vectors (H6).
+#: Names of two sources (H6): the lists by words, and the lists by vectors.
 FULL_TEXT, VECTORS = "full-text", "vectors"
 
 # The most terms of a text to search for, heaviest first. More terms take time and change nothing.
