@@ -88,7 +88,7 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
     if error["type"] == TRANSLATABLE:
         return ConfigError.translatable(origin.line, origin.column, error["ctx"]["wording"], error["ctx"]["hint"])
     if is_key:
-        # If `field` is no model, it is `sources`. Errors in `templates`, the other mapping, were handled above.
+        # `field` is a model or `sources`: an unknown key of `templates` has a TRANSLATABLE error.
         return _unknown_key(origin, str(last), getattr(field.annotation, "model_fields", SOURCES))
     expected = _field_of(field, last)
 
