@@ -150,7 +150,7 @@ class ToolCallTracker:
         return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
 
     def remember(self, session: str, tool: str, arguments: Arguments, result: Any, state: object = None) -> None:
-        """Cache a result. `state` is what the rule's `unchanged` returned before the call.
+        """Cache a result. `state` is the state before the call, from `ToolRule.unchanged`.
 
         A full session drops its oldest call. A result that can be read only once (a generator, say) is not cached.
         """

@@ -107,8 +107,8 @@ def command_lines(body: str, app: str = "") -> list[str]:
 def predates_edit(line: str, before: str, now: str) -> bool:
     """Whether a comment had a command's line `before` its edit, and had it at least as often as `now`.
 
-    Lines count anywhere: in code, in quotes, in HTML comments, or with HTML comments inside. Of a very long line only
-    the beginning counts.
+    Lines count anywhere: in code, quotes and HTML comments. It is enough if one counter says so. Of a very long line
+    only the beginning counts.
     """
     prefix = _normalized(line)[:_COMPARED_MAX]
     counters = (_count, _count_without_html_comments)
@@ -213,7 +213,7 @@ def _markdown() -> MarkdownIt:
 def _note_line_start(state: StateInline, silent: bool) -> bool:
     """Record that a line begins with a slash or a mention, and leave the rest to Markdown."""
     text, at = state.src, state.pos
-    # A rough test, for three spaces at most before the sign: `_Paragraph.command` looks at the whole line.
+    # A rough test of the four characters before the sign. `_Paragraph.command` tests the whole line.
     if text[at] not in "/@" or text[max(0, at - 4) : at].rstrip(" ")[-1:] not in ("", "\n"):
         return False
     if not silent:
