@@ -93,7 +93,7 @@ ALSO_MOST = 10
 
 
 def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]:
-    """A report's best candidates as evidence, with rounded probabilities and similarities. Marks the `shown` ones."""
+    """A report's best candidates, to store. Rounds probabilities and similarities, marks the `shown` ones."""
     shown_keys = {_key(candidate) for candidate in shown}
     return tuple(
         replace(

@@ -88,7 +88,7 @@ DAY = 86_400.0
 class SwitchedOff:
     """The features that GitHub has refused, each named with its repository. They stay off for a day (F8a).
 
-    `clock` counts seconds and never goes back. Of two additions at once, one may be lost.
+    `clock` counts seconds and never goes back. Thread safe, but two additions at once may lose one.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:

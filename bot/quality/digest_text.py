@@ -27,7 +27,7 @@ def sentences(found: Digest, checked: datetime, say: Messages) -> str:
     since, until = (datetime.fromtimestamp(moment, checked.tzinfo).date() for moment in (found.since, found.until))
     looked = say.issues(count=found.looked)
     texts = [say.digest_looked(since=since, until=until, issues=looked, new=found.new)]
-    # `watching`: the period ended in shadow mode.
+    # `watching`: the last decision was in shadow mode.
     shadow_mode = found.would or found.watching
     if found.commented or not shadow_mode:
         texts.append(say.digest_commented(count=found.commented))

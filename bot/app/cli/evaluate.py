@@ -50,7 +50,7 @@ _CONFIDENCE = "The threshold to look at first, as in .github/doppel.yml."
 @click.option("--min-confidence", type=SHARE, show_default=_DEFAULT, help=_CONFIDENCE)
 @click.option("--sample", type=click.IntRange(3), help="Ask about only this many arrivals, a third of them duplicates.")
 @seed_option
-# `--from` sets `warm`: the first issues, up to this share, are not judged.
+# `--from` sets `warm`: the first issues, up to this share, arrive unjudged.
 @from_option("judged")
 @click.option("--answers", type=READ_FILE, help="Do not ask: evaluate these answers, from `doppel replay`.")
 @click.option("--export", type=WrittenFile(), help="Write the repository's history to this file.")

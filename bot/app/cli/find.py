@@ -128,7 +128,7 @@ def show(report: Report, preview: CommentPreview, known: KnownRepository, settin
     if report.not_asked and not report.queries:
         click.echo(f"Nothing was asked: {', '.join(report.not_asked)} cannot answer here.")
         return
-    # Given `considered`, the comment may advise `confidence=…`, which only `/duplicates` takes.
+    # With `considered`, the comment may advise `confidence=…`, which only `/duplicates` takes.
     report = replace(report, considered=())
     Console(highlight=False).print(comment_markdown(render_comment(report, view), unfold=True))
     where = "this host's index" if known.indexed else "GitHub's search; this host has no complete index"

@@ -71,7 +71,7 @@ class Replies:
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
-        """Answers `of #asked`. `root` is the original of #asked, or #asked itself. `closed`: `root` is closed."""
+        """Answers `of #asked`. `root` is its open original, or #asked itself, which may be `closed`."""
         if closed:
             return self.say.of_done_closed(issue=self.links.issue(root))
         if asked == root:

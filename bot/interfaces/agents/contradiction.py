@@ -70,8 +70,8 @@ _NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
 class Stance:
     """The stems that a text asserts or denies. The first of two opposites stands for both: "disable X" denies "enable".
 
-    `negated` are the stems after a negation. In "never disable X", "enable" is asserted and also `negated`. The
-    stems include the `names`, but not the `numbers`. `order` pairs each "before" or "after" with the next stem.
+    `negated` are the stems after a negation. In "never disable X", "enable" is asserted and `negated`. The
+    stems include `names`, but not `numbers`. `order` pairs each "before" or "after" with the next stem.
     """
 
     asserted: frozenset[str]
@@ -94,7 +94,7 @@ class Stance:
 
         A stem is flipped if one text asserts it and the other denies it. A stem with a prefix such as "un-" is also
         flipped if one text asserts it and the other asserts it without the prefix. Any other shared stem is agreed if
-        it is `negated` in either text, as "enable" is in "never disable X" and "enable X". Shared and flipped stems
+        it is `negated` in either text: "never disable X" and "enable X" agree on "enable". Shared and flipped stems
         must be at least half as many as the stems of the text that has fewer.
         """
         shared = self.words & other.words
