@@ -56,8 +56,8 @@ RECENT = timedelta(days=365)
 class Monthly:
     """One month at one threshold: the numbers of arriving issues and of comments.
 
-    `right` counts the comments that name a marked original. `said` is the sum of the confidences of the comments'
-    first candidates.
+    `right` counts the comments that name a marked original. `said` is the expected number of comments whose first
+    candidate is the same report: the sum of the first candidates' confidences.
     """
 
     issues: float

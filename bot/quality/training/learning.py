@@ -80,8 +80,8 @@ def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) ->
 def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: float = LATER) -> Arrival | None:
     """The arrival in a repository reduced to this share of the issues; None if its original is too old to keep.
 
-    `later` in [0, 1] is the part of the reduction that comes from leaving out the first issues: at 0 all omissions are
-    random, at 1 none. Random omissions spare the original: small repositories have as many duplicates for their size.
+    `later` in [0, 1] is the part of the reduction that leaves out the first issues: at 0 all omissions are random, at 1
+    none. Random omissions spare the original: small repositories have fewer topics, so duplicates are no rarer there.
     """
     # Keep the last issues, a share `period` of all. Of these keep a random part, so that `share` of all is left.
     period = share**later

@@ -158,7 +158,7 @@ class Finder:
         """Score `other` as a candidate for `target`, even if no source finds it (`/duplicates explain #N`)."""
         options = FindOptions(earlier_only=earlier_only)
         with self._session(target, options) as (session, _):
-            # This never asks `self._judge`. The empty tuple leaves out the session's candidates.
+            # `session.judge` never asks `self._judge`. The empty tuple leaves out all candidates but `other`.
             matches = [] if session is None else session.judge((), also=[other.number])
             scored = [(match.confidence, match.explain()) for match in matches[:1]]
         if not scored:
@@ -256,8 +256,8 @@ class Finder:
         indexed: bool,
     ) -> ScoredResults:
         def is_wanted(one: RankedResult) -> bool:
-            judge_skipped = bool(opinion.said) and one.verdict is None and results.is_own(one.issue, target)
-            return options.may_show(one.confidence, one.sources, one.verdict, unread=judge_skipped)
+            unread_by_judge = bool(opinion.said) and one.verdict is None and results.is_own(one.issue, target)
+            return options.may_show(one.confidence, one.sources, one.verdict, unread=unread_by_judge)
 
         wanted = (pair for pair in found if is_wanted(pair[0]))
         # With an index, `_score` left out what no longer exists.
@@ -363,7 +363,7 @@ class Finder:
         return indexed if session else read
 
     def _still_exists(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
-        """Whether an issue still exists. Asks GitHub only if each source that found it has a cached answer."""
+        """Whether an issue still exists. Asks GitHub only if each source that found it gave a cached answer."""
         if results.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
             try:
                 self._github.issue(target.repo, one.issue.number)

@@ -58,8 +58,8 @@ class RepositoryAnalyser:
             # Of the wanted lines, those that any stored issue has, by term number.
             line_of = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, line_of)
-            # Boilerplate is in a form or SUPPLIED_ISSUES issues. Without such lines, no count matters, and only `again`
-            # needs the stored terms.
+            # Only lines of a form or of SUPPLIED_ISSUES issues can be boilerplate. If there are none, no count matters,
+            # so only `again` needs the stored terms.
             common = form_lines | {line for line, new in new_counts.items() if new + seen[line] >= SUPPLIED_ISSUES}
             columns, key = (indexed_terms.c.number, indexed_terms.c.terms), indexed_terms.c.number
             stored = dict(fetch(connection, repo_id, columns, key, texts)) if common or again else {}
