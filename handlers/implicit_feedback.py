@@ -51,8 +51,8 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
     other = original.number if original and original.repo.key == context.repo.key else 0
     if original:
         store.verdicts.end_overtaken(repo_id, number, context.services.now(), but=other)
-    candidates_here = any(item.own for decision in context.decisions() for item in decision.evidence)
-    if other and (candidates_here or _was_candidate_on(context, other)):
+    had_own_candidates = any(item.own for decision in context.decisions() for item in decision.evidence)
+    if other and (had_own_candidates or _was_candidate_on(context, other)):
         login = event.sender.login
         is_author = same_login(login, event.author.login)
         # Only the author and people with triage access can close an issue. An author with triage access is TRIAGE.

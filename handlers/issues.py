@@ -200,7 +200,7 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), command_id)
     stored = None if command_id is None else comments.get(*where, command_id)
-    # The bot keeps the older of two comments. If the store has the younger one, people deleted the older one
+    # The bot keeps the older of two comments. If the store has the younger one, a person deleted the older one
     # before the bot looked for it, so the bot posted again.
     if stored is not None and stored.comment_id is not None and stored.comment_id > event.comment_id:
         comments.mark_deleted(*where, stored.comment_id, services.now())

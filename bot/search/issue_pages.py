@@ -1,7 +1,7 @@
 """Reads a repository's issues for the indexer, in the order of their last change, within GitHub's rate limit.
 
-Each request starts one second before the previous page's last change. So an issue that changes during the
-backfill moves to the end and is read again there. After the backfill, the same request finds new changes. The bot
+Each request asks for issues changed since a second before the previous page's last change. So an issue that changes
+during the backfill moves to the end and is read again. After the backfill, such a request finds new changes. The bot
 follows GitHub's cursor only if a whole page changed within one second, or is empty.
 """
 

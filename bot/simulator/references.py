@@ -71,7 +71,7 @@ def _without_spans(text: str) -> str:
     A backslash keeps a backtick from opening a span, and means nothing inside of one.
     """
     runs = list(_TICKS.finditer(text))
-    # The indexes of the runs of each length, last to first.
+    # For each length, the indexes of its runs, last to first.
     closers: dict[int, list[int]] = {}
     for index in range(len(runs) - 1, -1, -1):
         closers.setdefault(len(runs[index][2]), []).append(index)

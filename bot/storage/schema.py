@@ -227,7 +227,7 @@ def _index_table(name: str, *parts: Any, narrow: bool = False) -> sa.Table:
     """A table of the index. SQLite stores a `narrow` one in the order of its primary key."""
     table = sa.Table(name, metadata, *parts, info=INDEX, sqlite_with_rowid=not narrow)
     # PostgreSQL's planner expects a repository that came after the last ANALYZE to have a single row. To find an
-    # issue or term, it would then read all rows of the repository. Without statistics it expects many rows.
+    # issue or term, PostgreSQL would then read all the repository's rows. Without statistics the planner expects many.
     no_statistics = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")  # type: ignore[no-untyped-call]
     sa.event.listen(table, "after_create", no_statistics.execute_if(dialect="postgresql"))
     return table

@@ -50,8 +50,8 @@ BOUNDS_VERSION = 6
 # people leave a form empty now and then, but many copies at once report one event.
 _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
 # At a similarity of the first number or more, title and text are the same word for word (P2). The second number is then
-# the lower bound, but not for empty forms, nor for single lines if both issues may be by one person. If those count
-# too, readers call only 26 of 35 word-for-word pairs the same.
+# the lower bound, with the exceptions in `bounds`. Without them it would be too high: of all word-for-word pairs,
+# readers call only 26 of 35 the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
 # The feature `length` for a title and a sentence.
 _LINE_LENGTH = np.log1p(20.0)
