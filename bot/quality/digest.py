@@ -173,7 +173,7 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     feedback = by_issue(examples)
     checked = {one.number for one in inside if one.outcome is not DecisionOutcome.LEFT_ALONE}
     lines = tuple(sorted(_lines(inside, feedback).values(), key=lambda line: -line.at))
-    # Comments that name only issues of other repositories have no line, but are counted too.
+    # A comment that names only other repositories' issues has no line, because `shown` lacks them. Count it too.
     was_posted = {
         one.number: one.outcome.seen for one in inside if one.outcome.speaks and any(it.shown for it in one.evidence)
     } | {line.number: line.posted for line in lines}
@@ -221,7 +221,7 @@ def _line(decision: Decision, feedback: Sequence[Example]) -> DigestLine:
         (False, False): CommentRating.UNKNOWN,
     }[bool(confirmations), wrong]
     kinds = dict.fromkeys(one.kind for one in (*confirmations, *(rejections if wrong else ())))
-    posted = decision.outcome is not DecisionOutcome.SHADOW
+    posted = decision.outcome.seen
     return DigestLine(
         decision.number, decision.at, posted, shown[0].number, shown[0].probability, standing, tuple(kinds)
     )

@@ -63,13 +63,13 @@ def render_scan(result: ScanResult, links: RepoLinks, checked: datetime, say: Me
 
     The text mentions omitted groups, and shows `checked` in its own time zone.
     """
-    # A repository's own text (`templates` in its settings) may make this line long. Without `break_phrase`,
-    # GitHub would mark the scan's issue as a duplicate wherever a text says so.
+    # A repository's own text (`templates` in its settings) may be long, and `break_phrase` lengthens it.
     time = break_phrase(say.checked(time=checked))
     # The 200 characters are for the marker and the blank lines.
     inside = scan_markdown(result, links, say, BODY_MAX - 200 - len(time))
-    # The marker has a fingerprint of `inside`, without the time, so that an otherwise unchanged issue is not edited.
+    # GitHub marks an issue with an unbroken "duplicate of" as a duplicate.
     text = break_phrase(f"{inside}\n\n{time}")
+    # The marker has a fingerprint of `inside`, without the time, so that an otherwise unchanged issue is not edited.
     return f"{SCAN.line(inside)}\n{text}\n"
 
 

@@ -45,7 +45,7 @@ class IndexResults:
     """The index's answer: candidates, most likely first, and in `found` the numbers that each source found.
 
     `indexed` has the numbers of the candidates, and of hits in the index that rank too low to be candidates. The finder
-    scores only other hits in a temporary index, because a hit of low rank could outscore a hit of better rank there.
+    scores all other hits in a temporary index. It leaves out low-ranked hits, as they could outscore better hits there.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
