@@ -54,11 +54,11 @@ class Fault:
     hits: int = 0
     rng: random.Random = field(default_factory=random.Random)
     # Set once a `slow` fault is released.
-    over: threading.Event = field(default_factory=threading.Event)
+    released: threading.Event = field(default_factory=threading.Event)
 
     def let_go(self) -> None:
         """Release the requests that a `slow` fault holds, and no longer hold later ones."""
-        self.over.set()
+        self.released.set()
 
 
 class Faults:

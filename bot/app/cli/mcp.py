@@ -8,9 +8,9 @@ import click
 
 from bot.app.cli.shared.parameters import PORT
 from bot.domain.errors import SettingsError
-from bot.platform import settings as host
 from bot.platform.local import check_address
 from bot.platform.logs import configure_logging
+from bot.platform.settings import load
 
 
 @click.command()
@@ -29,7 +29,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
     --allow-writes. DOPPEL_REPOSITORY is the repository of calls that name none. docs/mcp.md shows how to set up
     clients.
     """
-    settings = host.load()
+    settings = load()
     if http and not settings.mcp_token:
         raise SettingsError(
             "DOPPEL_MCP_TOKEN: not set. Over HTTP whoever can reach the port could read what Doppel can; choose a long "

@@ -80,7 +80,7 @@ def _reason_text(reason: Reason, quoted: Sequence[str], say: Messages) -> str:
     # The reasons COPY and GITHUB quote nothing.
     if not quote and reason.code not in (ReasonCode.COPY, ReasonCode.GITHUB):
         return ""
-    # A text has at most one of the first four variables, or `mine` and `theirs` for the surfaces of the two issues.
+    # A text uses at most one of these four variables. Only the text about surfaces uses `mine` and `theirs`.
     values = dict.fromkeys(("cause", "message", "names", "words"), quote)
     values |= dict(zip(("mine", "theirs"), quoted, strict=False))
     return say.fill(f"reason_{reason.code.name.lower()}", values)
@@ -90,7 +90,7 @@ def remark_words(remark: Remark, say: Messages) -> str:
     """A remark as Markdown in the comment's language. Texts of other programs are not translated."""
     match remark.code, remark.values:
         case RemarkCode.NOT_FOUND_AND_LEFT, (int(missing), int(left)):
-            # The `left` issues are considered only when the index is ready.
+            # `missing` known issues do not exist. `left` more were not read.
             return say.comma().join([say.remark_not_found(count=missing), say.remark_left(count=left)])
         case RemarkCode.BY_WORDS, (str(reasons),):
             return say.remark_by_words(reasons=escape(reasons))

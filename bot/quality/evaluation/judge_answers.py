@@ -61,7 +61,7 @@ class RecordedQuestion:
         return {
             "question": self.key,
             "id": self.id,
-            "prompt": sent.prompt,
+            "prompt": sent.name,
             "messages": [{"role": "system", "content": sent.system}, {"role": "user", "content": sent.user}],
             "schema": SCHEMA,
             "candidates": {str(in_prompt): self.ids[in_replay] for in_prompt, in_replay in sent.numbers.items()},

@@ -23,7 +23,7 @@ def ask(endpoint: Endpoint, questions: Sequence[RecordedQuestion], seconds: floa
     """
 
     def answer(one: RecordedQuestion) -> dict[str, Any] | EndpointError:
-        row: dict[str, Any] = {"question": one.key, "id": one.id, "prompt": one.prompt.prompt}
+        row: dict[str, Any] = {"question": one.key, "id": one.id, "prompt": one.prompt.name}
         began = time.monotonic()
         try:
             written = endpoint.ask(one.prompt, seconds)

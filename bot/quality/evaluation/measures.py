@@ -95,8 +95,8 @@ class ConfidenceCalibration:
     confidence may exceed the marked share, but a confidence below the marked share is an error. `ece` is the expected
     calibration error over ten equal bins (Naeini et al., AAAI 2015), and `ece_high` the error from HIGH on. `answers`
     and `answers_high` count the arrivals behind the two errors. `brier_skill` is 1 - (Brier score / Brier score of the
-    base rate); above 0, the confidence is better than a constant. `ece_high` is None if no confidence reaches HIGH,
-    and `brier_skill` if all first candidates are marked, or none.
+    base rate); above 0, the confidence is better than a constant. `ece_high` is None if no confidence reaches HIGH.
+    `brier_skill` is None if every first candidate is marked, or none is.
     """
 
     answers: int

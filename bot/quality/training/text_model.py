@@ -74,12 +74,12 @@ def _pairs(path: Path) -> list[list[Pair]]:
     analyser = TextAnalyser()
     lines = [analyser.lines_of(issue.body) for issue in issues]
     seen = Counter(line for issue_lines in lines for line in set(issue_lines))
+    # Lines that many issues share come from a form. The index leaves them out, too.
     least = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * len(issues))
     groups = defaultdict[Any, list[str]](list)
     sizes = Counter(labels.group[issue.id] for issue in issues)
     for issue, issue_lines in zip(issues, lines, strict=True):
         if sizes[labels.group[issue.id]] > 1:
-            # Lines that many issues share come from a form. The index leaves them out, too.
             boilerplate = {line for line in issue_lines if line and seen[line] >= least}
             text = analyser.read(issue.title, issue.body, issue_lines, boilerplate).text
             groups[labels.group[issue.id]].append(text[:MOST_CHARACTERS])

@@ -261,8 +261,8 @@ def _remove_from_chunks(
 ) -> None:
     """Remove issues that the change `since` added.
 
-    A tail moves into a chunk as a whole, and the chunk gets the number of the change that moved it. So these issues'
-    postings are in the list's first chunk with the number `since` or a higher one.
+    The tail kept these issues' postings until `since` or a later change moved the tail into a chunk. So that chunk's
+    number is at least `since`, and all chunks before it have lower numbers.
     """
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)

@@ -67,13 +67,13 @@ _CONTROLS = (
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A question to a model. `prompt` names its file, and `numbers` maps numbers in the prompt to issues' real numbers.
+    """A question to a model. `name` names its file, and `numbers` maps numbers in the prompt to issues' real numbers.
 
     `copy` and `other` are the controls' numbers, or 0 without controls. A valid answer calls `other` different, and
     does not call `copy` different.
     """
 
-    prompt: str
+    name: str
     system: str
     user: str
     numbers: Mapping[int, int]

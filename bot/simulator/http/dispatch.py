@@ -175,7 +175,7 @@ def _json_body(request: Request) -> Any:
 def _fail_before(fault: Fault, request: Request) -> None:
     """Apply a fault that strikes before the request is carried out. `slow` delays it; the other kinds end it."""
     if fault.kind == "slow":
-        fault.over.wait(fault.seconds)
+        fault.released.wait(fault.seconds)
         return
     if fault.kind == "secondary_limit":
         raise secondary_limit(fault.retry_after, status=fault.status)
