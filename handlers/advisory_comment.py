@@ -141,12 +141,13 @@ def _draft(
 
 def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
     """What closed each closed candidate of this repository, and the release with the fix. Costs one request."""
-    # A candidate with `regression` was fixed. `fixed_in` gives the release if `text` names only earlier ones.
-    was_fixed = {item.number: item.regression for item in named if item.own and item.state == "closed"}
-    closings = context.github.closers(context.repo, list(was_fixed))
+    closed = [item for item in named if item.own and item.state == "closed"]
+    # `fixed_in` gives the release if `text` names only earlier ones.
+    fixed = {item.number for item in closed if item.regression}
+    closings = context.github.closers(context.repo, [item.number for item in closed])
     text = f"{context.issue.title}\n{context.issue.body}"
     return {
-        number: replace(closer, release=fixed_in(text, closer, closings.releases) if was_fixed[number] else "")
+        number: replace(closer, release=fixed_in(text, closer, closings.releases) if number in fixed else "")
         for number, closer in closings.by_issue.items()
     }
 

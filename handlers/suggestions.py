@@ -77,7 +77,7 @@ def add_label(context: IssueContext, name: str) -> None:
     try:
         context.github.add_labels(context.repo, context.number, [name])
     except (GitHubError, RateLimited):
-        # GitHub has certainly not added the label. After `Overtaken`, the record stays for the worker that took over.
+        # GitHub has certainly not added the label. If another worker took over (Overtaken), it needs the record.
         labelled.clear(*key)
         raise
 

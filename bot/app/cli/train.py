@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from bot.quality.training.arrivals import TrainingFile
 
 _READINGS = "Careful readers' answers about issues of the file of the same name. May be given more than once."
-_BY = "The folder of a text model that was not tuned on the file NAME. It compares the issues read there."
+_BY = (
+    "The folder of a text model that was not tuned on the file NAME. It compares the issues that readers judged there."
+)
 _MODEL = "Tune the text model instead, into this folder: half an hour or more, with the packages of the extra `train`."
 _OTHERS = "Non-duplicates to learn from, in each file."
 
@@ -32,7 +34,7 @@ _OTHERS = "Non-duplicates to learn from, in each file."
 @click.option("--compared-by", "by", multiple=True, metavar="NAME=FOLDER", help=_BY)
 @click.option("--text-model", type=click.Path(file_okay=False, path_type=Path), help=_MODEL)
 @click.option("--others", type=ONE_OR_MORE, default=2_500, show_default=True, help=_OTHERS)
-@click.option("--seed", type=int, default=0, show_default=True, help="Which of them.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Draws other non-duplicates.")
 def train(
     files: tuple[Path, ...],
     out: Path | None,

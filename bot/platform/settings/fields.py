@@ -209,7 +209,7 @@ class Settings(BaseModel):
     judge_seconds: Annotated[float, Ge(1), Le(120), Env("DOPPEL_JUDGE_SECONDS", "5")] = 5.0
     """How many seconds an issue waits for the judge. Then the bot answers without it."""
     judge_price_in: Annotated[float, Ge(0), Le(10_000), Env("DOPPEL_JUDGE_PRICE_IN", "0")] = 0.0
-    """What a million tokens cost that are sent to the judge, in your money. Costs are told by it."""
+    """What a million tokens cost that are sent to the judge, in your money. Doppel computes costs from it."""
     judge_price_out: Annotated[float, Ge(0), Le(10_000), Env("DOPPEL_JUDGE_PRICE_OUT", "0")] = 0.0
     """What a million tokens cost that the judge writes."""
     judge_calls: Annotated[int, Ge(0), Le(10**9), Env("DOPPEL_JUDGE_CALLS")] = 2_000

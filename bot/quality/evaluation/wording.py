@@ -110,7 +110,7 @@ def history(found: Evaluation) -> str:
 
 
 def _same_reports(found: Evaluation, row: Monthly | ThresholdOutcome) -> str:
-    """The number of comments that name the same report, by confidence and by mark; empty without comments."""
+    """How many comments name a report of the same problem, by confidence and by mark; empty without comments."""
     if not round(row.comments):
         return ""
     marked = f", {round(row.right):,} by mark" if found.retrieval.queries else ""

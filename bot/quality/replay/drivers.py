@@ -172,7 +172,7 @@ def replay_search(
     github = ReplayGitHub()
     settings = FinderSettings(budget=asking.budget, hybrid=GitHubHybrid.name in asking.sources)
     model = Model.parse(asking.weights) if asking.weights else None
-    finder = Finder(github, settings=settings, temporary=TemporaryIndexes(over=partial(Matcher, model=model)))
+    finder = Finder(github, settings=settings, temporary=TemporaryIndexes(matcher_for=partial(Matcher, model=model)))
     for answer in replay(issues, asked, finder, github, asking.options()):
         advance()
         yield answer

@@ -39,13 +39,13 @@ class TemporaryIndexes:
     """Makes the temporary indexes.
 
     They analyse and embed like the host's `index`, which may be incomplete. Without an `index`, `embedder` and
-    `text_model` embed. The default model replaces a slow or remote embedder. `over` makes the matcher for an index.
+    `text_model` embed. The default model replaces a slow or remote embedder. `matcher_for` makes an index's matcher.
     """
 
     index: Index | None = None
     embedder: Embedder | None = field(default_factory=default_model)
     text_model: Embedder | None = field(default_factory=TextModel)
-    over: Callable[[Index], Matcher] = Matcher
+    matcher_for: Callable[[Index], Matcher] = Matcher
 
     def forms(self, repo_id: int) -> FormLines:
         """The lines of the repository's forms. The caller must hold no database connection: this call may need one."""
@@ -115,7 +115,7 @@ def score_unindexed(
         index.put(repo_id, rows, embed=False)
     below = target_number if options.earlier_only else None
     numbered = replace(target, number=target_number)
-    matcher = temporary.over(index)
+    matcher = temporary.matcher_for(index)
     session = stack.enter_context(matcher.session(repo_id, numbered, words=options.words, below=below, total=total))
     by_number = {numbers[hit.issue.key]: hit for hit in hits}
     return [

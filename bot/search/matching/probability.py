@@ -80,7 +80,7 @@ def log_smallness(total: int) -> float:
 
 
 LEADERS = 20
-"""This many of the best candidates get a probability of their own, as do others that the text model reads."""
+"""This many of the best candidates get a probability of their own. In a small repository, CLOSEST others may, too."""
 
 BACKGROUND = slice(5, 25)
 """The ranks (from 0) whose scores show how unrelated issues score in a list."""
