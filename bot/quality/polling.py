@@ -198,7 +198,7 @@ class ReactionPoll:
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
     """The stored votes that count and are too old to be read again: a crowd of later votes must not displace them."""
-    # The bot reads only the latest votes of each kind.
+    # The bot reads the latest votes of each kind, back to `since`.
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal

@@ -88,7 +88,7 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
     if error["type"] == TRANSLATABLE:
         return ConfigError.translatable(origin.line, origin.column, error["ctx"]["wording"], error["ctx"]["hint"])
     if is_key:
-        # `field` is a model or `sources`: an unknown key of `templates` has a TRANSLATABLE error.
+        # `field` is the key's parent: a model or `sources`. Keys of `templates` are handled above.
         return _unknown_key(origin, str(last), getattr(field.annotation, "model_fields", SOURCES))
     expected = _field_of(field, last)
 

@@ -1,7 +1,7 @@
 """Extracts an issue's search words (F3), and builds queries whose meaning an issue's text cannot change (F4).
 
-An issue's text loses everything that GitHub's query parser would interpret: quotes, colons, parentheses, a leading `-`,
-`AND`/`OR`/`NOT`, control and bidirectional characters (GitHub docs: "Understanding the search syntax").
+An issue's text loses what GitHub's query parser interprets: quotes, colons, parentheses, a leading `-`,
+the capitals of `AND`/`OR`/`NOT`, control and bidirectional characters (GitHub docs: "Understanding the search syntax").
 """
 
 from __future__ import annotations

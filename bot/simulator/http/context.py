@@ -89,7 +89,7 @@ class Context:
     def require(self, repo: Repository) -> None:
         """Refuse a caller who lacks the operation's permission (an App) or role (a user) in this repository.
 
-        A person who calls through an App needs both the App's permission and the role.
+        A person who calls through an App needs both. An App's JWT is always refused.
 
         This is stricter than GitHub: an installation needs the read permission even in a public repository that it
         covers. So a test with a public repository also fails if it would fail with a private one.

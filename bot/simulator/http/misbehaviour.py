@@ -59,7 +59,7 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
         return replace(reply, raw=whole[: max(1, len(whole) // 2)])
     if fault.kind == "graphql_error" and isinstance(reply.body, dict) and "data" in reply.body:
         # GitHub answers a failed query with HTTP 200: with the remaining data if only some fields failed, with null
-        # data if all did. The fault's `status` is the `code` of `Faults.add`; here 200 means null data.
+        # data if all did. A fault added with `code=200` has `status` 200 and asks for null data.
         problem = {"message": "Something went wrong while executing your query."}
         data = None if fault.status == 200 else reply.body["data"]
         return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})
