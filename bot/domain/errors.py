@@ -80,7 +80,7 @@ class UserError(DoppelError):
 
 
 class SettingsError(UserError):
-    """An environment variable is missing or wrong; the message names the variable."""
+    """The host's set-up is wrong. The message usually names a variable."""
 
 
 class InvalidArgument(UserError, ValueError):

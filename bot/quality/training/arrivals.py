@@ -34,7 +34,7 @@ from bot.search.matching import Matcher, features, probability
 from bot.search.matching.probability import LEADERS, TextSimilarity
 from bot.search.matching.retrieval import known_author
 
-#: The L2 penalty for the last of the steps in `probability.py`, which fits few weights to thousands of pairs.
+#: The L2 penalty for the last (third) step in `probability.py`. That step fits few weights to thousands of pairs.
 L2_READINGS = 1.0
 
 _VERDICTS = ("same", "related", "different")
@@ -53,8 +53,8 @@ class ReadCandidates:
     """An arrival's candidates for the last step: whether each is the `same`, and the text model's `likeness`.
 
     In a large tracker, readers said what is the same; in a `small` repository, made for training, marks say it.
-    `weight` is the number of arrivals that this arrival represents, or in a small repository its share of all arrivals.
-    `signed` says whether the arrival's author is known.
+    `weight` is the number of arrivals that this arrival represents, or in a small repository the share of
+    arrivals it represents. `signed` says whether the arrival's author is known.
     """
 
     same: Floats
@@ -371,7 +371,7 @@ def _arrivals_after(
         yield Arrival(len(present), values, len(present) - numbers, same), read
 
 
-#: From the first part of a file (`WARM`), training uses issues between these positions.
+#: From a file's beginning (`grown_from`), training uses issues between these positions.
 BEGINNING = (30, 4_000)
 
 
