@@ -36,7 +36,7 @@ def erase_repository(repo_id: int, services: Services, *, installation: int | No
     """Erase a repository from the store and the evaluation's history, and its deliveries up to this one from the queue.
 
     `installation` is the installation whose access ended, if known: a repository that now belongs to another
-    installation stays. When running work on the repository ends, it erases the data again (`erased_if_ended`).
+    installation stays. Work that is running on the repository erases the data again when it ends (`erased_if_ended`).
     """
 
     def is_elsewhere(known: StoredRepository) -> bool:
@@ -66,7 +66,7 @@ def erased_if_ended(repo_id: int, store: Store) -> Iterator[None]:
         yield
     finally:
         if store.repositories.get(repo_id) is None:
-            # Spare a repository that has a row again: its access returned at this moment.
+            # `forget` asks `spared` only if there is a row again: then access has just returned.
             store.forget(repo_id, spared=lambda _: True)
 
 

@@ -99,7 +99,7 @@ def verdicts(recorded: RecordedQuestion, said: Answers, *, critic: bool) -> dict
     judged = dict(said.get(recorded.key, {}))
     for candidate in _called_same(recorded, said) if critic else ():
         del judged[candidate.number]
-        # Pairs with equal texts share an answer. Its number may be another candidate's: ignore that number.
+        # Pairs with equal texts share an answer. The answer may give another candidate's number: ignore that number.
         for pair in said.get(critic_question(recorded, candidate).key, {}).values():
             judged[candidate.number] = pair
     return judged

@@ -35,8 +35,8 @@ class StatementKind(StrEnum):
 class Statement:
     """`of` is the original's number; None if the original is not visible or belongs to another repository.
 
-    `at` is the statement's time. Unless the comment closes the issue, a plain statement (no guess) by somebody who is
-    no member today is a hint with their login in `by`: if they turn out to have been a member, it counts like `SAYS`.
+    `at` is the statement's time. If a hint has a login in `by` and that person turns out to have been a member, the
+    hint counts like `SAYS`.
     """
 
     kind: StatementKind
@@ -100,9 +100,9 @@ def read_comment(
 ) -> Statement | None:
     """The comment's statement about its issue; None without such a statement, and for a denial.
 
-    Guesses are hints. Plain statements by non-members are hints, too, and keep the login `by`. Of several claims, the
-    first that is not denied counts. If the comment closes the issue (`closing`), each claim is certain, even a guess;
-    "a duplicate" means the one issue that the comment refers to; a bare reference is a hint.
+    Guesses are hints. Plain statements by non-members are hints, too, and keep the login `by`. Of the claims
+    that count (denied ones do not), the first decides. If the comment closes the issue (`closing`), each claim is
+    certain, even a guess; "a duplicate" means the one issue that the comment refers to; a bare reference is a hint.
     """
     visible = _INVISIBLE_OR_QUOTED.sub(" ", text)
     dismissed_claim = False

@@ -208,7 +208,7 @@ class Index:
             changed = {number: text for number, text in changed.items() if number not in outdated}
             issue_rows.write(connection, repo_id, current, changed)
             if not state.issues:
-                state.reading = self._analyser_version
+                state.reading = self._analyser_version  # See `is_outdated`.
             replaced = False
             if analyses:
                 batch = Batch(self._fields, analyses)
@@ -287,7 +287,7 @@ class Index:
             # Read the change numbers before the texts, as in `_try_put`.
             seen = issue_rows.text_changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
-        analyses = self._repository_analyser.read(repo_id, texts, again=True)
+        analyses = self._repository_analyser.read(repo_id, texts, again=True)  # Omits what `put` omitted, if known.
         vectors = model.make(list(analyses.values()))
         with write(self._engine) as connection:
             state = lock_state(connection, repo_id)
