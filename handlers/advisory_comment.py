@@ -232,9 +232,9 @@ def note_left_alone(context: IssueContext, cause: str, reason: str) -> None:
 def why_nothing(report: Report, threshold: float) -> str:
     """Why a report has no candidates. An outage is never reported as "no duplicates" (F9)."""
     if report.outcome is SearchOutcome.DEGRADED:
-        below = report.considered and report.indexed
+        best_known = report.considered and report.indexed
         missing = f"not every search answered ({', '.join(report.failed)})"
-        return f"the best was below the threshold, and {missing}" if below else missing
+        return f"the best was below the threshold, and {missing}" if best_known else missing
     if report.outcome is SearchOutcome.INCONCLUSIVE:
         return "there was nothing to search for properly"
     if report.considered and report.considered[0].probability < threshold:
