@@ -97,13 +97,13 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
     missing, changed = compare(listed, stored)
     for summary, installation in changed:
         take_over(summary, installation, services)
-    gained = {installation for _, installation in changed}
+    with_changes = {installation for _, installation in changed}
     for listing in listed:
         # Correct `suspended` before the backfills begin: a row's suspension from a former installation would stop them.
-        # Write only if list and `stored` differ, in a repository (`gained`) or in the suspension (`differs`). Any other
-        # write could undo what an event has changed since both were read.
-        differs = any(row.suspended != listing.suspended for row in stored if row.installation == listing.id)
-        if listing.id in gained or differs:
+        # Write only if GitHub's list and `stored` differ: any other write could undo what an event has changed since
+        # both were read.
+        suspension_differs = any(row.suspended != listing.suspended for row in stored if row.installation == listing.id)
+        if listing.id in with_changes or suspension_differs:
             repositories.suspend(listing.id, listing.suspended)
         for summary in listing.repositories or ():
             services.indexing.begin(summary, listing.id, services.arrived or services.now())

@@ -157,7 +157,7 @@ class GitHub:
 
     Thread safe. `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (with GraphQL at
     `/api/graphql`), or any other base. `api_version` defaults to a version that the server certainly knows. `tracker`
-    caches the reads of `RepoClient.thread`. A call that would wait and retry for more than `patience` seconds raises
+    is the cache of `RepoClient.thread`. A call that would wait and retry for more than `patience` seconds raises
     RateLimited or Unavailable. Each answer may take `timeout` seconds. Tests replace clocks, sleep and jitter.
     """
 

@@ -105,7 +105,7 @@ class Usage(TableGateway):
             new = [use for use in uses if use not in known]
             for limit in limits:
                 counted = [row for row in past if abs(now - row.at) < limit.seconds]
-                # No login has a space. A row with one counts something else, such as issues, so `together` skips it.
+                # `together` counts only commands: rows for other uses have a space in `login`, which no real login has.
                 spent = sum(" " not in row.login if limit.together else row.login == login for row in counted)
                 if new and spent + len(new) > limit.most:
                     return limit

@@ -31,7 +31,7 @@ def requirements(environ: Mapping[str, str]) -> list[Path]:
 
 def key(environ: Mapping[str, str]) -> str:
     """A cache key that changes if the code, the requirements, or Python changes."""
-    # The number of requirement files tells whether there is a judge. The loop hashes both: they lie in `bot`.
+    # The number of requirement files tells whether there is a judge. The loop hashes the files: they lie in `bot`.
     digest = hashlib.sha256(f"{sys.version} {sys.base_prefix} {len(requirements(environ))}".encode())
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):

@@ -52,7 +52,7 @@ _VECTORS = "vectors"
 
 
 def reason_words(candidate: Candidate, say: Messages) -> list[str]:
-    """The reasons in words. If there are none but the semantic index found the candidate, the list says that."""
+    """The reasons in words. If there are none, but the semantic index found the candidate, the list says so."""
     return reasons_in(candidate.reasons, say) or ([say.by_meaning()] if _VECTORS in candidate.sources else [])
 
 

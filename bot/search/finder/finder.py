@@ -270,12 +270,12 @@ class Finder:
     ) -> tuple[IndexResults, list[scoring.ScoredIssue]]:
         """Score all hits. Returns the index's answer, and the candidates of all sources, most likely first."""
         inside = self._score_indexed(target, gathered, session)
-        remembered = frozenset[str]() if session is None else gathered.remembered
+        cached_sources = frozenset[str]() if session is None else gathered.remembered
 
         def is_outside(hit: Hit) -> bool:
             # Skip issues that the index holds. The index, if there is one, is complete. So if only cached answers name
             # an issue that it lacks, that issue was deleted or moved: skip it too.
-            known_or_gone = hit.issue.number in inside.indexed or remembered.issuperset(hit.sources)
+            known_or_gone = hit.issue.number in inside.indexed or cached_sources.issuperset(hit.sources)
             return not (known_or_gone and results.is_own(hit.issue, target)) and options.may_mention(hit.issue, target)
 
         unindexed_hits = [hit for hit in gathered.hits if is_outside(hit)]
@@ -328,7 +328,7 @@ class Finder:
         # Read the forms before the session takes a connection.
         forms = self._temporary.forms(self._repo_id) if hits else FormLines()
         with ExitStack() as stack:
-            # A temporary index scores hits outside the index, among the repository's latest issues (`background`).
+            # `score_unindexed` puts hits and `background`, the repository's latest issues, into a temporary index.
             session, background = None, partial(self._temporary.background, self._recent, target, self._repo_id)
             if self._matcher is not None:
                 below = target.number if options.earlier_only else None

@@ -1,4 +1,4 @@
-"""Drops the tables of failed deliveries, because workers read failed deliveries from GitHub's list."""
+"""Drops the tables of failed deliveries: workers now keep in memory what they read from GitHub's list."""
 
 from __future__ import annotations
 
