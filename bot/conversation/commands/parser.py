@@ -146,7 +146,7 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
         if plain(word).lower().rstrip(MARKS) == COMMAND:
             return _with_punctuation(line, word, rest, here)
         return _other_word(line, word, spec, rest, here)
-    if spec is None or spec.takes is Arguments.OPTIONS:
+    if spec is None:
         return _recheck(line, rest, here)
     if spec.takes is Arguments.NUMBER:
         return _with_number(line, spec, rest[1:], here)

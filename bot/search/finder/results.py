@@ -219,5 +219,5 @@ def texts_by_line(index: Index | None, repo_id: int, issues: Iterable[Issue]) ->
 
 
 def _own_text_by_index(index: Index, repo_id: int, number: int, title: str, body: str, between: str = " ") -> str:
-    boilerplate = index.analyse(repo_id, title, body, number).terms.get(index.analyser.supplied, {})
-    return own_text(body, boilerplate, between)
+    # The analyser puts the boilerplate into the field `supplied`.
+    return own_text(body, index.analyse(repo_id, title, body, number).terms.get(index.analyser.supplied, {}), between)
