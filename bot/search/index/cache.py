@@ -84,7 +84,7 @@ class RepositoryCache:
                 with self._large_read_lock:
                     counts = _count_all(connection, repo_id, field, state.next_term)
                 if self._counted_until > state.sequence:
-                    # Do not store these: they may lack changes up to `_counted_until`, which no later search counts.
+                    # Another search counted newer changes. If stored, `counts` might lack those for good.
                     return counts
                 self._frequencies[field] = counts
             return self._frequencies[field]

@@ -7,7 +7,7 @@ log of its rank, 0 for the first.
 
 | feature | what it says |
 |---|---|
-| `bm25` | BM25F of the question's words in the candidate's, by rarity |
+| `bm25` | BM25F of the question's words in the candidate's, by rarity; title words count more |
 | `titles` | cosine of both titles' terms, by rarity |
 | `title_in_title`, `title_of_candidate` | how much of the question's title the candidate's title has, and the reverse |
 | `title_in_words` | how much of the question's title the candidate has anywhere |
@@ -299,7 +299,7 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
 
 
 def _bm25(known: Mapping[str, Terms], shared: _Shared, order: Integers, lengths: Floats, usual: float) -> Floats:
-    """BM25F. `order` maps the positions of shared terms to the question's words; `usual` is the average length."""
+    """BM25. `order` maps the positions of shared terms to the question's words; `usual` is the average length."""
     candidates = len(lengths)
     start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_WORDS + 1) * candidates])
     rows = shared.cells[start:end] - _WORDS * candidates
