@@ -72,12 +72,12 @@ def unlabel(context: IssueContext, report: Report) -> None:
 def add_label(context: IssueContext, name: str) -> None:
     """Add the label `duplicate`, and record the position of the bot's entry in the label's history."""
     labelled, key = context.services.store.labelled, (context.repository.id, context.number)
-    # Record before adding, because GitHub's answer can get lost.
+    # Record before adding, because GitHub's answer can get lost (Unavailable).
     labelled.set(*key, len(_label_history(context)))
     try:
         context.github.add_labels(context.repo, context.number, [name])
     except (GitHubError, RateLimited):
-        # GitHub has certainly not added the label. If another worker took over (Overtaken), it needs the record.
+        # After these errors, no label was added. Do not catch Overtaken: the worker that took over needs the record.
         labelled.clear(*key)
         raise
 

@@ -1,7 +1,6 @@
 """The tools: each checks its arguments, asks GitHub, the finder or the scan, and returns an answer from `results.py`.
 
-Every call but a write goes through the tracker (T5). If a session repeats a call within minutes, the tracker answers
-from memory, and the answer says so.
+If a session repeats a reading call within minutes, the tracker answers from memory (T5), and the answer says so.
 """
 
 from __future__ import annotations
@@ -183,8 +182,8 @@ class Tools:
             target, candidate = client.issue(call.repo, number), client.issue(call.repo, other)
             with self.open_known(client, target) as known:
                 compared = known.finder.compare(target, candidate)
-                (text,) = known.finder.own_texts(target, [compared], [candidate])
-                return Comparison.of(target, compared, known.settings.config.likely, text)
+                (author_text,) = known.finder.own_texts(target, [compared], [candidate])
+                return Comparison.of(target, compared, known.settings.config.likely, author_text)
 
         arguments = {"repo": call.repo.key, "number": number, "other": other}
         return self._remembered(call.session, "explain_pair", arguments, ask, fresh=fresh)
@@ -298,7 +297,7 @@ class Tools:
         closed = client.close_as_duplicate(ref, number, remaining.id)
         if call.session is not None:
             self.tracker.clear_session(call.session)
-            client.forget_thread(_thread_of(call.session))
+            client.forget_thread(_cache_key(call.session))
         return Closed(number=number, original=original, url=closed.url)
 
     def _call(self, context: Context[str, Any], owner: str | None, repo: str | None, fresh: bool) -> Call:
@@ -314,7 +313,7 @@ class Tools:
     def _client(self, call: Call) -> RepoClient:
         """A client that remembers the session's reads, so that the session's next call costs fewer requests."""
         client = self.open_repo(call.repo)
-        return client if call.session is None else client.thread(_thread_of(call.session), fresh=call.fresh)
+        return client if call.session is None else client.thread(_cache_key(call.session), fresh=call.fresh)
 
     def _last_changes(self, arguments: Mapping[str, Any]) -> object:
         """When a call's issues last changed (T6); None if it names none. Each issue costs a conditional request."""
@@ -349,7 +348,7 @@ def _found(known: KnownRepository, target: Issue, options: FindOptions, *, draft
     return FindAnswer.of(report, target, known.comment_preview(target, gathered), texts, draft=draft)
 
 
-def _thread_of(session: str) -> str:
+def _cache_key(session: str) -> str:
     """The key under which the client remembers a session's reads."""
     return f"mcp {session}"
 
