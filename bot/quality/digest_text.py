@@ -98,7 +98,7 @@ def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
     lines = view.found.lines[:LINES_MOST]
     while len(body := _body(view, lines, ticked)) > BODY_MAX and lines:
         lines = lines[:-1]
-    # Without lines, only the repository's own templates can be too long: use the built-in texts.
+    # Without lines, only the repository's `templates` can be too long: use the built-in texts.
     return body if len(body) <= BODY_MAX else render_digest(replace(view, say=view.say.plain), ticked)
 
 

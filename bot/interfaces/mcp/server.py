@@ -85,7 +85,7 @@ class BearerToken:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on the server's start and end, and HTTP requests with the token."""
-        if scope["type"] == "lifespan" or (scope["type"] == "http" and self._may_pass(scope)):
+        if scope["type"] == "lifespan" or (scope["type"] == "http" and self._has_token(scope)):
             await self._application(scope, receive, send)
         elif scope["type"] == "http":
             body = json.dumps({"error": "Authorization: Bearer TOKEN is missing or wrong"}).encode()
@@ -93,7 +93,7 @@ class BearerToken:
             await send({"type": "http.response.start", "status": 401, "headers": headers})
             await send({"type": "http.response.body", "body": body})
 
-    def _may_pass(self, scope: Scope) -> bool:
+    def _has_token(self, scope: Scope) -> bool:
         values = [value for name, value in scope["headers"] if name == b"authorization"]
         if len(values) != 1:
             return False

@@ -175,7 +175,7 @@ def _readings(
             judged = [
                 _judged(models.odds(arrival, read.signed), read) for arrival, read in collected if read.small is small
             ]
-            # Together, a file's candidates get the weight one, and so do those in its small repositories.
+            # The file's candidates weigh 1 in total. So do those in small repositories made from the file.
             total = sum(read.weight * len(read.same) for _, read in judged)
             odds += [log_odds for log_odds, _ in judged]
             reads += [replace(read, weight=read.weight / total) for _, read in judged]
@@ -253,7 +253,7 @@ class TopCandidates:
 
 @dataclass(frozen=True, slots=True)
 class ProbabilityModel:
-    """The probability that each of the first candidates is marked, and its calibration by the repository's size."""
+    """`confidence` gives the odds of a mark, `calibration` adjusts them to the repository's size."""
 
     confidence: Fitted
     calibration: Fitted

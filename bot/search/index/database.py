@@ -71,7 +71,7 @@ def read_on_sqlite(connection: sa.Connection, statement: str, values: tuple[Any,
     try:
         return driver.execute(statement, values).fetchall()
     except sqlite3.Error as error:
-        # Do not retry through SQLAlchemy: on a full disk, SQLite has already rolled back the transaction.
+        # Do not rerun the statement: on a full disk, SQLite has already rolled back the transaction.
         raise sa.exc.DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True) from error
 
 

@@ -154,7 +154,7 @@ class View:
         }
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
-        """By term number, how many issues have a term in a field, at least 1. Cached, so perhaps slightly outdated."""
+        """By term number, how many issues have a term in a field (1 if none). Cached, so perhaps slightly outdated."""
         return self._cache.frequencies(self._connection, self._repo_id, self._position[field], self.state)
 
     def issues_with(self, field: str, terms: Integers) -> Floats:
