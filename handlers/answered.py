@@ -54,5 +54,5 @@ def awaits_unlocking(context: IssueContext) -> bool:
     """Whether to look at the unlocked issue: the lock prevented the last look, or the stored row has no hash."""
     decisions, stored = context.decisions(), context.stored_comment()
     skipped = bool(decisions) and decisions[-1].reason == LOCKED
-    # A row without a hash answers no text. `issues.issue_indexed` stores one for any issue that it skips.
+    # A row without a hash answers no text. `issues.issue_indexed` stores no hash if it skips an issue.
     return skipped or (stored is not None and stored.text_hash is None)

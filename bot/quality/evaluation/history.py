@@ -300,8 +300,8 @@ def read_history(
     """Read the changed issues from GitHub; return the repository's id and its rows in order of arrival.
 
     `home` is the data directory; with `fresh` everything is read again. Calls `tell` with the numbers of
-    issues read (`completed`) and to read (`total`). Raises NotFound, Forbidden, RateLimited and Unavailable; the next
-    call then continues the reading. Raises UserError as `HistoryFile` does.
+    issues read (`completed`) and to read (`total`). Raises NotFound, Forbidden, RateLimited and Unavailable; a new
+    call without `fresh` continues the reading. Raises UserError as `HistoryFile` does.
     """
     found = github.repository(repo)
     history = HistoryFile(home, found.id, found.ref, fresh=fresh)
