@@ -205,8 +205,8 @@ class CommentWriter:
         if stored is not None and stored.comment_id is not None:
             known_hash = None if force else stored.body_hash
             return self._edit(github, row, draft, stored.comment_id, known_hash, stored.updated_at)
-        # Without `create`, believe a silent row, although a row from a backup may be out of date: to search GitHub for
-        # each would cost too much.
+        # Without `create`, do not search if the row is silent. A row from a backup may be out of date, but searches for
+        # all silent rows would cost too much.
         search = search and (create or stored is None or stored.state is CommentState.INTENDED)
         if not create and not search and (stored is None or stored.state is CommentState.SILENT):
             row.record_silence(draft.text_hash, draft.shown)

@@ -107,8 +107,8 @@ def command_lines(body: str, app: str = "") -> list[str]:
 def predates_edit(line: str, before: str, now: str) -> bool:
     """Whether a comment had a command's line `before` its edit, and had it at least as often as `now`.
 
-    Lines count anywhere: in code, quotes and HTML comments, or with HTML comments inside. Either counter suffices. Of a
-    very long line only the beginning counts.
+    Lines count anywhere: in code, quotes and HTML comments, or with HTML comments inside. Of a very long line only the
+    beginning counts.
     """
     prefix = _normalized(line)[:_COMPARED_MAX]
     counters = (_count, _count_without_html_comments)
