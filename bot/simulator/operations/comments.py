@@ -38,7 +38,7 @@ def comment(
     world.comments_by_id[key] = created
     world.nodes[created.node_id] = created
     record(world, issue, "commented", author, comment=created).created_at = when
-    act_on_text(world, issue, author, body, is_comment=True)
+    act_on_text(world, issue, author, body, is_new_comment=True)
     touch(world, issue)
     world.emit("issue_comment", "created", author, repository=issue.repository, issue=issue, comment=created)
     return created
@@ -54,7 +54,7 @@ def edit_comment(world: World, comment: int | Comment, body: str, actor: str | A
     sender = who(world, actor) if actor else edited.author
     before, edited.body = edited.body, body
     edited.updated_at = world.now()
-    act_on_text(world, edited.issue, sender, body, is_comment=False)
+    act_on_text(world, edited.issue, sender, body, is_new_comment=False)
     touch(world, edited.issue)
     world.emit(
         "issue_comment",

@@ -50,7 +50,7 @@ def open_issue(
     issue.labels = list(dict.fromkeys(label_named(world, repo, name) for name in labels))
     for label in issue.labels:
         record(world, issue, "labeled", issue.author, label=label)
-    act_on_text(world, issue, issue.author, body, is_comment=False)
+    act_on_text(world, issue, issue.author, body, is_new_comment=False)
     _tell(world, issue, "opened", issue.author)
     for label in issue.labels:
         _tell(world, issue, "labeled", issue.author, label=label)
@@ -109,7 +109,7 @@ def edit_issue(
         issue.title = title
     if "body" in changes:
         issue.body = body or None
-        act_on_text(world, issue, sender, body, is_comment=False)
+        act_on_text(world, issue, sender, body, is_new_comment=False)
     touch(world, issue)
     _tell(world, issue, "edited", sender, changes=changes)
     return issue

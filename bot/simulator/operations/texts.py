@@ -20,7 +20,7 @@ def check_text(resource: str, field: str, text: str, limit: int) -> None:
         raise invalid(resource, field, "custom", f"{field} is too long (maximum is {limit} characters)")
 
 
-def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *, is_comment: bool) -> None:
+def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *, is_new_comment: bool) -> None:
     """Carry out a new text's mentions and links, and "Duplicate of #1" in a comment by somebody with write access."""
     parsed = references.parse(text or "", world.urls.html)
     for login in parsed.mentions:
@@ -32,7 +32,7 @@ def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *,
         target = _visible(world, issue, actor, name, number)
         if target is not None and target is not issue and not _already_linked(target, issue):
             record(world, target, "cross-referenced", actor, source=issue)
-    if is_comment and parsed.duplicate_of and at_least(role_of(world, issue.repository, actor), "write"):
+    if is_new_comment and parsed.duplicate_of and at_least(role_of(world, issue.repository, actor), "write"):
         original = _visible(world, issue, actor, *parsed.duplicate_of)
         if original is not None and original is not issue:
             issue.duplicate_of = original
