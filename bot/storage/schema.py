@@ -164,7 +164,7 @@ decisions = _table(
     sa.Index("ix_decisions_number", "repo_id", "number"),
 )
 
-# The issues to which the bot added the label `duplicate`; `place` counts the label's earlier additions and removals.
+# Issues that the bot labelled `duplicate`; `place` counts how often this label had been added or removed before.
 labelled = _table("labelled", *keys("repo_id", "number"), *numbers("place"))
 
 # People's feedback by other means than commands (`FeedbackSignal`): one of each kind from each person about a pair.
