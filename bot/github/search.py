@@ -223,7 +223,7 @@ class Thread:
 
 
 def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
-    """The threads that have commands and were changed at `since` (ISO 8601; empty for all) or later.
+    """The threads that have any of PHRASES and were changed at `since` (ISO 8601; empty for all) or later.
 
     Yields each thread once. Raises GitHubError, RateLimited, Unavailable.
     """

@@ -1,4 +1,4 @@
-"""The events and permissions that app.yml, the App's manifest, requests; derived from the table of routes."""
+"""The events and permissions that the App's manifest requests. They come from the table of routes."""
 
 from __future__ import annotations
 
