@@ -150,9 +150,9 @@ class ToolCallTracker:
         return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
 
     def remember(self, session: str, tool: str, arguments: Arguments, result: Any, state: object = None) -> None:
-        """Cache a result. `state` is the state before the call, from `ToolRule.unchanged`.
+        """Cache a result. `state` is what `ToolRule.unchanged` returned before the call.
 
-        A full session drops its oldest call. A result that can be read only once (a generator, say) is not cached.
+        A result that can be read only once (a generator, say) is not cached.
         """
         if not self.enable_duplicate_detection or self.max_history_per_session == 0 or _is_read_once(result):
             return

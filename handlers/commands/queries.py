@@ -34,8 +34,8 @@ def explain(request: CommandRequest, command: Command) -> CommandResult:
     """`explain #N`: how #N compares with this issue, whether or not the comment lists #N.
 
     A probability depends on the competing candidates. So if #N is earlier than this issue, only earlier issues compete,
-    as they did for the comment. The comment joins #N and the known duplicates of #N into one candidate, and may show #N
-    only because of a duplicate. This reply gives #N's own probability, and lists the duplicates that a search found.
+    as they did for the comment. The comment joins #N and #N's known duplicates into one candidate, and may show #N only
+    because of a duplicate. This reply gives #N's own probability, and the duplicates of #N that this command found.
     """
     other = issue_named(request, command)
     if isinstance(other, CommandResult):

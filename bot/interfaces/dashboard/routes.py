@@ -224,7 +224,7 @@ class _Pages:
             last=self._data.store.decisions.last_looks(repository.id, [number]),
             near=MENTION_FROM,
             votes=self._data.votes(repository, number, g.session.login),
-            parted=views.parted,
+            rows_and_rest=views.rows_and_rest,
             judged=self._data.verdicts(repository, number),
         )
 

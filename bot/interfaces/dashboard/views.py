@@ -188,7 +188,7 @@ OUTCOMES: Mapping[DecisionOutcome, str] = {
 }
 
 
-def parted(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Evidence], list[Evidence]]:
+def rows_and_rest(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[list[Evidence], list[Evidence]]:
     """The candidates that get a row, and the rest, whose probability rounds to 0 %.
 
     The likeliest candidate always gets a row, as do candidates that the comment showed or people voted on.

@@ -182,9 +182,9 @@ class Explainer:
     @property
     def vague(self) -> bool:
         """Whether no word of the question, outside of boilerplate, says what it is about."""
-        words = self._known["words"].words
+        terms = self._known["words"].words
         # Try the title first: it is quick to read, and usually says enough.
-        return is_vague(ComparedText(self._text[0], ""), words) and is_vague(self._mine, words)
+        return is_vague(ComparedText(self._text[0], ""), terms) and is_vague(self._mine, terms)
 
     def reasons(self, pool: Pool, row: int, title: str, body: str) -> tuple[Reason, ...]:
         """The reasons for the candidate in a row of the pool, rarest words first.
@@ -196,12 +196,12 @@ class Explainer:
         differs = (Reason(ReasonCode.SURFACE, apart),) if apart else ()
         if is_copy(self._text, (title, body)):
             return (Reason(ReasonCode.COPY), *differs)
-        messages, words = self._known["messages"], self._known["words"]
-        # The index has messages as runs of three words, without boilerplate.
+        messages, terms = self._known["messages"], self._known["words"]
+        # `messages.words` are messages and their runs of three words, without boilerplate.
         shared_runs = {messages.words[at] for at in _shared_positions(messages, pool.messages, row)}
         forms = [form for form in self._mine.messages if _mostly_in(shared_runs, form)]
-        rare = [at for at in _shared_positions(words, pool.words, row) if self._rarities[at] >= LEAST_RARITY]
-        rarest = [words.words[at] for at in sorted(rare, key=lambda at: -self._rarities[at])]
+        rare = [at for at in _shared_positions(terms, pool.words, row) if self._rarities[at] >= LEAST_RARITY]
+        rarest = [terms.words[at] for at in sorted(rare, key=lambda at: -self._rarities[at])]
         theirs = ComparedText(title, body)
         message, shared = shared_message(self._mine, theirs, forms), shared_words(self._mine, theirs, rarest)
         return (*shared_reasons(message, *shared), *differs)
