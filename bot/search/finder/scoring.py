@@ -45,7 +45,7 @@ class IndexResults:
     """The index's answer: candidates, most likely first, and in `found` the numbers that each source found.
 
     `indexed` has the numbers of the candidates, and of hits in the index that rank too low to be candidates. The finder
-    scores all other hits in a temporary index. It leaves out low-ranked hits, as they could outscore better hits there.
+    scores only hits outside `indexed` in a temporary index: a low-ranked hit could outscore better ones there.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
@@ -180,8 +180,8 @@ def group_results(
     """Group duplicates, and return the results that can be shown, in the order of `ranked` (candidate and relevance).
 
     A group has the best confidence and relevance of its members that may be mentioned. Pull requests, discussions and
-    issues of other repositories are never grouped. Each result comes with the best candidate of its group, whose
-    reasons explain the result.
+    issues of other repositories are never grouped. Each result comes with its group's best candidate. A result is
+    `named` if the target names it.
     """
     ranked = [(one, relevance) for one, relevance in ranked if options.may_mention(one.issue, target)]
     own = {one.issue.number: (one, relevance) for one, relevance in ranked if is_own(one.issue, target)}

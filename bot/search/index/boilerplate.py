@@ -51,15 +51,15 @@ class RepositoryAnalyser:
         form_lines = set(itertools.chain.from_iterable(comparable))
         with self._engine.connect() as connection:
             count = load_state(connection, repo_id).issues
-            # `new_counts` has only the first lines of each issue (see `countable_lines`). If some of these were
-            # boilerplate, later lines were stored in their place, so `again` needs all lines.
+            # The index stores an issue's first lines that are not boilerplate (see `countable_lines`). Some may come
+            # after those in `new_counts`, so `again` needs all lines.
             wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *whole_terms.values()}
             by_hash = dict(zip(hashes(self._analyser.lines, wanted), wanted, strict=True))
             # Of the wanted lines, those that any stored issue has, by term number.
             line_of = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, line_of)
-            # Only lines of a form or of SUPPLIED_ISSUES issues can be boilerplate. If there are none, no count matters,
-            # so only `again` needs the stored terms.
+            # Only lines of a form or of at least SUPPLIED_ISSUES issues can be boilerplate. If there are none, no count
+            # matters, so only `again` needs the stored terms.
             common = form_lines | {line for line, new in new_counts.items() if new + seen[line] >= SUPPLIED_ISSUES}
             columns, key = (indexed_terms.c.number, indexed_terms.c.terms), indexed_terms.c.number
             stored = dict(fetch(connection, repo_id, columns, key, texts)) if common or again else {}
@@ -86,7 +86,7 @@ class RepositoryAnalyser:
         return analyses
 
     def _seen(self, connection: sa.Connection, repo_id: int, line_of: Mapping[int, str]) -> Counter[str]:
-        """In how many stored issues each line occurs, whether as boilerplate or not."""
+        """In how many stored issues each line occurs, as boilerplate (field `supplied`) or not."""
         keys = {list_key(field, term): line for term, line in line_of.items() for field in self._line_fields}
         seen = Counter[str]()
         for key, issues in issues_in(connection, repo_id, keys).items():
