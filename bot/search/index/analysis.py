@@ -106,7 +106,7 @@ def find_boilerplate(
     recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
     boilerplate = {line for line in lines if seen[line] >= threshold > copies} | (form_lines & lines)
     if boilerplate and (recurring | boilerplate).issuperset(all_lines):
-        # The author wrote nothing. So the form's lines that most people delete are boilerplate, too.
+        # The author wrote nothing, so the form also has the `recurring` lines. Most people delete them.
         boilerplate |= recurring
     return boilerplate
 

@@ -261,8 +261,8 @@ def _remove_from_chunks(
 ) -> None:
     """Remove issues that the change `since` added.
 
-    The tail kept these issues' postings until `since` or a later change moved the tail into a chunk. So that chunk's
-    number is at least `since`, and all chunks before it have lower numbers.
+    In each list, their postings are in the first chunk whose number is at least `since`. That chunk got them in
+    `since` or a later change. Earlier chunks got nothing from `since` on.
     """
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)

@@ -1,4 +1,4 @@
-"""The steps of a request: version, caller, limits, handler, validation, ETag. Faults strike before or after them."""
+"""The steps of a request: version, caller, limits, handler, validation, ETag. Most faults strike before or after."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
 
 
 def _serve(call: _Call, headers: dict[str, str]) -> Reply:
-    """Do everything except faults. Each step adds its `headers` for the answer at once, so a refusal has them, too."""
+    """Do all steps of the request. Each step adds its `headers` for the answer at once, so a refusal has them, too."""
     sim, route, request = call.sim, call.route, call.request
     _check_headers(sim, request, headers)
     with sim.lock:
