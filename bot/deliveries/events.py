@@ -43,7 +43,7 @@ class IssueEvent:
 
 # Actions of `issues` that the bot queues for itself; GitHub never sends them.
 # JUDGED: a command on another issue declared that the two issues differ, or took that back.
-# OVERTAKEN: the bot checked this issue before indexing the likely original.
+# OVERTAKEN: the bot checked this issue before indexing its likely original.
 # INDEXED: the index was incomplete when the bot checked this issue, and is now complete.
 # DEFERRED: the issue's author had opened too many issues within the hour.
 JUDGED, OVERTAKEN, INDEXED, DEFERRED = "judged", "overtaken", "indexed", "deferred"

@@ -118,7 +118,7 @@ RETURNING id, queue, lease_token, installation, repository, payload, attempts, a
 CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
 # DUE_QUEUES tells for each queue whether a job that is not suspect is due, then for each queue whether a suspect job
-# can run. Workers let other jobs wait for a suspect delivery, so a blocked one must not count.
+# can run. If a blocked suspect delivery counted, workers would only wait for it.
 IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
 DUE_QUEUES = "SELECT " + ", ".join(
     f"EXISTS ({IS_DUE % queue}{which})"

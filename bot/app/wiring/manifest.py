@@ -1,4 +1,4 @@
-"""The events and permissions that the App's manifest requests. They come from the table of routes."""
+"""The events and permissions of the App's manifest (app.yml), derived from the table of routes."""
 
 from __future__ import annotations
 

@@ -80,8 +80,8 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
         x, y = xy[cut]
         label = f"{threshold(cut)} {names[cut]}" if cut in names else threshold(cut)
         width = 8 + _CHARACTER * len(label)
-        # If a label would leave the diagram, it ends 8 pixels right of its point, above the falling curve. If it would
-        # then overlap the title, it goes below the point.
+        # A label that would leave the diagram moves left: it ends 8 pixels right of its point, above the falling curve.
+        # If it then overlaps the title, it goes below the point.
         on_left = x + width > panel.left + panel.size + _OVER
         rise_on_left = 22.0 if y - 2 * _LINE >= panel.y(1) - _LINE else -18.0
         rise = rise_on_left if on_left else 6.0
