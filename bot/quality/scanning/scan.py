@@ -83,8 +83,8 @@ class BacklogMatcher:
 
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
         with self._matcher.session(repo_id, target, below=target.number, stored=True) as session:
-            # Equally likely candidates are sorted latest first, so each of many copies matches only those just
-            # before it. In a group, every two issues match. So the copies form several groups.
+            # Equally likely candidates are sorted latest first, so a copy matches only the MOST just before it.
+            # In a group, every two issues match. So more copies form several groups.
             matches = sorted(session.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
             return tuple(
                 ScanMatch(one.number, one.confidence, one.explain()) for one in matches if one.confidence >= LEAST

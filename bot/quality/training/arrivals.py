@@ -53,8 +53,8 @@ class ReadCandidates:
     """An arrival's candidates for the last step: whether each is the `same`, and the text model's `likeness`.
 
     In a large tracker, readers said what is the same; in a `small` repository, made for training, marks say it.
-    `weight` is the number of arrivals that this arrival represents, or in a small repository the share of
-    arrivals it represents. `signed` says whether the arrival's author is known.
+    `weight` is the number (in a small repository, the share) of arrivals that this arrival represents. `signed` says
+    whether the arrival's author is known.
     """
 
     same: Floats

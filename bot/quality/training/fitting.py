@@ -105,7 +105,7 @@ def fit_probability(
 
 
 def fit_factor(column: Floats, odds: Floats, same: Floats, weight: Floats, l2: float) -> float:
-    """Fit `factor` by logistic regression with L2 penalty: the log-odds of `same` are `odds` + `factor` * `column`."""
+    """Fit the factor by logistic regression with L2 penalty: the log-odds of `same` are `odds` + factor * `column`."""
 
     def loss(beta: Floats) -> float:
         total = odds + beta[0] * column

@@ -253,7 +253,7 @@ class TopCandidates:
 
 @dataclass(frozen=True, slots=True)
 class ProbabilityModel:
-    """`confidence` gives the odds of a mark, `calibration` adjusts them to the repository's size."""
+    """`confidence` gives a top candidate's log-odds of a mark; `calibration` adjusts them to the repository's size."""
 
     confidence: Fitted
     calibration: Fitted

@@ -287,7 +287,7 @@ class Index:
             # Read the change numbers before the texts, as in `_try_put`.
             seen = issue_rows.text_changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
-        analyses = self._repository_analyser.read(repo_id, texts, again=True)  # Omits what `put` omitted, if known.
+        analyses = self._repository_analyser.read(repo_id, texts, again=True)  # Same boilerplate as in `put`, if known.
         vectors = model.make(list(analyses.values()))
         with write(self._engine) as connection:
             state = lock_state(connection, repo_id)

@@ -261,8 +261,8 @@ def _remove_from_chunks(
 ) -> None:
     """Remove issues that the change `since` added.
 
-    In each list, their postings are in the first chunk whose number is at least `since`. That chunk got them in
-    `since` or a later change. Earlier chunks got nothing from `since` on.
+    In each list, their postings are in the first chunk whose number is at least `since`: that change or a later one
+    moved the tail there. Earlier chunks got their last postings before `since`.
     """
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
