@@ -149,7 +149,7 @@ def _queue_overtaken(context: IssueContext) -> None:
         later: own_issue_event(OVERTAKEN, context.installation, context.repository, later)
         for later in services.index.numbers(repo_id, number, _MOST_LATER)
     }
-    # Ask for running jobs first: a look that ends before the second query has stored its answer.
+    # Ask for running jobs first: in the reverse order, a look that ends in between is missed.
     running = services.inbox.running([event.partition for event in events.values()]) if events else set()
     shown = services.store.comments.shown(repo_id, events)
     # Keep an issue whose answer lacks this issue, or whose look runs now. Looks that begin later will find this issue.

@@ -66,7 +66,7 @@ def erased_if_ended(repo_id: int, store: Store) -> Iterator[None]:
         yield
     finally:
         if store.repositories.get(repo_id) is None:
-            # `forget` asks `spared` only if there is a row again: then access has just returned.
+            # `forget` erases unless there is a row again: then access has just returned.
             store.forget(repo_id, spared=lambda _: True)
 
 

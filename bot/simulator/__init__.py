@@ -9,8 +9,8 @@ A request goes one way: `server.py` → `http/` (faults, caller, limits) → its
 function in `operations/`, which changes the `World` of `state/` and emits an event → `webhooks.py`, which delivers the
 event. `payloads/` turns records into JSON, for answers and deliveries alike.
 
-githubkit's models check webhooks and the successful REST answers they describe. The simulator refuses unknown requests
-(in REST with status 501), and lists them in `sim.unknown_requests`.
+The simulator checks webhooks and most successful REST answers with githubkit's models. It refuses unknown requests (in
+REST with status 501), and lists them in `sim.unknown_requests`.
 """
 
 from __future__ import annotations

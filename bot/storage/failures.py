@@ -12,7 +12,7 @@ import sqlalchemy as sa
 # Reasons by SQLite's result codes (https://www.sqlite.org/rescode.html), without their extension in the higher bits.
 _SQLITE_REASONS = {
     5: "another process keeps it locked",
-    6: "a statement keeps it locked",
+    6: "this process keeps it locked",
     8: "it is read-only",
     10: "its disk fails to read or write",
     11: "the file is damaged; restore a backup",

@@ -218,7 +218,7 @@ def _signals_of(repo_id: int, number: int, kind: FeedbackKind) -> tuple[sa.Colum
 
 @dataclass(frozen=True, slots=True)
 class WatchedComment:
-    """An advisory comment. `node_id`: its GraphQL id, or "". `fold`: whether the bot minimised it."""
+    """An advisory comment. `node_id`: its GraphQL id, "" if unknown. `fold`: whether the bot minimised it."""
 
     number: int
     comment_id: int

@@ -333,7 +333,7 @@ def _title_is_no_evidence(view: View, analysis: Analysis, target: Issue, below: 
     if not vague and len(known.issues) and known.issues.min() < _COMMON_TITLE:
         # One of the title's words is in fewer than _COMMON_TITLE titles, so the title cannot be common.
         return False
-    query = Query("title", known.terms, idf(view.count, known.issues), binary(offset=3))  # Prefer short titles.
+    query = Query("title", known.terms, idf(view.count, known.issues), binary(offset=3))  # Favour equal titles.
     (found,) = view.search_all([query], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())
     words = subject(target.title).casefold().split()

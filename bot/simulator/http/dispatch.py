@@ -1,4 +1,4 @@
-"""The steps of a request: version, caller, limits, handler, validation, ETag. Most faults strike before or after."""
+"""A request's steps: version, caller, limits, handler, validation, ETag. Most faults strike before or after them."""
 
 from __future__ import annotations
 
