@@ -104,7 +104,7 @@ class CommentRow:
 
     @contextmanager
     def claimed(self, since: float) -> Iterator[None]:
-        """If the block fails, release the claim of `since`; if GitHub may have written, keep it and raise Retryable."""
+        """If nothing was written, release the claim of `since`; if it may have been, keep it and raise Retryable."""
         try:
             yield
         except (GitHubError, RateLimited, Overtaken):

@@ -173,7 +173,7 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     feedback = by_issue(examples)
     checked = {one.number for one in inside if one.outcome is not DecisionOutcome.LEFT_ALONE}
     lines = tuple(sorted(_lines(inside, feedback).values(), key=lambda line: -line.at))
-    # A comment that names only other repositories' issues has no line, because `shown` lacks them. Count it too.
+    # A comment on only other repositories' issues has no line, as `decision.shown` lacks them. Count it too.
     was_posted = {
         one.number: one.outcome.seen for one in inside if one.outcome.speaks and any(it.shown for it in one.evidence)
     } | {line.number: line.posted for line in lines}

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 # The kinds of surfaces: in `os: windows`, the kind is `os`. An issue is usually about one surface of each kind. Kinds
-# such as `area:` are not listed, because two areas can overlap.
+# such as `area:` are not listed, because two areas can overlap; of these labels, only names in `_SURFACES` count.
 _KIND_LIST = "app browser client device editor frontend ide os package platform product runtime surface"
 _KINDS = frozenset(_KIND_LIST.split())
 _SURFACE_LIST = """
@@ -31,7 +31,7 @@ def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str
 
 
 def _surfaces(labels: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The surfaces that the labels name, by kind, each with its label. Labels of no listed kind have the kind ""."""
+    """The surfaces that the labels name, by kind, each with its label. Labels without a listed kind have kind ""."""
     found: dict[str, dict[str, str]] = {}
     for label in labels:
         kind, *rest = _PARTS.split(label.casefold().strip(), maxsplit=1)

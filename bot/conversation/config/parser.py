@@ -42,7 +42,7 @@ def notes_on(config: RepoConfig) -> list[str]:
         )
     judge = config.judge
     on = [name for name in ("related", "critic") if getattr(judge, name) and not judge.enabled]
-    notes += [f"judge: {name} is on, and the judge is off; without enabled: on nothing is judged." for name in on]
+    notes += [f"judge: {name} is on, and the judge is off; only with enabled: on is anything judged." for name in on]
     if judge.enabled and judge.floor < JUDGE_FLOOR:
         notes.append(
             f"judge: floor: {judge.floor:g} is below the default, {JUDGE_FLOOR:g}: the host's judge is asked "
@@ -88,7 +88,7 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
     if error["type"] == TRANSLATABLE:
         return ConfigError.translatable(origin.line, origin.column, error["ctx"]["wording"], error["ctx"]["hint"])
     if is_key:
-        # `field` is the key's parent: a model or `sources`. Keys of `templates` are handled above.
+        # `field` is the key's parent: a model or `sources`. A key of `templates` has the type TRANSLATABLE.
         return _unknown_key(origin, str(last), getattr(field.annotation, "model_fields", SOURCES))
     expected = _field_of(field, last)
 

@@ -45,6 +45,7 @@ def candidate_lines(
     status.append(say.reported(day=candidate.created_at.date()))
     if candidate.workflow_state:
         status.append(say.workflow(status=escape(candidate.workflow_state, 60)))
+    # The issue's own text names this candidate.
     if candidate.named:
         status.append(say.named())
     also = [also_words(candidate, links, say)] if candidate.also else []

@@ -169,7 +169,7 @@ def conclusion(
     certain, original = False, None
     hint = None
     for statement in statements:
-        # Guesses have no `by` (`read_comment`), so no guess matches a maintainer.
+        # A hint by a maintainer counts, too: `by` is set only if it is a plain statement, no guess (`read_comment`).
         if statement.kind in (StatementKind.SAYS, StatementKind.MARKS) or statement.by in maintainers:
             certain, original = True, statement.of
         elif statement.kind is StatementKind.UNMARKS and statement.of == original:

@@ -78,8 +78,8 @@ def _read_wordllama() -> tuple[Any, NDArray[np.float16]]:
 MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
 # In languages other than English, the model knows only characters and word pieces, so that unrelated titles look alike:
 # the mean cosine of such titles is .05 in English, .40 in Spanish and .59 in Chinese. So a text gets a vector only if
-# this share of its letters is in words that the vocabulary has as a whole (Vietnamese, with .44, gets one). On four
-# English trackers, fewer than one issue in a hundred gets no vector.
+# this share of its letters is in words that the vocabulary has as a whole (of Vietnamese letters,
+# .44 are, so it gets one). On four English trackers, fewer than one issue in a hundred gets no vector.
 _MIN_KNOWN_SHARE = 0.35
 _UNKNOWN = "[UNK]"
 

@@ -71,7 +71,8 @@ def read_on_sqlite(connection: sa.Connection, statement: str, values: tuple[Any,
     try:
         return driver.execute(statement, values).fetchall()
     except sqlite3.Error as error:
-        # Do not rerun the statement: on a full disk, SQLite has already rolled back the transaction.
+        # SQLAlchemy's own statement would raise this by itself. But after some errors, such as a full disk, SQLite has
+        # rolled back the transaction, so the statement must not run again.
         raise sa.exc.DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True) from error
 
 
