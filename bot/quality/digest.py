@@ -54,7 +54,7 @@ WEEK = 7 * 86_400.0
 
 
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
-    """The digest from `since` to `now`, with a year's feedback or more, even from before `doppel calibrate --reset`."""
+    """The digest of [since, now) with a year's feedback or more. `calibrate --reset` hides none."""
     decisions = store.decisions.between(repo_id, since, now)
     feedback = feedback_since(store, repo_id, min(since, now - WINDOW), {decision.number for decision in decisions})
     spent = store.judgements.spent(repo_id, since, now)
@@ -173,7 +173,7 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     feedback = by_issue(examples)
     checked = {one.number for one in inside if one.outcome is not DecisionOutcome.LEFT_ALONE}
     lines = tuple(sorted(_lines(inside, feedback).values(), key=lambda line: -line.at))
-    # A comment on only other repositories' issues has no line, as `decision.shown` lacks them. Count it too.
+    # `lines` has no comment that names only other repositories' issues. Count such comments, too.
     was_posted = {
         one.number: one.outcome.seen for one in inside if one.outcome.speaks and any(it.shown for it in one.evidence)
     } | {line.number: line.posted for line in lines}

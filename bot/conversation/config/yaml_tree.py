@@ -91,12 +91,12 @@ class YamlNode:
     keys: dict[str, YamlNode] = field(default_factory=dict)
 
     def plain(self) -> Any:
-        """The values without positions. An empty value or `null` becomes `...`, so that every setting rejects it."""
+        """Values without positions. A null or empty value is Ellipsis, which settings reject."""
         if isinstance(self.value, list):
             return [item.plain() for item in self.value]
         if isinstance(self.value, dict):
             return {key: node.plain() for key, node in self.value.items()}
-        return ... if self.value is None else self.value
+        return Ellipsis if self.value is None else self.value
 
 
 def scalar(text: str) -> str | int | float | bool | None:

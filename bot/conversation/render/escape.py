@@ -139,7 +139,7 @@ def code_block(text: str) -> str:
 
 
 def _fence(text: str, least: int) -> str:
-    """Backticks: at least this many, and more than stand together anywhere in the text."""
+    """At least `least` backticks, and more than the longest run of backticks in the text."""
     return "`" * max(least, 1 + max(map(len, re.findall("`+", text)), default=0))
 
 

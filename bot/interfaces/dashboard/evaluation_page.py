@@ -49,7 +49,7 @@ def issues_shown(stored: StoredEvaluation) -> set[int]:
 
 
 def with_threshold(found: Evaluation, threshold: float) -> Evaluation:
-    """The same figures with this threshold in force, rounded to the nearest evaluated threshold."""
+    """The same figures, with the evaluated threshold nearest to `threshold` in force."""
     if threshold == found.at.cut:
         return found
     return replace(found, at=min(found.curve, key=lambda row: abs(row.cut - threshold)))

@@ -371,7 +371,7 @@ def _arrivals_after(
         yield Arrival(len(present), values, len(present) - numbers, same), read
 
 
-#: From a file's beginning (`grown_from`), training uses issues between these positions.
+#: Of the issues before `grown_from`, training uses those with positions in this range.
 BEGINNING = (30, 4_000)
 
 

@@ -106,7 +106,7 @@ def find_boilerplate(
     recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
     boilerplate = {line for line in lines if seen[line] >= threshold > copies} | (form_lines & lines)
     if boilerplate and (recurring | boilerplate).issuperset(all_lines):
-        # The author wrote nothing, so the form also has the `recurring` lines. Most people delete them.
+        # All lines come from a form, even the `recurring` lines, which most people delete.
         boilerplate |= recurring
     return boilerplate
 
