@@ -92,8 +92,8 @@ class DigestView:
 def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
     """The body of the digest's issue, with its marker as the first line, in at most 65,536 characters.
 
-    `ticked` says whether each pair with a ticked box is the same. The text pings nobody, leaves no back-links, and
-    marks no duplicate (`break_phrase`).
+    `ticked` maps each pair with a ticked box to True (same) or False (different). The text pings
+    nobody, leaves no back-links, and marks no duplicate (`break_phrase`).
     """
     lines = view.found.lines[:LINES_MOST]
     while len(body := _body(view, lines, ticked)) > BODY_MAX and lines:

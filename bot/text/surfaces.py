@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# The kinds of surfaces: in `os: windows`, the kind is `os`. An issue is usually about one surface of each kind. Kinds
-# such as `area:` are not listed, because two areas can overlap; of these labels, only names in `_SURFACES` count.
+# In `os: windows`, the kind is `os`. An issue is usually about one surface of each kind. Areas can
+# overlap, so `area` is not listed. Labels of unlisted kinds count only with a name in `_SURFACES`.
 _KIND_LIST = "app browser client device editor frontend ide os package platform product runtime surface"
 _KINDS = frozenset(_KIND_LIST.split())
 _SURFACE_LIST = """

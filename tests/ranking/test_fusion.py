@@ -136,7 +136,7 @@ def test_r4_senseless_arguments_are_refused(options: dict[str, float]) -> None:
 
 def test_r2_a_weight_that_is_no_number_is_refused_by_the_name_of_its_list() -> None:
     heavy = RankedSourceList(SourceType.WIKI, [], weight=math.nan)
-    with pytest.raises(ValueError, match=r"weight: nan .* in the list of wiki"):
+    with pytest.raises(ValueError, match=r"weight: nan .* \(list of wiki\)"):
         cross_corpus_rrf([heavy], now=NOW)
 
 

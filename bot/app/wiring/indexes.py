@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
 FIRST_STEP = 1
-"""The first step of a chain of IndexEvents that a command or workflow starts. If an earlier chain was cut off just now,
-step 0 would take it to be still under way, and do nothing."""
+"""The first step of a chain of IndexEvents that a command or workflow starts. Step 0 does nothing
+for two hours (`LOST`) after an unfinished backfill's last update, even if its chain was cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
         try:
             inbox.put(event.delivery_id, replace(event, installation=known.installation))
         except QueueUnavailable as problem:
-            logger.warning("%s: what came before its index was complete is not looked at again: %s", known.ref, problem)
+            logger.warning("%s: cannot recheck issues without a candidate: %s", known.ref, problem)
 
 
 def present_reactions(settings: Settings, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, tuple[int, int]]:

@@ -56,7 +56,7 @@ class CommentRepository:
     def issue(self, word: str) -> tuple[str, int] | CommandProblem:
         """Read `#12`, `12`, `owner/repo#12` or the address of an issue, pull request or discussion.
 
-        Returns the repository, which is empty for this one, and the number.
+        Returns `owner/repo` and the number. For the comment's repository, `owner/repo` is empty.
         """
         word = plain(word).rstrip(".,;:!")
         where, same_github = str(self.repo), True

@@ -30,8 +30,8 @@ def judge_markdown(judgement: Mapping[str, Any]) -> str:
     """The judge's verdicts, and the comments with and without them. `--json` prints `judgement` under `judge`."""
     same, related, different = judgement["verdicts"].values()
     rows = []
-    labels = {"with": "with", "without": "without", "without_at_as_many": "without, at as many comments"}
-    for key, label in labels.items():
+    labels = ("with", "without", "without, about as many comments as with")
+    for key, label in zip(("with", "without", "without_at_as_many"), labels, strict=True):
         row = judgement[key]
         shares = (words.percent(row["precision"]), words.percent(row["caught"]))
         rows.append((label, words.threshold(row["cut"]), f"{row['comments']:,.0f}", *shares))

@@ -71,10 +71,10 @@ def fit_order(
 def fit_probability(
     names: Sequence[str], rows: Floats, same: Floats, weight: Floats, l2: float, prior: Mapping[str, float]
 ) -> Fitted:
-    """Fit a logistic regression to `rows`, (candidates, names). Each has a `weight`, and 1 or 0 in `same`.
+    """Fit a logistic regression to `rows`, (candidates, names). Each row has a `weight`.
 
-    The intercept expresses how rare duplicates are, and is hardly penalised. Raises ValueError if all rows have the
-    same value of `same`.
+    `same` is 1 for a true candidate, else 0. The intercept expresses how rare duplicates are, and
+    is hardly penalised. Raises ValueError if all rows have the same value of `same`.
     """
     if same.min() == same.max():
         raise ValueError(f"{'all' if same.all() else 'none'} of the candidates that are looked at are the same issue")

@@ -1,4 +1,4 @@
-"""P2: scores hits that no index holds, in a temporary index, with the same weights as all other hits.
+"""P2: puts hits that no index holds into a temporary index, and scores them with the usual weights.
 
 Among hits alone, the words that the searches looked for would seem common. So a temporary index also holds the
 repository's latest issues, as background.
@@ -100,8 +100,8 @@ def score_unindexed(
 ) -> list[ScoredIssue]:
     """The best hits, most likely first. Ask for their reasons before the stack is closed.
 
-    Of the `options`, `words` and `earlier_only` count. At most `total` issues came before the target. Without hits,
-    this reads nothing and makes no index.
+    Uses only `words` and `earlier_only` of `options`. At most `total` issues came before the
+    target. Without hits, this reads nothing and makes no index.
     """
     if not hits:
         return []

@@ -137,12 +137,12 @@ def cross_corpus_rrf(
     if top_k is not None and top_k < 0:
         raise ValueError(f"top_k: {top_k} is below 0")
     if not math.isfinite(recency_boost_factor):
-        raise ValueError(f"recency_boost_factor: {recency_boost_factor} is nothing to multiply by")
+        raise ValueError(f"recency_boost_factor: {recency_boost_factor} is not finite")
     merged: dict[str, UnifiedRetrievalChunk] = {}
     shares: dict[str, list[float]] = {}
     for ranked in source_lists:
         if not math.isfinite(ranked.weight):
-            raise ValueError(f"weight: {ranked.weight} is nothing to multiply by, in the list of {ranked.source}")
+            raise ValueError(f"weight: {ranked.weight} is not finite (list of {ranked.source})")
         seen: set[str] = set()
         for rank, item in enumerate(ranked.items):
             if item.id not in merged:

@@ -168,7 +168,7 @@ def merge_results(
 
 
 def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
-    """Merge discussions with the same address or text, or with like titles (H3): GitHub may list a discussion twice.
+    """Merge repeated discussions (H3): those with the same address or text, or with similar titles.
 
     The first gets the texts of the others. So the caller must first remove hits whose texts must not be shown.
     """

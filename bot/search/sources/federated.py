@@ -183,7 +183,7 @@ class FederatedSearch:
         # With an index, read issues for statistics only if GitHub's search by words is on.
         if not words and (not self.indexed or GitHubLexical.name in use):
             ensure_word_stats(self.recent, self.stats, target.repo)
-        # Leave the plan one search, even over the budget: else a source that is on would never be asked.
+        # Even over the budget, plan at least one search: otherwise GitHubLexical would send none.
         budget = max(1, self.settings.budget - sum(source.name in EXTRA_SEARCHES for source in asked))
         planned = [source for source in asked if source.name not in _UNPLANNED]
         plan = self._plan(target, state, words, budget) if planned else Plan(())

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from bot.simulator.search.document import Document
 
-# The reactions as sort orders name them. `reactions_by_content` has other names for three.
+# Names of reactions in sort orders. `reactions_by_content` names three of them differently.
 _CONTENTS = ("+1", "-1", "smile", "thinking_face", "heart", "tada")
 _REACTION_NAMES = {"smile": "laugh", "thinking_face": "confused", "tada": "hooray"}
 
