@@ -66,7 +66,7 @@ def erased_if_ended(repo_id: int, store: Store) -> Iterator[None]:
         yield
     finally:
         if store.repositories.get(repo_id) is None:
-            # `forget` erases unless there is a row again: then access has just returned.
+            # If access has just returned, there is a row again, and `spared` keeps the data.
             store.forget(repo_id, spared=lambda _: True)
 
 

@@ -120,7 +120,7 @@ def find_limit(
         # the message _TOO_QUICK, which REST passes on from GraphQL (cli/cli#4801).
         errors = _errors(_read(answer.body))
         too_quick = any(error.get("code") == "abuse" or error.get("message") == _TOO_QUICK for error in errors)
-        message, used_up = _TOO_QUICK if too_quick else "", False
+        message, used_up = (_TOO_QUICK if too_quick else ""), False
     elif answer.status in (403, 429):
         message, used_up = message_of(answer.body).lower(), headers.get("x-ratelimit-remaining") == "0"
     elif answer.status == 200:
@@ -136,10 +136,10 @@ def find_limit(
     if used_up and (reset := _until_reset(headers, now)) is not None:
         return RateLimit(max(reset, 0.0) + _ROUNDING, covers, stated=True)
     # A 403 without a word about limits is a permanent refusal.
-    if answer.status != 403 or "rate limit" in message or "abuse detection" in message:
-        pause = min(_LIMIT_PAUSE * 2 ** min(strikes, 10), _LONGEST_LIMIT_PAUSE)
-        return RateLimit(pause * (1 + jitter / 4), None, stated=False)
-    return None
+    if answer.status == 403 and "rate limit" not in message and "abuse detection" not in message:
+        return None
+    pause = min(_LIMIT_PAUSE * 2 ** min(strikes, 10), _LONGEST_LIMIT_PAUSE)
+    return RateLimit(pause * (1 + jitter / 4), None, stated=False)
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
@@ -281,7 +281,7 @@ class RateLimiter:
         # Until when each resource is blocked; None stands for all resources.
         self._blocked: dict[str | None, float] = {}
         self._strikes = 0
-        # When the pause that added the last strike ends.
+        # The end of the pause that added the last strike.
         self._struck_until = float("-inf")
         self._lock = threading.Lock()
 

@@ -231,7 +231,7 @@ def _over_limit(request: CommandRequest, commands: int, text_hash: str) -> str |
     limit = _count(request, request.login, commands, (own, *TOGETHER), text_hash)
     if limit is None:
         return None
-    # The space, which no login contains, separates this count from the count of commands.
+    # Refusals have a separate count, under a name with a space. No login has a space.
     if limit.together or _count(request, f"{request.login} told", 1, (UsageLimit(1, LIMIT_SECONDS),), text_hash):
         return ""
     return request.replies.rate_limited(COMMANDS_LIMIT, LIMIT_SECONDS)

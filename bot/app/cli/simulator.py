@@ -101,7 +101,7 @@ def _write_environment(path: Path | None, sim: Simulator, url: str) -> None:
 @click.command()
 @click.argument("event")
 @click.argument("file", type=READ_FILE_OR_STDIN)
-@click.option("--url", help="The receiver's address [default: where DOPPEL_HOST and PORT put it, /webhook].")
+@click.option("--url", help="The receiver's address [default: /webhook at DOPPEL_HOST and PORT].")
 @click.option("--delivery", type=click.UUID, help=_GUID)
 @json_option
 def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None, as_json: bool) -> None:

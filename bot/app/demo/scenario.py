@@ -114,8 +114,8 @@ def recent_issues(now: datetime) -> list[IssueRow]:
 def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
     """Split a file into the issues that exist from the start, and scenes in which the file's last issues arrive.
 
-    If a duplicate with enough text exists from the start, the last such issue arrives again in the first scene. Raises
-    OSError, and ValueError naming a wrong line or for a file without issues.
+    If a duplicate with enough text exists from the start, the last such issue arrives again in the
+    first scene. Raises the errors of `read_rows`, and ValueError for a file without issues.
     """
     rows = read_rows(path)
     if not rows:

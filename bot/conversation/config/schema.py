@@ -101,8 +101,8 @@ class SearchConfig(_Section):
     words_max: Annotated[int, Ge(1), Le(10)] = 5
     """How many words of a title the first query takes."""
     budget: Annotated[int, Ge(1), Le(10)] = 4
-    """How many searches by words one issue may cost. All repositories of an installation share 30 a minute; pull
-    requests use one, siblings one for every three. Each source that is on makes at least one, even if that is more."""
+    """How many searches by words an issue may cost. An installation has 30 a minute. Pull requests
+    need one, siblings one for every three. An enabled source is asked even beyond the budget."""
     hybrid: Switch = True
     """Also ask GitHub's semantic search, where it is available."""
 
@@ -128,7 +128,7 @@ class JudgeConfig(_SwitchableSection):
     floor: Annotated[float, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = JUDGE_FLOOR
     """The judge is asked about candidates from this probability on. A lower one finds more and costs more."""
     critic: Switch = False
-    """Whether what the judge calls the same is read a second time, each pair alone, to find what speaks against it."""
+    """Whether the judge rereads each pair with the verdict `same`, alone, to find differences."""
     related: Switch = False
     """Whether the bot comments unasked on what the judge calls related, too."""
     cause: Switch = True
@@ -146,8 +146,8 @@ class IgnoreConfig(_Section):
     """Issues whose title matches one of these are left alone. `*` is any text, `?` any character; case does not
     matter."""
     associations: Annotated[tuple[Association, ...], MaxLen(10), AsTuple, Unique, ItemName("associations")] = ()
-    """Issues of people who are this to the repository are left alone: `OWNER`, `MEMBER` (of the organization),
-    `COLLABORATOR`, `CONTRIBUTOR`, `NONE` and so on, as GitHub shows it beside their name."""
+    """Issues of authors with one of these relations to the repository are left alone: `OWNER`,
+    `MEMBER` (of the organization), `COLLABORATOR`, `CONTRIBUTOR`, `NONE` and so on."""
     types: Annotated[tuple[IssueType, ...], MaxLen(100), AsTuple, Unique, ItemName("types")] = ()
     """Issues of one of these types are left alone."""
 
@@ -201,7 +201,7 @@ class RepoConfig(_Section):
     """How likely, in the same sense, the first candidate must be for the comment to begin with “Probably reported
     before” instead of “Possibly related”."""
     max_candidates: Annotated[int, Ge(1), Le(10)] = 3
-    """The most earlier issues that a comment shows unasked. Who asks gets the best five at least."""
+    """The most earlier issues that a comment shows unasked. A command allows at least five."""
     include_closed: Switch = True
     """Whether closed issues are shown too; most originals are closed sooner or later."""
     search: SearchConfig = SearchConfig()
@@ -218,8 +218,8 @@ class RepoConfig(_Section):
     ignore: IgnoreConfig = IgnoreConfig()
     """Which issues are left alone."""
     only_labels: Annotated[tuple[Label, ...], MaxLen(100), AsTuple, Unique, ItemName("labels")] = ()
-    """Only issues with one of these labels are looked at: when they are opened, or when a person puts the label on
-    them; a label that a bot puts on later counts where `bots` is on."""
+    """Only issues with one of these labels are looked at. The label may be there from the start, or
+    a person may add it later. A label that an App adds later counts only if `bots` is on."""
     only_types: Annotated[tuple[IssueType, ...], MaxLen(100), AsTuple, Unique, ItemName("types")] = ()
     """Only issues of one of these types are looked at."""
     bots: Switch = False
@@ -233,8 +233,8 @@ class RepoConfig(_Section):
         Unique,
         ItemName("issue_numbers"),
     ] = ()
-    """Issues that are often reported again. They are always considered, whatever the searches find. An issue
-    that three or more others were closed as duplicates of is considered, too, without being named here."""
+    """Issues that are often reported again. They are always considered, whatever the searches find.
+    With its own index, the bot also considers issues that have three or more closed duplicates."""
     siblings: Annotated[tuple[RepositoryName, ...], MaxLen(20), AsTuple, Unique, ItemName("repositories")] = ()
     """Public repositories of the same owner that are searched as well; the host may allow others (`DOPPEL_SIBLINGS`).
     Private ones are never searched."""

@@ -95,7 +95,7 @@ class Replies:
         return self.say.undo_of(issue=issue) if reopened else self.say.undo_of_closed(issue=issue)
 
     def scan_begun(self, count: int, seconds: float, title: str, known: int | None) -> str:
-        """The answer to `scan`, which takes `seconds`. `known`: an earlier scan's issue; a new one gets the `title`."""
+        """`scan` takes `seconds`. It edits issue `known` if given, else opens issue `title`."""
         wait = duration(seconds, self.say)
         if known is None:
             return self.say.scan_begun(count=count, wait=wait, title=escape(title))

@@ -149,11 +149,11 @@ def to_html(markdown: str, repository: str = "", link: Callable[[str], str | Non
         return (issue and link(f"{issue[1]}#{issue[2]}")) or (href if href.startswith(_SAFE) else None)
 
     def linked(found: re.Match[str]) -> str:
-        address, mention, hash_and_number = found.groups()
+        address, mention, reference = found.groups()
         shown = escape(found[0], quote=False)
         if mention:
             return f'<span class="mention">{shown}</span>'
-        target = resolved(address) if address else hash_and_number and link(repository + hash_and_number)
+        target = resolved(address) if address else (reference and link(repository + reference))
         return f'<a href="{escape(target)}" rel="nofollow noopener noreferrer">{shown}</a>' if target else shown
 
     tokens, in_link = _MARKDOWN.parse(markdown), False
