@@ -57,11 +57,11 @@ def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
         try:
             return RepoConfig.model_validate(tree.plain())
         except ValidationError as invalid:
-            errors = invalid.errors(include_url=False)
-            # The last error is handled first, so that earlier list indexes stay valid. Errors of keys (`[key]`) are
-            # sorted to the end, so that an unknown source or text is removed before an error below it is handled.
-            errors.sort(key=lambda error: "[key]" in error["loc"])
-            problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in reversed(errors)))
+            # Handle the last error first, so that the indexes of earlier list items stay valid.
+            errors = invalid.errors(include_url=False)[::-1]
+            # But remove unknown sources and texts (`[key]`) before handling the errors inside them.
+            errors.sort(key=lambda error: "[key]" not in error["loc"])
+            problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in errors))
 
 
 def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> ConfigError | None:

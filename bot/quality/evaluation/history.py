@@ -169,7 +169,7 @@ def conclusion(
     certain, original = False, None
     hint = None
     for statement in statements:
-        # A hint by a maintainer counts, too: `by` is set only if it is a plain statement, no guess (`read_comment`).
+        # `read_comment` sets `by` only for a plain statement by somebody who is no member today.
         if statement.kind in (StatementKind.SAYS, StatementKind.MARKS) or statement.by in maintainers:
             certain, original = True, statement.of
         elif statement.kind is StatementKind.UNMARKS and statement.of == original:

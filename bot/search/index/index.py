@@ -148,7 +148,7 @@ class Index:
     def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
         """Analyse a text as the repository's issues are analysed, without boilerplate. Stores nothing.
 
-        If the text is a stored issue's, pass the issue's `number`, so that no line becomes boilerplate by it.
+        For a stored issue, pass its `number`: its stored lines then do not count towards boilerplate.
         """
         text, last = _storable(title, body), self._last_put.value
         if last and last.issue == (repo_id, number, text) and last.forms == self.about.form_lines(repo_id):

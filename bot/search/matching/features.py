@@ -252,7 +252,7 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     entries = _Entries(pool, rarity)
     # Skip the field `title`: a text's words include its title words.
     own = np.concatenate([known[field].terms for field in FIELDS[1:]])
-    # `order` maps a position in the sorted terms to the one before sorting, where words come first.
+    # `order` maps a term's sorted position to its unsorted position. Unsorted, words come first.
     order = np.argsort(own)
     own = own[order]
     in_title = np.zeros(len(own), dtype=np.bool_)
