@@ -60,7 +60,7 @@ class CommentDraft:
     shown: Sequence[int] = ()
 
     def unwritten(self) -> CommentDraft:
-        """The draft without hashes. Store it until GitHub has replaced the comment's earlier, unknown text."""
+        """The draft without hashes, to store before editing a comment whose text is unknown."""
         return replace(self, body_hash=None, text_hash=None)
 
 
@@ -104,7 +104,7 @@ class CommentRow:
 
     @contextmanager
     def claimed(self, since: float) -> Iterator[None]:
-        """If nothing was written, release the claim of `since`; if it may have been, keep it and raise Retryable."""
+        """On refusal, release the claim. Without an answer, keep the claim and raise Retryable."""
         try:
             yield
         except (GitHubError, RateLimited, Overtaken):

@@ -176,16 +176,17 @@ class Worker:
             return not busy and self._claim_from(QUEUE, suspects=True)
         if not suspects_running and any(self._claim_from(queue, suspects=True) for queue in sorted(suspects & free)):
             return True
-        # No installation may run more than `_most` deliveries: one slot is for others.
+        # The extra slot is not for an installation that already has `_most` running deliveries.
         busiest = max(busy, key=busy.__getitem__, default=NO_INSTALLATION)
-        left_for_busiest = self._most - busy[busiest]
+        busiest_is_full = busy[busiest] >= self._most
         claimed = False
         for queue in due & free:
             most, without = self._free[queue], NO_INSTALLATION
-            if queue == QUEUE and left_for_busiest > 0:
-                most = min(most, left_for_busiest)
-            elif queue == QUEUE:
+            if queue == QUEUE and busiest_is_full:
                 most, without = 1, busiest
+            elif queue == QUEUE:
+                # All claimed deliveries may belong to the busiest installation.
+                most = min(most, self._most - busy[busiest])
             claimed |= self._claim_from(queue, most, without=without)
         return claimed
 
@@ -309,8 +310,7 @@ class Worker:
         """Renew the leases of this worker and its jobs, and give up hung jobs."""
         with self._changed:
             running = [*self._running]
-        # Note the time before the renewal below, which may fail. A database that is away must not look like a suspended
-        # process: jobs still run, and can hang.
+        # Set the time before renewing: failed renewals must not look like a suspended process.
         elapsed, self._heartbeat_at = now - self._heartbeat_at, now
         if elapsed > 6 * RENEW_EVERY:
             # The machine suspended the whole process, and so its jobs.

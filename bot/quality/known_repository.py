@@ -22,7 +22,7 @@ SHADOW = "mode: shadow"
 
 @dataclass(frozen=True, slots=True)
 class CommentPreview:
-    """The comment that the bot would post on an issue unasked, under the repository's settings.
+    """The comment that the bot would post by itself on an issue, under the repository's settings.
 
     `named` holds the candidates at or above `threshold`; those at or above `likely` are called likely. `silence` says
     why the bot would not post the comment, and is empty if the bot would post it.

@@ -1,4 +1,4 @@
-"""Finds error messages and codes in an issue's text. Codes are names from source code, paths, versions and error codes.
+"""Finds error messages and codes (error codes, paths, versions, names from source code) in text.
 
 The index compares issues by both, and comments quote both as reasons. The text may be hostile, so each step takes
 linear time, and the results are bounded.
@@ -159,7 +159,7 @@ def codes(text: str) -> Counter[str]:
 
 def message_terms(text: str) -> Counter[str]:
     """Counts the error messages of a text and their runs of three words: similar messages share some runs."""
-    # A message of three words is its own only run: count it once.
+    # A message of three words has one run, the message itself: count it once.
     return Counter(chain.from_iterable(dict.fromkeys((message, *runs(message))) for message in error_messages(text)))
 
 

@@ -44,7 +44,7 @@ READING_SECONDS = 900.0
 TRIES, LONGEST_WAIT = 3, 60.0
 """How often an event is tried within a run, and the longest wait in seconds before another try."""
 
-# In seconds. A step delayed longer waits for GitHub's rate limit, or for GitHub to recover: leave it to the next run.
+# In seconds. Longer delays come from a rate limit or an outage: leave the step to the next run.
 _LONGEST_PAUSE = 10.0
 # In seconds. Drop an event due later than this: the issue's next event makes up for it. Handle all others at once.
 _TOO_LATE = 600.0

@@ -20,7 +20,7 @@ from bot.platform.settings import load
 )
 @click.option("--port", type=PORT, default=3001, show_default=True, help="With --http: the port to listen on.")
 @click.option("--allow-writes", is_flag=True, help="Offer the tool that closes issues as duplicates, too.")
-@click.option("--playbooks", is_flag=True, help="Offer dedupe_playbook, which merges what agents noted, too.")
+@click.option("--playbooks", is_flag=True, help="Add dedupe_playbook, which merges agents' notes.")
 def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool) -> None:
     """Serve Doppel's tools to agents, over the Model Context Protocol.
 

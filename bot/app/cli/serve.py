@@ -68,7 +68,7 @@ def worker() -> None:
             start_http_server(settings.metrics_port, settings.host, process_metrics())
         except OSError as problem:
             raise SettingsError(f"DOPPEL_METRICS_PORT: cannot listen there: {problem.strerror}.") from problem
-    # If another process migrates the databases, wait for it here: later, SIGTERM no longer ends this process at once.
+    # Wait for another process's migration here, while SIGTERM still ends this process at once.
     prepare_databases(settings)
     services = build_services(settings)
     services.indexing.resume()

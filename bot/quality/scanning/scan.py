@@ -83,8 +83,8 @@ class BacklogMatcher:
 
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
         with self._matcher.session(repo_id, target, below=target.number, stored=True) as session:
-            # Equally likely candidates are sorted latest first, so a copy matches only the MOST just before it.
-            # In a group, every two issues match. So more copies form several groups.
+            # At equal confidence, the latest candidates come first. With over MOST earlier copies,
+            # an issue matches only the latest. Copies that do not match are never in one group.
             matches = sorted(session.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
             return tuple(
                 ScanMatch(one.number, one.confidence, one.explain()) for one in matches if one.confidence >= LEAST

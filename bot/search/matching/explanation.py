@@ -1,6 +1,6 @@
 """Finds the reasons for a candidate (C3): error text, identifiers and words that both issues share, as written.
 
-The matcher has an `Explainer` for each question, an issue for which candidates are sought.
+The question is the issue for which candidates are sought.
 """
 
 from __future__ import annotations

@@ -31,10 +31,10 @@ def list_timeline(ctx: Context) -> Reply:
         for entry in target.events
         if entry.event == "cross-referenced"
     }
-    # `sources` has only references, with None for a hidden one. Other entries stay: for them, `get` answers `target`.
+    hidden = {key for key, source in sources.items() if source is None}
     # The sort is stable, so entries of the same second keep their order.
     entries = sorted(
-        (entry for entry in target.events if sources.get(entry.id, target) is not None),
+        (entry for entry in target.events if entry.id not in hidden),
         key=lambda entry: entry.created_at,
     )
     return ctx.page(entries, lambda entry: timeline.event(ctx.sim, target, entry, sources.get(entry.id)))
