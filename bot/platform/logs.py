@@ -80,7 +80,7 @@ class RepeatFilter(logging.Filter):
         if not getattr(record, "often", False):
             return True
         message, now = record.getMessage(), self._clock()
-        if now - self._written.get(message, now - EVERY) < EVERY:
+        if (written_at := self._written.get(message)) is not None and now - written_at < EVERY:
             return False
         if len(self._written) >= _MOST_LINES:
             self._written.clear()

@@ -90,7 +90,7 @@ def test_github_delivers_to_a_channel_where_there_is_no_public_address() -> None
         ("", "", "https://a.org", "", "Name: must have 1 to 34"),
         ("x" * 35, "", "https://a.org", "", "Name: must have 1 to 34"),
         ("Doppel", "a/../b", "https://a.org", "", "Organization: this is not a login"),
-        ("Doppel", "", "", "", "Public address of this bot: enter where GitHub reaches it"),
+        ("Doppel", "", "", "", "Public address of this bot: enter an address GitHub can"),
         ("Doppel", "", "javascript:alert(1)", "", "Public address of this bot: this is not an address"),
         ("Doppel", "", "https://me:pw@a.org", "", "Public address of this bot: this is not an address"),
         ("Doppel", "", "https://a.org/setup#", "", "Public address of this bot: this is not an address"),

@@ -219,6 +219,6 @@ def _index_progress(progress: Progress) -> str:
     expected = "" if progress.expected is None else f" of about {progress.expected:,}"
     why = f" ({escape(progress.problem)})" if progress.problem else ""
     return (
-        f"The index holds {progress.seen:,} issues{expected}{why}; the next run goes on reading. Until it is complete "
-        "GitHub's searches answer, which find less."
+        f"The index holds {progress.seen:,} issues{expected}{why}; the next run goes on reading. "
+        "Until the index is complete, the bot uses GitHub's searches, which find less."
     )

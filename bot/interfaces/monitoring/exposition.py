@@ -146,7 +146,7 @@ def of_queue(status: QueueState) -> Iterator[Metric]:
         jobs_in_queue.add_metric(labels, count)
     oldest = GaugeMetricFamily(
         "doppel_queue_oldest_seconds",
-        "How long ago the job arrived that waits longest, for its turn or for another try.",
+        "The age of the oldest job that waits for its turn or for another try.",
         labels=["queue"],
     )
     for queue in dict.fromkeys(queue for queue, _ in status.ages):
@@ -181,7 +181,7 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
         decisions_metric.add_metric([kind], count)
     feedback_metric = GaugeMetricFamily(
         "doppel_feedback",
-        "What people say of what was shown, other than by a command: how, and whether it is the same.",
+        "People's feedback other than commands, by kind and whether it calls the issues the same.",
         labels=["kind", "same"],
     )
     counts = {(str(kind), same): 0 for kind in _FEEDBACK_KINDS for same in (True, False)}

@@ -89,7 +89,7 @@ def read_choices(name: str, organization: str, address: str, channel: str, *, si
         proxy = _address("Channel", channel, needs_path=True)
         return AppChoices(name, organization, hook=proxy, proxy=proxy)
     if not address.strip():
-        raise InvalidArgument(_PUBLIC_ADDRESS, "enter where GitHub reaches it, or a channel instead")
+        raise InvalidArgument(_PUBLIC_ADDRESS, "enter an address GitHub can reach, or a channel")
     root = _address(_PUBLIC_ADDRESS, address).removesuffix("/webhook")
     if _is_private(root) and not simulated:
         raise InvalidArgument(
@@ -146,7 +146,7 @@ class CannotSave(SettingsError):
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """A new App, the addresses of GitHub's API and a channel (if any), and the host's `mode`."""
+    """A new App, GitHub's API address, a channel's address (or ""), and the host's `mode`."""
 
     app: NewApp
     api_url: str

@@ -39,7 +39,7 @@ class FindOptions:
     - `duplicates`: maps issues to originals, as people in the repository marked them.
     - `sources`: if not empty, only results of these sources are shown (H4).
     - `explained`: find reasons, for which each candidate's text must be read.
-    - `related`: if `min_confidence` is set, whether to show candidates that the judge calls related, likely or not.
+    - `related`: with `min_confidence`, show all candidates that the judge calls related, or none.
     """
 
     threshold: float = 0.3
@@ -97,7 +97,7 @@ class FindOptions:
     ) -> bool:
         """Whether a candidate is likely enough, and one of the wanted sources found it.
 
-        If the judge read other candidates but not this one (`unread`), show this one only without `min_confidence`.
+        If the judge read only other candidates (`unread`), `min_confidence` hides the candidate.
         """
         likely = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
         if verdict is JudgeVerdict.RELATED and self.min_confidence is not None:

@@ -216,7 +216,7 @@ class View:
         return unpack_terms(packed, [self._position[field] for field in fields])
 
     def reported(self, author: str, below: int) -> int:
-        """How many issues with numbers below `below` an author wrote."""
+        """Count the author's issues whose numbers are below `below`."""
         values = {"repo_id": self._repo_id, "author": storable_text(author, 200), "below": below}
         return self._connection.execute(_REPORTED, values).scalar_one()
 

@@ -46,8 +46,8 @@ Booleans = NDArray[np.bool_]
 BOUNDS_VERSION = 6
 """Raise this number with each change of a bound or formula here or in `probability.py`: it outdates stored answers."""
 
-# More copies of the question than this come from an empty form, unless most were sent within a week of the question:
-# people leave a form empty now and then, but many copies at once report one event.
+# More than `_FEW_COPIES` copies of a question come from an empty form, sent now and then.
+# But if most copies were sent within a week of the question, the copies report one event.
 _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
 # At a similarity of the first number or more, title and text are the same word for word (P2). The second number is then
 # the lower bound, with the exceptions in `bounds`. Without them it would be too high: of all word-for-word pairs,
@@ -55,7 +55,7 @@ _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
 # The feature `length` for a title and a sentence.
 _LINE_LENGTH = np.log1p(20.0)
-# The same for two title words, which count three times, or for six body words.
+# Just above the feature `length` for six words. A word of the title counts three times.
 _LITTLE_LENGTH = np.log1p(6.5)
 
 
@@ -291,8 +291,8 @@ class Model:
         Candidates with exactly the question's title and text, on no other surface, count as one issue that was sent
         several times. All of them get the probability of the likeliest, and open ones come first.
 
-        Unlikely candidates are ordered by the ranking and the text model together. Where their probabilities do not
-        fall in that order, neighbours share their mean.
+        Unlikely candidates are ordered by the ranking and the text model together. Where their
+        probabilities rise in that order, neighbours get the mean of their probabilities.
         """
         values, total = pool.values, pool.total
         scores = self.ranking(features.with_pool_ranks(values))
@@ -329,8 +329,8 @@ class Model:
         confidences[unlikely] = np.round(probability.non_increasing(confidences[unlikely]), _DIGITS)
         by_confidence = order[np.argsort(-confidences[order], kind="stable")]
         closed = 1 - values[:, features.NAMES.index("open")]
+        # Sort the copies, open ones first, within the positions that the copies hold in the list.
         open_first = np.lexsort((pool.numbers, closed))
-        # Sort only the copies anew: they share out the positions that they already hold in the list.
         by_confidence[copied[by_confidence]] = open_first[copied[open_first]]
         return Predictions(by_confidence, scores, confidences)
 

@@ -11,7 +11,7 @@ from bot.simulator.search.syntax import Qualifier
 class View:
     """The repositories that a query names with `repo:`, `user:` or `org:` (else all) and that the viewer may see.
 
-    `known` are the full names of all repositories in lower case; `scopes` are groups: one qualifier of each must hold;
+    `known` has all full names in lower case. In each group of `scopes`, one qualifier must hold.
     `login` resolves `@me`. Raises QueryError if the query names repositories and the viewer sees none of them. If the
     viewer sees some, the others are silently left out (REST "Access errors or missing search results").
     """
