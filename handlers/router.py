@@ -57,7 +57,7 @@ class Router:
             handler(event, services)
         except (NotFound, Forbidden) as refusal:
             if new and isinstance(refusal, NotFound):
-                raise Unavailable(f"{full_name(event)}: GitHub does not show what it tells of") from refusal
+                raise Unavailable(f"{full_name(event)}: not yet visible on GitHub") from refusal
             logger.warning("%s on %s dropped: %s", full_name(event), event.partition, refusal)
         else:
             logger.info("%s on %s handled", full_name(event), event.partition)

@@ -43,7 +43,7 @@ def translate(operation: str, problem: GitHubException) -> DoppelError:
     The error never quotes a library's message: such a message may quote a header with a token.
     """
     cause: BaseException = problem
-    # githubkit wraps in a RequestError whatever its transport raises, such as our own errors.
+    # githubkit wraps every error of its transport in a RequestError, even our own errors.
     while isinstance(cause, RequestError) and not isinstance(cause, RequestFailed):
         cause = cause.exc
     if isinstance(cause, DoppelError):
@@ -154,7 +154,7 @@ class Api:
         raise error
 
     def forget_tokens(self) -> None:
-        """Use a new token for the next request: GitHub refuses the present token, or a new token would grant more."""
+        """Make the next request use a new token, after a refusal or when permissions have grown."""
         if self._forget_tokens:
             self._forget_tokens()
 
@@ -174,7 +174,7 @@ class Api:
     ) -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
         """Ask GraphQL. Returns the data, which may be partial, and the errors about the missing parts.
 
-        Raises Unavailable for a failure (`is_failure`) without data, which GitHub reports with status 200.
+        Raises Unavailable for a failure (`is_failure`) without data. Such an answer has status 200.
         """
 
         def request() -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:

@@ -32,8 +32,8 @@ _lease: ContextVar[_Lease | None] = ContextVar("lease", default=None)
 def working_under_lease(is_held: Callable[[], bool]) -> Iterator[None]:
     """Inside the block, `check_lease` asks `is_held`. Outside of a job, `check_lease` lets every write pass.
 
-    Checks are needed because the machine can be suspended in the middle of a job, until another worker takes the job
-    over. What this worker knows is then outdated, and its writes could undo the other worker's.
+    If the machine is suspended in the middle of a job, another worker can take the job over.
+    What this worker knows is then outdated, and its writes could undo the other worker's.
     """
     token = _lease.set(_Lease(is_held, time.monotonic()))
     try:

@@ -158,7 +158,7 @@ def calibrate(points: Sequence[Point], usual: float) -> CalibrationResult:
 
 def _is_decisive(support: float, rest: float) -> bool:
     """Whether the weight that supports a move is ENOUGH, and surely more than half of all weight."""
-    # If wrong comments support the move, the bound is 1 - RIGHT, which is one half, too.
+    # For a rise, more than 1 - RIGHT of the weight must be wrong, and 1 - RIGHT is one half, too.
     return support >= ENOUGH and wilson(support / (support + rest), support + rest)[0] > RIGHT
 
 

@@ -181,12 +181,12 @@ def _host(parts: SplitResult) -> str:
 
 
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]\"'`]{1,300}")
-# `#12`, `owner/repo#12`, `gh-12` and `GH-12`, but not inside a word or an address. GitHub also links an emphasised
-# reference, `_#12_`.
+# `#12`, `owner/repo#12`, `gh-12` and `GH-12`. GitHub also links an emphasised reference, `_#12_`.
 _REFERENCE = re.compile(
+    # Not inside a word or an address, but `_` or `__` may stand before the reference.
     r"(?:(?<![\w/#&.-])|(?<=(?<!\w)_)|(?<=(?<!\w)__))"
     rf"(?:(?P<repo>{OWNER_REPO})#|#|[Gg][Hh]-)"
-    r"(?P<number>[1-9][0-9]{0,9})(?!_*[^\W_])"
+    r"(?P<number>[1-9][0-9]{0,9})(?!_*[^\W_])"  # No word continues after the number.
 )
 
 

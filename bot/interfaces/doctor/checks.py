@@ -78,8 +78,8 @@ def model(settings: Settings, chosen: Embedder | None) -> Finding:
     return well("model", f"{chosen.name} answers with {dimensions} dimensions{goes}")
 
 
-# A typical question has _IN tokens and its answer _OUT. With the default `judge.floor`, the bot asks the judge about up
-# to _ASKED of a hundred issues (docs/guides/judge.md).
+# A typical question has _IN tokens and its answer _OUT. Of a hundred issues, the bot asks the judge
+# about _ASKED at most, with the default `judge.floor` (docs/guides/judge.md).
 _IN, _OUT, _ASKED = 1_300, 160, 30
 
 
@@ -161,7 +161,7 @@ def token(settings: Settings, client: RepoClient) -> Finding:
     except Retryable as problem:
         return _unreachable(settings, problem)
     except GitHubError as problem:
-        mend = "Make one that may read issues in DOPPEL_REPOSITORY; see whether that and GITHUB_API_URL are right."
+        mend = "Check DOPPEL_REPOSITORY and GITHUB_API_URL, or make a token that may read issues."
         return broken("GITHUB_TOKEN", access_refused(problem) or str(problem), mend)
 
 
@@ -182,7 +182,7 @@ def _webhook(settings: Settings, app: AppClient) -> Finding:
     if not url:
         mend = "On the App's page, enter https://YOUR-HOST/webhook, or the address that WEBHOOK_PROXY_URL has."
         if settings.simulated:
-            return warning("webhook", "GitHub delivers nowhere", "`doppel serve` tells a simulator its own address.")
+            return warning("webhook", "GitHub delivers nowhere", "`doppel serve` sets the webhook.")
         return broken("webhook", "GitHub delivers nowhere", mend)
     if channel and url.rstrip("/") != channel:
         mend = "Enter the channel's address on the App's page, or take WEBHOOK_PROXY_URL away."
@@ -191,7 +191,7 @@ def _webhook(settings: Settings, app: AppClient) -> Finding:
     where = "the channel" if channel else url
     attempts = list(app.deliveries(most=MOST_READ))
     taken = {attempt.guid for attempt in attempts if attempt.taken}
-    # Keep the code of each lost delivery's newest attempt. GitHub lists it first; reversed, it replaces the others.
+    # GitHub lists new attempts first. In reverse order, the newest code overwrites the older ones.
     lost = {attempt.guid: attempt.status_code for attempt in reversed(attempts) if attempt.guid not in taken}
     if not lost:
         return well("webhook", f"GitHub delivers to {where}")

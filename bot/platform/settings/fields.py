@@ -65,7 +65,7 @@ def path_of(name: str, text: str) -> Path:
 def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLite in DOPPEL_HOME") -> str:
     """The SQLAlchemy URL of a database. Hosts such as Heroku write `postgres://` and name no driver.
 
-    Raises SettingsError, which calls the setting `name` and its default `otherwise`, and never shows the value.
+    Raises SettingsError. Its message has `name` and the default, `otherwise`, but never the value.
     """
     scheme, sep, rest = value.partition("://")
     if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
@@ -77,7 +77,7 @@ def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLit
 
 
 def _postgres_url(url: str, name: str) -> str:
-    """Check a URL. Raises SettingsError if SQLAlchemy cannot parse it or would take part of a password for the host."""
+    """Check a URL. Raises SettingsError if SQLAlchemy cannot parse it or would misread the host."""
     # Imported here, so that commands without a database start sooner.
     from sqlalchemy import make_url
     from sqlalchemy.exc import ArgumentError
@@ -160,7 +160,7 @@ class Settings(BaseModel):
     metrics_token: Annotated[_Secret, Env("DOPPEL_METRICS_TOKEN", "anybody may read `/metrics`")] = ""
     """The bearer token that `/metrics` asks for."""
     metrics_port: Annotated[int, Ge(0), Le(65535), Env("DOPPEL_METRICS_PORT", "it listens nowhere")] = 0
-    """The port on which a worker that runs apart from the web process serves what it has counted."""
+    """The port for the metrics of a worker that runs apart from the web process."""
     home: Annotated[Path, Env("DOPPEL_HOME", "the platform's user data directory")]
     """The data directory."""
     github_api_version: Annotated[
@@ -172,12 +172,12 @@ class Settings(BaseModel):
     paused: Annotated[bool, Env("DOPPEL_PAUSED")] = False
     """`on` pauses the bot everywhere: deliveries are accepted, nothing is answered."""
     mode: Annotated[Literal["comment", "shadow"], _LOWER, Env("DOPPEL_MODE")] = "comment"
-    """`shadow` posts nothing unasked, and records what it would have said, wherever a repository's settings do not say
-    `mode`: to watch the bot first."""
+    """The mode of repositories whose settings set no `mode`. `shadow` posts nothing unasked, and
+    records what the bot would have said."""
     debounce_seconds: Annotated[float, Ge(0), Le(300), Env("DOPPEL_DEBOUNCE", "3")] = 3.0
     """How many seconds the bot waits after an edit, in case another follows, before it looks at the issue."""
     sqlite_synchronous: Annotated[Literal["NORMAL", "FULL"], _UPPER, Env("DOPPEL_SQLITE_SYNC", "full")] = "FULL"
-    """What accepted deliveries survive: with `normal`, a crash of the process; with `full`, of the machine too."""
+    """`normal`: accepted deliveries survive a process crash. `full`: also a machine crash."""
     workflow_field: Annotated[str | None, Env("DOPPEL_WORKFLOW_FIELD", "`Workflow State`, else `Status`")] = None
     """The project field that is shown as an issue's workflow state."""
     siblings: Annotated[tuple[str, ...], BeforeValidator(repositories), Env("DOPPEL_SIBLINGS")] = ()
@@ -209,7 +209,7 @@ class Settings(BaseModel):
     judge_seconds: Annotated[float, Ge(1), Le(120), Env("DOPPEL_JUDGE_SECONDS", "5")] = 5.0
     """How many seconds an issue waits for the judge. Then the bot answers without it."""
     judge_price_in: Annotated[float, Ge(0), Le(10_000), Env("DOPPEL_JUDGE_PRICE_IN", "0")] = 0.0
-    """What a million tokens cost that are sent to the judge, in your money. Doppel computes costs from it."""
+    """The price of a million tokens sent to the judge, in your money, for computing costs."""
     judge_price_out: Annotated[float, Ge(0), Le(10_000), Env("DOPPEL_JUDGE_PRICE_OUT", "0")] = 0.0
     """What a million tokens cost that the judge writes."""
     judge_calls: Annotated[int, Ge(0), Le(10**9), Env("DOPPEL_JUDGE_CALLS")] = 2_000
@@ -268,7 +268,7 @@ class Settings(BaseModel):
                 "`doppel serve` opens a page that creates the GitHub App; or create it from app.yml, and put its id, "
                 "key and secret into the environment or into .env (docs/config.md)."
                 if self.new
-                else "The rest of the App is set; put it beside that, into the environment or .env (docs/config.md)."
+                else "Add the missing part to the environment or .env (docs/config.md)."
             )
             raise SettingsError(f"{', '.join(missing)}: not set. {advice}")
         return self

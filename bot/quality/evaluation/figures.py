@@ -42,7 +42,7 @@ BEARABLE = 0.08
 these comments are right: readers find two to five times as many duplicates as people mark."""
 
 OTHERS_NEEDED = next(number for number in count(1) if wilson(0, number)[1] <= BEARABLE)
-"""The least number of unmarked issues that makes us sure of a BEARABLE share if none of them gets a comment."""
+"""A recommendation needs this many unmarked issues: fewer can never show a BEARABLE share."""
 
 LEAST = 0.15
 """The lowest threshold to recommend. From there on, readers find about three of four comments useful."""
@@ -87,9 +87,9 @@ class Evaluation:
 
     `issues` counts all issues, `arrivals` those that can be judged, and `asked` those that were sampled for the
     evaluation. `silent` counts the sampled issues without a mark. `rr_intervals[k]` is the interval of the share
-    `retrieval.rr[k]`, if there are duplicates. For each of SHARES, `limits` has the outcome at the lowest threshold at
-    which at most this share of the unmarked issues gets a comment, and `caught_intervals` the interval of that
-    outcome's `caught`. `curve` has the outcomes at the thresholds of CURVE, and `at` the outcome at `min_confidence`.
+    `retrieval.rr[k]`, if there are duplicates. For each of SHARES, `limits` has the outcome at
+    `threshold_for_share`, and `caught_intervals` has the interval of `caught` in that outcome.
+    `curve` has the outcomes at the thresholds of CURVE, and `at` the outcome at `min_confidence`.
     `unmarked` lists the likeliest pairs without a mark. `period` holds the times of the first and the last arrival.
     `monthly` has an average month for each threshold, and `last_month` the MONTH up to the last arrival.
     """
@@ -179,7 +179,7 @@ def evaluate(
 def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Advice:
     """The advice without the unmarked issues of the last month: people may still mark some of these as duplicates.
 
-    But the last month counts if otherwise too few unmarked issues, or less than half, would be left.
+    The last month counts after all if the older unmarked issues are too few, or fewer than half.
     """
     marked, silent = split(judged)
     old = [one for one in silent if max(arrived) - one.arrived >= MONTH]
@@ -190,7 +190,7 @@ def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Adv
 
 
 def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Advice:
-    """The threshold that catches most duplicates while surely (95 %) few unmarked issues get a comment.
+    """The threshold that catches most duplicates, but comments on few unmarked issues (95 % sure).
 
     `cuts` has the outcomes to choose from. `duplicates` and `silent` are the numbers of marked and of unmarked issues.
     Marks do not show which comments are wrong. But if people called comments wrong, these must not outnumber the

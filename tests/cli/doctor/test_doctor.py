@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 def test_a_fresh_set_up_is_well_and_looking_makes_no_database(examine: Callable[..., Found], tmp_path: Path) -> None:
     found = examine()
     assert {one: health for one, (health, _, _) in found.items() if health != "ok"} == {"webhook": "warning"}
-    assert found["webhook"][1:] == ("GitHub delivers nowhere", "`doppel serve` tells a simulator its own address.")
+    assert found["webhook"][1:] == ("GitHub delivers nowhere", "`doppel serve` sets the webhook.")
     assert found["database"][1].endswith("doppel.db is not there yet; the first start makes it")
     assert found["queue"][1].endswith("doppel-queue.db is not there yet; the first start makes it")
     assert not (tmp_path / "home").exists()
