@@ -20,8 +20,8 @@ from bot.github.calls import Api
 PAGE = 50
 """The most comments in a request."""
 
-# The most votes of each kind to read from a comment, latest first. Few comments get more. If a crowd votes,
-# `Votes.since` has the time of the earliest vote read, and the store keeps older votes that it has.
+# The most votes of each kind to read from a comment, latest first. If a comment has more votes,
+# `Votes.since` says how far back the bot read, and older votes stay in the store.
 MOST = 20
 _LATEST = f"first: {MOST}, orderBy: {{field: CREATED_AT, direction: DESC}}"
 _QUERY = f"""query Votes($ids: [ID!]!) {{
@@ -60,8 +60,8 @@ class Vote:
 class Votes:
     """The votes on a comment. `author` opened the issue (empty: unknown). `folded` is the reason for a fold, or empty.
 
-    If the bot read only the latest votes of a kind (key True: 👍, False: 👎), `since` has the time of the earliest of
-    these votes, in seconds since 1970. `locked` says whether the issue is locked.
+    A kind with unread votes is a key of `since` (True: 👍, False: 👎). The value is the time of the
+    earliest vote that the bot read, in seconds since 1970. `locked`: whether the issue is locked.
     """
 
     author: str

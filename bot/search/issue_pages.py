@@ -1,8 +1,8 @@
 """Reads a repository's issues for the indexer, in the order of their last change, within GitHub's rate limit.
 
-Each request asks for issues changed since a second before the previous page's last change. So an issue that changes
-during the backfill moves to the end and is read again. After the backfill, such a request finds new changes. The bot
-follows GitHub's cursor only if a whole page changed within one second, or is empty.
+A request asks for the issues that changed at a start time or later. The next page's start time is
+one second before the latest change so far. After the last page, the bot goes back one minute
+instead of one second. An issue that changes during the backfill moves to the end and is read again.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from bot.github.convert import as_text
 from bot.github.repository import RepoClient
 from bot.storage.repositories import Progress
 
-# One step reads this many pages of a hundred issues, or embeds this many issues, or makes the text model's vectors of
-# this many issues, which keeps one core busy for a second.
+# A step reads up to PAGES pages of a hundred issues. After the last page, it embeds up to EMBEDDED
+# issues, or makes the text model's vectors of up to READ_CLOSELY issues (a second of one core).
 PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
 # Seconds to wait after a step, for each of its requests: at first, and once requests become scarce. GitHub allows
 # fifteen requests a second.

@@ -201,7 +201,7 @@ _DELAY = 0.002
 
 
 class SharedCommit(Generic[T]):
-    """Group commit: one thread commits the items that other threads pass while it waits for the disk.
+    """Group commit: one thread commits for all. Items that arrive during one commit share the next.
 
     Gawlick and Kinkade, "Varieties of Concurrency Control in IMS/VS Fast Path", 1985.
     """

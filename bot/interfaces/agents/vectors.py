@@ -55,7 +55,7 @@ def choose_model(name: str | None) -> KnownModel:
 
 
 def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArray[np.float32]:
-    """One vector of any norm per text, (texts, dimensions). Raises EmbeddingError.
+    """Vectors of any norm, one for each text: shape (texts, dimensions). Raises EmbeddingError.
 
     Cut a long text into pieces, and add their vectors. Otherwise texts with the same beginning would count as equal.
     """
@@ -76,7 +76,7 @@ def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArr
 
 
 def _installed(package: str) -> bool:
-    # `find_spec` may raise for a loaded module. None in `sys.modules` forbids the import.
+    # `find_spec` may raise for a loaded module. The value None in `sys.modules` forbids an import.
     if package in sys.modules:
         return sys.modules[package] is not None
     return importlib.util.find_spec(package) is not None

@@ -141,9 +141,9 @@ class FindAnswer(ToolAnswer):
     problems: list[Line] = []
     candidates: list[CandidateResult]
     candidate_count: int
-    named_unasked: list[str] = Field(default=[], description="what the bot would name unasked, listed or not")
+    named_unasked: list[str] = Field([], description="would be in a comment, in candidates or not")
     silence: Line = Field(default="", description="why the bot would not comment unasked")
-    not_asked: list[str] = Field(default=[], description="of sources")
+    not_asked: list[str] = Field(default=[], description="sources that could not be asked")
     search_query: Line
     issues_url: str = ""
 
@@ -253,7 +253,7 @@ class BacklogAnswer(ToolAnswer):
     repository: str
     issues: int
     groups: list[BacklogGroup]
-    group_count: int = Field(description="beyond limit too")
+    group_count: int = Field(description="including groups beyond limit")
     closable: int
 
     @classmethod

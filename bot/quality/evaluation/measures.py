@@ -63,7 +63,7 @@ class JudgedArrival:
         return max((confidence for id, confidence in self.found[:MOST_SHOWN] if id in originals), default=-1.0)
 
     def is_wrong(self, cut: float) -> bool:
-        """Whether the comment, which must exist at this threshold, names only issues that people called different."""
+        """Whether the comment names only issues from `different`. Requires a comment at `cut`."""
         return all(id in self.different for id, confidence in self.found[:MOST_SHOWN] if confidence >= cut)
 
 
@@ -164,7 +164,7 @@ def confidence_calibration(judged: Iterable[JudgedArrival]) -> ConfidenceCalibra
 
 
 def bins_of(tops: Sequence[tuple[float, bool, float]]) -> tuple[CalibrationBin, ...]:
-    """The non-empty tenths of the confidence. `tops`: a candidate's confidence, whether marked, a weight."""
+    """The bins with candidates, lowest first. Each of `tops` is (confidence, marked, weight)."""
     members: list[list[tuple[float, bool, float]]] = [[] for _ in range(BINS)]
     for top in tops:
         members[min(BINS - 1, int(top[0] * BINS))].append(top)

@@ -115,10 +115,10 @@ class Context:
         return forbidden("Resource not accessible by integration", headers=headers)
 
     def issue(self) -> Issue:
-        """The issue of the path: 404 if it never existed, 410 if deleted or issues are off, a redirect if transferred.
+        """The path's issue: 404 if it never existed, 410 if deleted, a redirect if transferred.
 
         Under the former address, a read of its comments and the like gets 404, not a redirect
-        (https://github.com/Systemorph/MeshWeaver/issues/4629).
+        (https://github.com/Systemorph/MeshWeaver/issues/4629). If issues are off, always 410.
         """
         repo = self.repository()
         number = int(self.params["number"])

@@ -46,7 +46,7 @@ def comment(
 
 @locked
 def edit_comment(world: World, comment: int | Comment, body: str, actor: str | Account | None = None) -> Comment:
-    """Change a comment's text; do nothing if it is the same. "Duplicate of #1" in a new text marks no duplicate."""
+    """Change a comment's text if it differs. In an edit, "Duplicate of #1" marks no duplicate."""
     edited = _comment(world, comment)
     check_text("IssueComment", "body", body, BODY_MAX)
     if body == edited.body:
