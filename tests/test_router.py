@@ -44,7 +44,7 @@ def test_what_is_out_of_reach_needs_no_work(error: Exception, caplog: pytest.Log
 
 
 def test_what_github_does_not_show_yet_is_tried_again() -> None:
-    with pytest.raises(Unavailable, match="push: GitHub does not show"):
+    with pytest.raises(Unavailable, match="push: not yet visible on GitHub"):
         router(NotFound("read acme/app", 404, "Not Found"), []).dispatch(PUSH, SERVICES, new=True)
     router(Forbidden("read acme/app", 403, "No"), []).dispatch(PUSH, SERVICES, new=True)
 
