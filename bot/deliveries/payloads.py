@@ -33,7 +33,7 @@ REPOSITORY_ACTIONS = frozenset(
 )
 SETTINGS_FILE = ".github/doppel.yml"
 TEMPLATES = ".github/ISSUE_TEMPLATE"
-# GitHub's older way, a single issue template: its folders ("" is the root) and its names in lower case.
+# Folders ("" is the root) and lower-case names of a single issue template, GitHub's older form.
 TEMPLATE_FOLDERS = (".github", "", "docs")
 TEMPLATE_NAMES = frozenset({"issue_template", "issue_template.md", "issue_template.txt"})
 
@@ -168,8 +168,8 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
     if issue.has("pull_request"):
         return Ignored("a comment on a pull request")
     sender, author = _actor(fields, "sender"), _actor(comment, "user")
-    # Nothing in a bot's comment counts as a command, even if a person edited the comment: the command would seem to be
-    # the bot's. Of deletions, only a person's deletion of a bot's comment matters: if it was ours, it stays deleted.
+    # Ignore commands in a bot's comment, even after a person's edit: they would seem the bot's own.
+    # But heed a person's deletion of a bot's comment: if the comment was ours, never post it again.
     if sender.is_bot or (author.is_bot and action != "deleted"):
         return Ignored("what bots write is not a command")
     body, previous = comment.text("body", "")[:BODY_MAX], ""

@@ -48,7 +48,7 @@ class Limits:
             "semantic_search": (10, MINUTE),
             "integration_manifest": (5_000, HOUR),
         }
-        # Caller → its number of requests an hour, instead of the hourly ones in `primary`.
+        # Caller → its hourly limit, which replaces every hourly limit in `primary`.
         self.others: dict[str, int] = {}
         # Callers without a token: requests an hour, and searches a minute.
         self.anonymous = 60

@@ -11,7 +11,7 @@ from bot.search.finder import FindOptions
 from handlers.advisory_comment import post
 from handlers.commands.request import CommandRequest, CommandResult, issue_named
 
-# On an issue with more comments, a person who asks at the bottom does not see the advisory comment at the top.
+# With more comments than this, a person at the bottom does not see the advisory comment at the top.
 _COMMENTS_IN_VIEW = 10
 # `explain #N` looks for #N among this many candidates, and compares #N separately if it is not among them.
 _MOST_CANDIDATES = 100
@@ -34,8 +34,8 @@ def explain(request: CommandRequest, command: Command) -> CommandResult:
     """`explain #N`: how #N compares with this issue, whether or not the comment lists #N.
 
     A probability depends on the competing candidates. So if #N is earlier than this issue, only earlier issues compete,
-    as they did for the comment. The comment joins #N and #N's known duplicates into one candidate, and may show #N only
-    because of a duplicate. This reply gives #N's own probability, and the duplicates of #N that this command found.
+    as they did for the comment. The comment may name #N because one of #N's duplicates is similar.
+    This reply gives #N's own probability, and the duplicates of #N that this command found.
     """
     other = issue_named(request, command)
     if isinstance(other, CommandResult):
@@ -52,8 +52,8 @@ def explain(request: CommandRequest, command: Command) -> CommandResult:
         duplicates=decisions_on_pairs(context.services.store, context.repository.id).originals,
     )
     report = finder.find(issue, options, gathered)
-    group = next((item for item in report.candidates if item.own and item.number == other.number), None)
-    ungrouped = finder.find_ungrouped(issue, options, gathered, (other.number, *(group.also if group else ())))
+    duplicates = next((item.also for item in report.candidates if item.own and item.number == other.number), ())
+    ungrouped = finder.find_ungrouped(issue, options, gathered, (other.number, *duplicates))
     compared = ungrouped.pop(other.number, None) or finder.compare(issue, other, earlier_only=earlier)
     say, likely = request.say, context.config.likely
     return CommandResult(True, render_explanation(report, compared, context.links, say, [*ungrouped.values()], likely))

@@ -42,7 +42,7 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
     """
     from handlers.database_copy import copy, host_databases
 
-    # Check both URLs here, where an error can name the option, and `otherwise`, which is used without the option.
+    # Check both URLs here, where an error can name the option.
     goal = host.database_url(target.strip(), "--to", otherwise="")
     given = {"DATABASE_URL": host.database_url(source.strip(), "--from", otherwise="DATABASE_URL")} if source else {}
     settings = host.load({**os.environ, **given})

@@ -34,7 +34,7 @@ class Lines:
 
 
 class Terminal:
-    """Prints each event. `seconds` count from the start of the demo or of its scenes, or from the issue or command."""
+    """Prints each event. `seconds` is how long the event took."""
 
     def __init__(self, console: Console, bot: str) -> None:
         self._console, self._bot = console, bot
@@ -89,7 +89,7 @@ class Terminal:
         if nearest is not None:
             other, title, probability = nearest
             likely = f"{probability:.0%}" if probability >= 0.01 else "less than 1%"
-            reason += f": #{other} {plain(title)}, with {likely}; it takes {bar:.0%}"
+            reason += f": #{other} {plain(title)}, with {likely}; the threshold is {bar:.0%}"
         self._console.print(Padding(Text(reason), (0, 0, 0, 2)), style="dim")
 
     def issue_closed(self, *, number: int, original: int, seconds: float) -> None:

@@ -18,22 +18,22 @@ READY_WITHIN_SECONDS = 180.0
 def run_web_and_worker(
     settings: Settings, environ: Mapping[str, str], webhook_url: str | None, say: Callable[[str], None]
 ) -> None:
-    """Run the processes until SIGTERM or SIGINT.
+    """Run the processes until SIGTERM or SIGINT. They get `environ`, the source of `settings`.
 
-    If `webhook_url` is given, GitHub is told to deliver there. If not, a simulator is told to deliver here, and a real
-    GitHub is told nothing. `settings` were read from `environ`, the variables of the processes. `say` shows a line to
-    whoever started this. Raises Unavailable if a process keeps ending, or does not answer in time.
+    Tells GitHub to deliver to `webhook_url`. Without this URL, tells a simulator to deliver here.
+    `say` shows a line. Raises Unavailable if a process keeps ending, or does not answer in time.
     """
     prepare_databases(settings)
     token = settings.setup_token or secrets.token_urlsafe(24)
-    supervisor = Supervisor({"web": GUNICORN}, {**environ, "DOPPEL_SETUP_TOKEN": token} if settings.new else environ)
+    variables = {**environ, "DOPPEL_SETUP_TOKEN": token} if settings.new else environ
+    supervisor = Supervisor({"web": GUNICORN}, variables)
     supervisor.start()
     try:
         if settings.new:
             _wait_until_well(supervisor, f"{settings.local_url}/healthz")
             say("No GitHub App is set up yet. To create one, open")
             say(f"  {settings.local_url}/setup?token={token}")
-            say("or the same under the address by which you reach this machine.")
+            say("If you reach this machine at another address, open the same path there.")
             if not supervisor.run(until=lambda: not load(environ).new, every=0.5):
                 return
             say("The GitHub App is set up.")

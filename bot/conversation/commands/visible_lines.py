@@ -1,7 +1,7 @@
 """Finds the command lines of a comment: the lines that a reader of the rendered comment sees as text.
 
-A line in code or in a quote only talks about a command. Readers do not see lines in HTML comments and tags, link titles
-and addresses, image descriptions and link definitions. markdown-it finds these parts, with only the necessary rules.
+A line in code or in a quote only talks about a command. Readers do not see HTML comments, tags,
+image descriptions, link definitions, or the title and address of a link. markdown-it finds them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ from bot.text.titles import plain
 
 LINES_MAX = 6_000
 """In a comment with more lines, commands are ignored: ten thousand blocks take a second to parse.
-
-The comment is not cut instead, since the end of a hidden part, or the definition of a link, may come after the cut.
-"""
+Cutting the comment could lose the end of a hidden part, or the definition of a link."""
 
 BRACKETS_MAX = 4_000
 """In a comment with more brackets that may begin a link, commands are ignored too: thirty thousand take two seconds."""
@@ -32,26 +30,26 @@ MARKS = ".,;:!。、"
 
 # A slash and a word that begins with "du", such as `/duplicate` or `/dupes`; or `/duplicates` and one of the MARKS.
 _START = re.compile(rf"/(?:du[a-z]{{1,12}}|duplicates[{MARKS}．，；：！])(?!\S)", re.IGNORECASE)
-# Invisible characters that keyboards and editors insert unasked. Not the zero-width space, which people write on
-# purpose, to disarm a command.
+# Invisible characters that keyboards and editors insert unasked. The zero-width space is left out,
+# since people insert it on purpose, so that a command has no effect.
 _INVISIBLE = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _WITHOUT_INVISIBLE = dict.fromkeys(map(ord, _INVISIBLE))
 # Invisible characters before a command. Within a line they stay, since they may separate two marks of Markdown.
 _LEADING = re.compile(rf"^( {{0,3}})[{_INVISIBLE}]+(?=[/／])", re.MULTILINE)
-# The command's word in full-width signs. Only this word becomes ASCII: search words stay as written, and
-# elsewhere converted signs would become Markdown.
+# The command's word in full-width signs. Only this word becomes ASCII. Search words stay as they
+# are written, and other full-width signs must not turn into marks of Markdown.
 _FULL_WIDTH = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
 # The end of a word. An underscore does not continue the word: it may be Markdown's mark for emphasis.
 _END_OF_WORD = r"(?![^\W_])"
-# How many characters of a line `predates_edit` compares. No command needs more, and whole lines took half a minute.
+# `predates_edit` compares this many characters of a line. Comparing whole lines took half a minute.
 _COMPARED_MAX = 400
 # More HTML comments than this between the words of a line are an attack.
 _COMMENTS_MAX = 20
 _INDENT = re.compile(r" {0,3}(?=[/@])")
 # `@doppel duplicates` or `@doppel[bot], dup`, with any App's name; `_begins` checks the name.
 _MENTION = re.compile(r"@([A-Za-z0-9-]{1,40})(?:\[bot\])?[,:]? +dup(?:licates)?(?!\S)", re.IGNORECASE)
-# Spaces to Python, and so to markdown-it, but not to GitHub's Markdown and browsers: replace them before parsing.
-# But `\v` and `\f` are spaces to GitHub's Markdown, and become ordinary ones.
+# Characters that Python and markdown-it take for spaces. To GitHub, only `\v` and `\f` are spaces:
+# make these two ordinary spaces, and replace the others by a sign that is no space.
 _SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")
 _SPACES |= dict.fromkeys(range(0x2000, 0x200B), "\ufffc") | dict.fromkeys(map(ord, "\v\f"), " ")
 _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list", "reference"]
@@ -105,14 +103,14 @@ def command_lines(body: str, app: str = "") -> list[str]:
 
 
 def predates_edit(line: str, before: str, now: str) -> bool:
-    """Whether a comment had a command's line `before` its edit, and had it at least as often as `now`.
+    """Whether a command's line is older than the comment's edit.
 
-    Lines count anywhere: in code, quotes and HTML comments, or with HTML comments inside. Of a very long line only the
-    beginning counts.
+    The text `before` has the line, and at least as often as the text `now`. Code, quotes and HTML
+    comments count. HTML comments inside a line are ignored. Only a long line's beginning counts.
     """
     prefix = _normalized(line)[:_COMPARED_MAX]
     counters = (_count, _count_without_html_comments)
-    return any((earlier := count(prefix, before)) > 0 and earlier >= count(prefix, now) for count in counters)
+    return any(count(prefix, before) >= max(1, count(prefix, now)) for count in counters)
 
 
 def _count(line: str, text: str) -> int:
@@ -120,15 +118,15 @@ def _count(line: str, text: str) -> int:
 
 
 def _count_without_html_comments(line: str, text: str) -> int:
-    # The word may be written with full-width signs, so look for it in the text that `plain` converts. But full-width
-    # signs do not begin an HTML comment, so `_is_seen_at` reads the text itself. Positions are the same in both.
+    # A word may have full-width signs, so search the converted text (`plain`). `_is_seen_at` needs
+    # the original, in which full-width signs begin no HTML comment. Both have the same positions.
     text = " ".join(text[:BODY_MAX].translate(_WITHOUT_INVISIBLE).split())
     word = line.partition(" ")[0]
     return sum(_is_seen_at(line, text, found.start()) for found in re.finditer(re.escape(word), plain(text)))
 
 
 def _is_seen_at(line: str, text: str, at: int) -> bool:
-    """Whether the visible text from `at` begins with the line. More than `_COMMENTS_MAX` HTML comments count as yes."""
+    """Whether the visible text at `at` begins with the line. True for too many HTML comments."""
     seen = ""
     for comments, (begin, end) in enumerate(_visible_pieces(text, at, len(text))):
         if comments > _COMMENTS_MAX:
@@ -151,7 +149,10 @@ def _normalized(text: str) -> str:
 
 def _visible_pieces(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
     """The bounds of the pieces outside HTML comments; the last piece is empty if a comment ends beyond `end`."""
-    while at < end and (start := text.find("<!--", at, end)) >= 0 and (stop := text.find("-->", start + 4)) >= 0:
+    while at < end and (start := text.find("<!--", at, end)) >= 0:
+        stop = text.find("-->", start + 4)
+        if stop < 0:
+            break
         yield at, start
         at = stop + 3
     yield at, max(at, end)
@@ -160,8 +161,7 @@ def _visible_pieces(text: str, at: int, end: int) -> Iterator[tuple[int, int]]:
 class _Paragraph:
     """A paragraph's text for Markdown, and its lines in the comment.
 
-    Markdown removes marks such as the dash of a list. The lines still have them, so the lines decide whether a command
-    comes first.
+    The text lacks marks such as a list's dash. The lines show whether a command follows a mark.
     """
 
     def __init__(self, content: str, source: list[str]) -> None:
@@ -214,7 +214,7 @@ def _note_line_start(state: StateInline, silent: bool) -> bool:
     """Record that a line begins with a slash or a mention, and leave the rest to Markdown."""
     text, at = state.src, state.pos
     # A rough test of the four characters before the sign. `_Paragraph.command` tests the whole line.
-    if text[at] not in "/@" or text[max(0, at - 4) : at].rstrip(" ")[-1:] not in ("", "\n"):
+    if text[at] not in "/@" or text[max(0, at - 4) : at].rpartition("\n")[2].strip(" "):
         return False
     if not silent:
         state.push("slash", "", 0).meta = {"at": at}

@@ -35,8 +35,8 @@ _LONGEST_PATH = 500
 def read_private_key(values: Mapping[str, str]) -> str:
     r"""The key in PEM; empty if none is set. `PRIVATE_KEY` wins over the file of `PRIVATE_KEY_PATH`.
 
-    Both accept a PEM, a PEM with written-out `\n` (as many hosting panels have it), or base64 of either. Raises
-    SettingsError, which shows the path but never a key, even if the key stands in place of the path.
+    Both accept a PEM, a PEM with written-out `\n` (as many hosting panels have it), or base64 of
+    either. Raises SettingsError, which may show the path, but never a key in the path's place.
     """
     if text := values.get("PRIVATE_KEY", "").strip():
         return _checked("PRIVATE_KEY", _decoded(text))
@@ -53,7 +53,6 @@ def _decoded(text: str) -> str:
     try:
         return _with_lines(base64.b64decode("".join(text.split()), validate=True).decode("ascii"))
     except ValueError:
-        # Not base64, or not ASCII before or after decoding.
         return text
 
 
@@ -125,15 +124,16 @@ class Variable(NamedTuple):
 
 def _documented() -> Iterator[Variable]:
     for field in Settings.model_fields.values():
-        usual = ("off", "on")[field.default] if isinstance(field.default, bool) else field.default
+        usual = str(field.default or "")
+        if isinstance(field.default, bool):
+            usual = "on" if field.default else "off"
         for env in _envs(field):
-            # Only a field's second variable has a meaning of its own, for example PRIVATE_KEY_PATH. The field's default
-            # does not apply to it.
-            default = env.default or ("" if env.meaning or not usual else str(usual))
+            # A second variable, such as PRIVATE_KEY_PATH, has its own meaning and no default.
+            default = env.default or ("" if env.meaning else usual)
             yield Variable(env.name, env.meaning or " ".join((field.description or "").split()), default)
     yield Variable(
         "AGENTIC_CONTEXT_DEDUP_THRESHOLD",
-        "From which similarity on `doppel dedupe` merges two entries of a playbook, 0 to 1; `--threshold` wins.",
+        "`doppel dedupe` merges playbook entries at least this alike, 0 to 1; `--threshold` wins.",
         "the model's own",
     )
 
@@ -158,7 +158,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     """Read the settings from `environ` (default: the process's) and `.env` (default: in the working directory).
 
     Real environment variables win over `.env`, and both win over what the set-up page has stored. Raises a
-    WrongSettings that names every wrong variable. A wrong DOPPEL_HOME or an unreadable `.env` is named alone.
+    WrongSettings that names every wrong variable. Stops at a bad DOPPEL_HOME or unreadable `.env`.
     """
     values = variables(os.environ if environ is None else environ, dotenv_path)
     try:
@@ -247,13 +247,13 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
 
 
 def parts_of_an_app() -> list[str]:
-    """The variables set in the environment or `.env` that replace the App from the set-up page."""
+    """The App's variables set in the environment or `.env`. They replace the set-up page's App."""
     values = variables(os.environ, None)
     return [name for name in _APP_VARIABLES if values.get(name)]
 
 
 def _with_stored_app(values: Mapping[str, str], home: Path) -> dict[str, str]:
-    """Add the set-up page's App, unless `values` has part of one. Raises WrongSettings if its file is unreadable."""
+    """Add the stored App if `values` has no App variable. Raises WrongSettings on read errors."""
     path = credentials_file(home)
     try:
         if any(values.get(name) for name in _APP_VARIABLES) or not path.is_file():

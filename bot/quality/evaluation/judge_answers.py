@@ -97,9 +97,10 @@ def _called_same(recorded: RecordedQuestion, said: Answers) -> list[JudgeIssue]:
 def verdicts(recorded: RecordedQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
     """The verdicts on the candidates. With a `critic`, drop each "same"; the critic's verdict, if any, replaces it."""
     judged = dict(said.get(recorded.key, {}))
-    for candidate in _called_same(recorded, said) if critic else ():
+    reread = _called_same(recorded, said) if critic else []
+    for candidate in reread:
         del judged[candidate.number]
-        # Pairs with equal texts share an answer. The answer may give another candidate's number: ignore that number.
+        # Candidates with equal texts share an answer, so ignore the number in the answer.
         for pair in said.get(critic_question(recorded, candidate).key, {}).values():
             judged[candidate.number] = pair
     return judged
@@ -168,10 +169,9 @@ def read_answers(
 def after_verdicts(
     found: Found, recorded: RecordedQuestion, judged: Mapping[int, JudgedPair], threshold: float, *, related: bool
 ) -> Found:
-    """The candidates and their probabilities after the verdicts, best first. A comment names those from `threshold` on.
+    """The candidates and their probabilities after the verdicts, best first.
 
-    Leaves out candidates that the judge calls related, unless `related` is set. Also leaves out candidates that reach
-    the threshold but have no verdict: once the judge has answered, the bot does not name them.
+    Keeps a candidate without a verdict only below the threshold, a related one only with `related`.
     """
     by_id = {recorded.ids[number]: pair.verdict for number, pair in judged.items()}
     kept = []
@@ -208,7 +208,7 @@ def candidates_after(
 def compared_outcomes(
     with_judge: Sequence[JudgedArrival], without_judge: Sequence[JudgedArrival], threshold: float
 ) -> dict[str, ThresholdOutcome]:
-    """The outcomes with the judge, without it, and without it at the threshold that leads to as many comments."""
+    """Outcomes with and without the judge, and without the judge at the same number of comments."""
     after, before = outcome_at(with_judge, threshold), outcome_at(without_judge, threshold)
     as_many = outcome_with_as_many_comments(without_judge, after.comments)
     return {"with": after, "without": before, "without_at_as_many": as_many}

@@ -1,4 +1,4 @@
-"""Learns `bot/search/matching/weights.json`, which judges the index's candidates, from files with known duplicates.
+"""Learns `bot/search/matching/weights.json` from files of issues in which duplicates are marked.
 
 Training replays each file: when an issue arrives, the index holds all earlier issues. For a file's first issues, each
 duplicate, and a seeded sample of unmarked issues (`others`), training looks up the candidates and compares them with
@@ -10,9 +10,9 @@ in repositories of any size: training makes smaller repositories out of large on
 (`SMALLNESS`) is fitted afterwards, by itself, so that it does not affect large ones. A last step, learned from readers'
 verdicts, turns the odds of a mark into the confidence (P1).
 
-Some files and some repositories lack authors. If authors are unknown, a day's issues may be one person's series, so a
-second probability is learned from the same arrivals without authors. The weights in `PRIOR_…` were set by hand, and
-apply unless the files teach something else. They concern the author, and are negative: people rarely repeat themselves.
+Some files and some repositories lack authors. For these, training learns a second probability from
+the same arrivals without authors. The weights in `PRIOR_…` were set by hand, and apply unless files
+teach something else. They concern the author, and are negative: people rarely repeat themselves.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -45,12 +44,11 @@ from bot.search.matching.weights import KNOWN, READ, UNKNOWN, shipped_text
 PRIOR_ORDER = {"same_author": -1.0}
 PRIOR_PROBABILITY = {**PRIOR_ORDER, "reported": -0.15}
 L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
-#: The probability is learned from this many first candidates of an issue: people who ask get as many (P6).
+#: The probability is learned from this many first candidates, the number that a command shows (P6).
 SHOWN = 5
 #: The order is learned from whole repositories, and from repositories reduced to these shares.
 SMALL_SHARES = (0.03, 0.01)
-#: The arrivals form at least this many parts. For the probability, each part's candidates are sorted by an order
-#: learned from the other parts, as for a new issue.
+#: Arrivals form at least this many parts. Each is sorted by an order learned from the other parts.
 PARTS = 3
 
 #: `thinned` reduces a repository to a `share` of its issues: it leaves out first the oldest, then others at random.
@@ -64,7 +62,7 @@ SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> Iterator[tuple[int, Arrival]]:
-    """Each arrival's position and `thinned` form for each of SHARES, unless its original or all candidates are gone."""
+    """For each of SHARES: each arrival's position and `thinned` arrival, if it has candidates."""
     duplicates = sum(bool(one.same.any()) for one in arrivals)
     for number, share in enumerate(SHARES):
         rng = np.random.default_rng((seed, number))
@@ -80,8 +78,8 @@ def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) ->
 def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: float = LATER) -> Arrival | None:
     """The arrival in a repository reduced to this share of the issues; None if its original is too old to keep.
 
-    `later` in [0, 1] is the part of the reduction that leaves out the first issues: at 0 all omissions are random, at 1
-    none. Random omissions spare the original: small repositories have fewer topics, so duplicates are no rarer there.
+    `later` (0 to 1) divides the reduction: at 0 it is random, at 1 it leaves out the oldest issues.
+    The original is never left out at random: small repositories have the same share of duplicates.
     """
     # Keep the last issues, a share `period` of all. Of these keep a random part, so that `share` of all is left.
     period = share**later
@@ -92,7 +90,7 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
     return replace(
         arrival,
         earlier=int(arrival.earlier * share),
-        # The remaining issues arrived in the share `period` of the time. Stretch it to the whole.
+        # The remaining issues cover part of the time (`period`). Stretch their times accordingly.
         values=stretched(arrival.values[kept], 1 / period),
         back=arrival.back[kept],
         same=arrival.same[kept],
@@ -132,10 +130,10 @@ class MarkModels:
     unknown: ProbabilityModel
 
     def odds(self, arrival: Arrival, signed: bool) -> Floats:
-        """The log-odds of each candidate, -inf if it ranks below the first LEADERS; `signed`: the author is known."""
+        """Candidates' log-odds, -inf after the first LEADERS. `signed`: the author is known."""
         best, rows = _ranked(arrival, self.order)
         model = self.known if signed else self.unknown
-        # Only the leaders, the first of the `best`, have rows.
+        # `rows` has only the leaders: the first positions in `best`.
         odds = np.full(len(best), -np.inf)
         uncalibrated = probability.calibration_rows(model.confidence.scores(rows), arrival.earlier)
         odds[best[: len(rows)]] = model.calibration.scores(uncalibrated)
@@ -166,8 +164,9 @@ def _readings(
     for at, file in enumerate(files):
         if file.readings is None:
             continue
+        others = [*by_file[:at], *by_file[at + 1 :]]
         try:
-            models = fit_marked([one for other, found in enumerate(by_file) if other != at for one in found], seed)
+            models = fit_marked([one for arrivals in others for one in arrivals], seed)
         except ValueError:
             models = marked
         collected = collect_read(file, models.order, progress, seed)
@@ -175,7 +174,7 @@ def _readings(
             judged = [
                 _judged(models.odds(arrival, read.signed), read) for arrival, read in collected if read.small is small
             ]
-            # The file's candidates weigh 1 in total. So do those in small repositories made from the file.
+            # The candidates in the file weigh 1 in total, those in its small repositories also 1.
             total = sum(read.weight * len(read.same) for _, read in judged)
             odds += [log_odds for log_odds, _ in judged]
             reads += [replace(read, weight=read.weight / total) for _, read in judged]
@@ -206,7 +205,7 @@ def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class FirstCandidates:
-    """The best candidate of each list of candidates: its features (a row of `rows`), and whether it is the `same`.
+    """The best candidate of each list: its features in `rows`, and in `same` 1 for a marked one.
 
     The features of CALIBRATION combine the candidate's log-odds with the repository's size. After them comes
     SMALLNESS, which is above 0 only in small repositories.
@@ -243,7 +242,7 @@ def smallness_of(firsts: FirstCandidates, by_size: Fitted) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TopCandidates:
-    """The first few candidates of one arrival: their `rows`, (candidates, features), and whether each is the `same`."""
+    """An arrival's first candidates: their features in `rows`, and in `same` 1 for a marked one."""
 
     earlier: int
     rows: Floats
@@ -272,7 +271,7 @@ def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> ProbabilityMode
     """Learn the probability that each of the first few candidates, in this order, is marked as the same."""
     grown = [one for one in arrivals if not one.young]
     lists = ordered(grown, order.parts, seed)
-    # No order was learned from young arrivals, so even `whole` may sort their candidates.
+    # `order.whole` was not learned from young arrivals, so it may sort their candidates.
     small = [_top_candidates(one, order.whole) for one in arrivals if one.young]
     small += ordered(grown, order.parts, seed, LATER_ONLY)
     rows, same = np.vstack([one.rows for one in lists]), np.concatenate([one.same for one in lists])
@@ -296,13 +295,14 @@ def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
 def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
     """For each part, learn an order from the other parts. An arrival's part is its position modulo the number of parts.
 
-    There are PARTS parts, or more if one of PARTS parts would hold all duplicates. Raises ValueError for fewer than two
-    duplicates.
+    Adds parts until two parts have duplicates. Raises ValueError with fewer than two duplicates.
     """
     duplicates = [at for at, one in enumerate(arrivals) if one.same.any()]
     if len(duplicates) < 2:
         raise ValueError(TOO_FEW)
-    parts = next(number for number in count(PARTS) if len({at % number for at in duplicates}) > 1)
+    parts = PARTS
+    while len({at % parts for at in duplicates}) < 2:
+        parts += 1
     others = ([one for at, one in enumerate(arrivals) if at % parts != part] for part in range(parts))
     return [order_of(rest, seed) for rest in others]
 
@@ -328,7 +328,7 @@ def _top_candidates(arrival: Arrival, order: Fitted) -> TopCandidates:
 
 _AT = {name: at for at, name in enumerate(features.NAMES)}
 _TIMES = [_AT[name] for name in ("days", "closed_days", "lived_days")]
-# Each of these features marks issues less than this many days apart that may be one person's.
+# Each feature is 1 if two issues are fewer days apart than this, unless two people wrote them.
 _WITHIN = {"within_a_day": 1, "within_a_week": 7}
 
 

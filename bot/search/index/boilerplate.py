@@ -36,7 +36,7 @@ class RepositoryAnalyser:
         self._line_fields = [names.index(name) for name in (analyser.lines, analyser.supplied)]
 
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool = False) -> dict[int, Analysis]:
-        """Analyse titles and bodies, by number, one after the other: an issue's lines count for the issues after it.
+        """Analyse titles and bodies (by number) in order: an issue's lines count for later issues.
 
         A stored issue is analysed as if it were new: its stored lines do not count. With `again`, the lines that were
         boilerplate when the issue was stored are boilerplate again, if they are known.
@@ -51,15 +51,14 @@ class RepositoryAnalyser:
         form_lines = set(itertools.chain.from_iterable(comparable))
         with self._engine.connect() as connection:
             count = load_state(connection, repo_id).issues
-            # The index stores an issue's first lines that are not boilerplate (see `countable_lines`). Some may come
-            # after those in `new_counts`, so `again` needs all lines.
+            # `new_counts` has only an issue's first lines (see `countable_lines`). The index skips
+            # boilerplate, so it may store later lines: `again` looks up all lines.
             wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *whole_terms.values()}
             by_hash = dict(zip(hashes(self._analyser.lines, wanted), wanted, strict=True))
-            # Of the wanted lines, those that any stored issue has, by term number.
+            # The wanted lines that stored issues have, by term number.
             line_of = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, line_of)
-            # Only lines of a form or of at least SUPPLIED_ISSUES issues can be boilerplate. If there are none, no count
-            # matters, so only `again` needs the stored terms.
+            # Stored terms matter only for `again` and for lines that may be boilerplate (`common`).
             common = form_lines | {line for line, new in new_counts.items() if new + seen[line] >= SUPPLIED_ISSUES}
             columns, key = (indexed_terms.c.number, indexed_terms.c.terms), indexed_terms.c.number
             stored = dict(fetch(connection, repo_id, columns, key, texts)) if common or again else {}
@@ -81,7 +80,8 @@ class RepositoryAnalyser:
             analyses[number] = self._analyser.read(title, body, lines[number], boilerplate)
             seen.update(countable[number])
             # An issue without lines of its own does not get this term.
-            seen[whole_term] += whole_term in analyses[number].terms.get(self._analyser.lines, ())
+            if whole_term in analyses[number].terms.get(self._analyser.lines, ()):
+                seen[whole_term] += 1
             count += 1
         return analyses
 

@@ -1,10 +1,10 @@
 """The inverted index: the vocabulary, which numbers terms, and a list of postings for each term of each field.
 
 Terms get ascending numbers, so that statistics can be arrays with an entry for each number. Somebody who edits an issue
-all day, with new words each time, could make the numbers grow without end. So before the numbers pass a power of
-two, new terms get the numbers of terms that no issue has any more, if there are many.
+all day, with new words each time, could make the numbers grow without end. So before the numbers
+pass a power of two, new terms get unused numbers, if at least half of the numbers are unused.
 
-A list has a row with the number of its issues and its latest postings, called the tail. A tail that grows long moves
+A list has one row: the count of its issues, and the tail (its latest postings). A long tail moves
 into a chunk, a row of another table. So for most terms, a search reads only one row, and for each term, a new issue
 writes a bounded number of bytes.
 """
@@ -58,7 +58,8 @@ def number_terms(connection: sa.Connection, repo_id: int, term_hashes: Integers,
     pairs = np.fromiter(itertools.chain.from_iterable(known), np.int64, 2 * len(known)).reshape(-1, 2)
     numbers[np.searchsorted(values, pairs[:, 0])] = pairs[:, 1]
     fresh = np.flatnonzero(numbers == 0)
-    numbers[fresh[np.argsort(first[fresh])]] = _free_numbers(connection, repo_id, len(fresh), next_term)
+    by_occurrence = fresh[np.argsort(first[fresh])]
+    numbers[by_occurrence] = _free_numbers(connection, repo_id, len(fresh), next_term)
     rows = zip(itertools.repeat(repo_id), values[fresh].tolist(), numbers[fresh].tolist(), strict=False)
     upsert(connection, vocabulary, list(rows))
     return numbers[inverse]
@@ -161,7 +162,7 @@ def update_postings(connection: sa.Connection, repo_id: int, change: PostingsCha
 
     `sequence` is the number of this change.
     """
-    # The new postings of each list lie together in `raw`, 8 bytes each. `spans` has their start and end, in postings.
+    # `raw` has the new postings list by list, 8 bytes each. `spans` maps keys to posting ranges.
     order = np.argsort(change.added, kind="stable")
     added, starts = np.unique(change.added[order], return_index=True)
     ends = np.append(starts, len(order))[1:]
@@ -261,8 +262,7 @@ def _remove_from_chunks(
 ) -> None:
     """Remove issues that the change `since` added.
 
-    In each list, their postings are in the first chunk whose number is at least `since`: that change or a later one
-    moved the tail there. Earlier chunks got their last postings before `since`.
+    In each list, the issues' postings are in the first chunk that grew at `since` or later.
     """
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
@@ -330,5 +330,5 @@ def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) 
     terms = itertools.chain.from_iterable(bags)
     indices = np.fromiter(map(positions.__getitem__, terms), np.int64, total)
     counts = np.fromiter(itertools.chain.from_iterable([bag.values() for bag in bags]), np.int64, total)
-    # The database stores only cut counts. Cut them here too, so that removing an issue subtracts its length exactly.
+    # Limit counts as the database does, so that removing an issue subtracts exactly its length.
     return np.repeat(np.arange(len(bags)), sizes), indices, np.minimum(counts, MOST_COUNTED)

@@ -41,9 +41,9 @@ log = logging.getLogger(__name__)
 
 #: Seconds before the first probe of a failed endpoint. Each probe doubles the pause, up to the second number.
 PAUSE, LONGEST = 30.0, 600.0
-#: Tokens to reserve for an answer, and the highest token count to believe.
+#: Tokens to reserve for an answer, and the limit above which an endpoint's count is ignored.
 _ANSWER_TOKENS, _MOST_TOKENS = 250, 1_000_000
-#: With fewer seconds left, no further question about an issue is asked.
+#: With fewer seconds left than this, the judge asks nothing more about an issue.
 _LEAST_SECONDS = 0.5
 
 
@@ -76,7 +76,7 @@ class Breaker:
         try:
             while self.is_open:
                 time.sleep(max(self._pause, after or 0.0))
-                # No probe resets the pause: a slow model may answer a few lines in time, but never an issue's question.
+                # A slow model may answer only short probes in time. So no probe resets the pause.
                 self._pause = min(2 * self._pause, LONGEST)
                 try:
                     # Even an unusable answer shows that the endpoint answers.
@@ -96,8 +96,8 @@ class Breaker:
 class HostJudge:
     """The host's judge. A search waits `seconds` for an answer. `now` returns the store's time (seconds since 1970).
 
-    `calls` counts the calls, and `verdicts` stores the answers; a process without a store has neither. `answered` has
-    the answers that are not stored, for a second search in this process.
+    `calls` counts the calls, and `verdicts` stores the answers. A process without a store has
+    neither: then `answered` keeps the answers in memory.
 
     With `private_too`, the judge may read private repositories whose settings allow this. Without a `breaker`, every
     issue waits for an endpoint that failed.
@@ -143,10 +143,10 @@ class RepositoryJudge:
     def opinion(self, question: JudgeQuestion, author: str) -> JudgeAnswer:
         judge = self.judge
         by_key = {question_key(replace(question, candidates=(one,)), self.by): one for one in question.candidates}
-        stored = judge.verdicts.get(self.repo_id, by_key) if judge.verdicts else judge.answered
-        stored = {key: stored[key] for key in by_key if key in stored}
-        known = {by_key[key].number: verdict for key, verdict in stored.items()}
-        new = tuple(one for key, one in by_key.items() if key not in stored)
+        answers = judge.verdicts.get(self.repo_id, by_key) if judge.verdicts else judge.answered
+        found = {key: answers[key] for key in by_key if key in answers}
+        known = {by_key[key].number: verdict for key, verdict in found.items()}
+        new = tuple(one for key, one in by_key.items() if key not in found)
         fresh, problem = dict[int, JudgedPair](), None
         if new:
             with span("judge") as traced:
@@ -187,9 +187,9 @@ class RepositoryJudge:
         if judge.breaker and judge.breaker.is_open:
             JUDGE_CALLS.labels("paused").inc()
             return {}, RemarkCode.JUDGE_PAUSED.of()
+        # Earlier questions left too little time. If the host allows no more in all, ask anyway.
         if until - began < _LEAST_SECONDS and judge.seconds > _LEAST_SECONDS:
-            # An earlier question used up the time. The endpoint has not failed, so the breaker stays closed.
-            # But if the host allows so little time from the start, the model is asked.
+            # The endpoint has not failed, so the breaker stays closed.
             JUDGE_CALLS.labels("unreached").inc()
             return {}, RemarkCode.JUDGE_UNREACHED.of()
         estimate = estimated_tokens(asked.system) + estimated_tokens(asked.user)
@@ -237,8 +237,8 @@ def _used_tokens(completion: Completion, estimate: int) -> tuple[int, int]:
 
 
 Table = Mapping[str, Sequence[float]]
-"""The key `from` has lower bounds of the probability without the verdict, ascending from 0. Each verdict's key has the
-probability with that verdict, for each bound."""
+"""`from` has the lower bounds of intervals of the prior probability, ascending from 0. The key of
+each verdict has the posterior probability for each interval."""
 
 
 def probability(before: float, verdict: JudgeVerdict, table: Table | None = None) -> float:

@@ -143,7 +143,7 @@ def _build_prompt(
 
 
 def _prompt_number(seed: bytes, at: int) -> tuple[bytes, int]:
-    """A sort key for an earlier issue, and its number in the prompt: seven digits, `at` (below 10) the last."""
+    """A sort key, and the number in the prompt: seven digits, and the last is `at` (0 to 9)."""
     digest = hashlib.blake2b(seed, salt=at.to_bytes(2), digest_size=16).digest()
     return digest[8:], 1_000_000 + int.from_bytes(digest[:4]) % 899_999 * 10 + at
 
@@ -160,7 +160,7 @@ def _shortened(body: str, most: int) -> str:
         return body
     end = most // 3
     head, tail = body[: most - end], body[-end:]
-    # The middle includes the whole lines that the cuts go through.
+    # If a cut splits a line, the middle has the whole line.
     middle = head.rpartition("\n")[2] + body[most - end : -end] + tail.partition("\n")[0]
     errors = ""
     # The one line that says what went wrong often stands in the middle of a long log.
@@ -199,9 +199,9 @@ CAUSE_MAX = 160
 ANSWER_MAX = 20_000
 """A longer answer is refused. A usual answer has a thousand characters."""
 
-_ACTIVE = re.compile(r"[a-z][a-z0-9+.-]*:/\S*|www\.\S+|[@#]", re.IGNORECASE)
+_REFERENCES = re.compile(r"[a-z][a-z0-9+.-]*:/\S*|www\.\S+|[@#]", re.IGNORECASE)
 _LINE_MAX = 1_000
-"""How many characters of a cause or a difference are read, because the pattern `_ACTIVE` takes quadratic time."""
+"""How many characters of a cause or a difference are read: `_REFERENCES` takes quadratic time."""
 
 
 class UnusableAnswer(DoppelError):
@@ -253,7 +253,7 @@ def _line(value: Any) -> str:
         return ""
     if not isinstance(value, str):
         raise TypeError
-    return " ".join(_ACTIVE.sub(" ", without_invisible(value[:_LINE_MAX])).split())[:CAUSE_MAX]
+    return " ".join(_REFERENCES.sub(" ", without_invisible(value[:_LINE_MAX])).split())[:CAUSE_MAX]
 
 
 class EndpointError(Retryable):

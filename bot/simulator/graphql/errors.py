@@ -23,7 +23,7 @@ def inaccessible() -> Refusal:
 
 
 def unresolved(kind: str, by: str, value: object) -> Refusal:
-    """The refusal if no such object is visible. Example: `kind` "a node", `by` "global id of", `value` "'I_1'"."""
+    """The refusal if no such object is visible. `kind` has an article, as in "a node"."""
     return Refusal("NOT_FOUND", f"Could not resolve to {kind} with the {by} {value}.")
 
 

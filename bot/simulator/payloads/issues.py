@@ -77,7 +77,7 @@ def issue(world: World, record: Issue) -> Json:
         "performed_via_github_app": via_app(world, record.author),
     }
     # Like GitHub, leave the field out if there is no parent.
-    if parent := world.present(record.parent) if record.parent else None:
+    if record.parent and (parent := world.present(record.parent)):
         body["parent_issue_url"] = issue_url(world, parent)
     if record.is_pull_request:
         pull = f"{repository_url(world, record.repository)}/pulls/{record.number}"

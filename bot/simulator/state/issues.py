@@ -60,8 +60,8 @@ class TimelineEvent:
 
 @dataclass(slots=True, eq=False)
 class Suggestion:
-    """A proposal that a maintainer approves or dismisses: to add `label`, or if that is None, to close the issue as a
-    duplicate of the `original`.
+    """A proposal that a maintainer approves or dismisses: either to add `label`, or to close the
+    issue as a duplicate of `original`.
     """
 
     id: int
