@@ -101,14 +101,14 @@ class _UntilSetUp:
 
     def __init__(self, setup: WSGIApplication, file: Path) -> None:
         self._serve, self._file = setup, file
-        self._new = True
+        self._has_app = False
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if self._new and self._file.is_file():
+        if not self._has_app and self._file.is_file():
             try:
                 settings = load()
                 if not settings.new:
-                    self._serve, self._new = create_app(settings).wsgi_app, False
+                    self._serve, self._has_app = create_app(settings).wsgi_app, True
             except SettingsError as problem:
                 log.error("the App that is stored cannot be used: %s", problem, extra=OFTEN)
         return self._serve(environ, start_response)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Queue(Protocol):
-    """Accepts later work: the workers' queue (`Inbox`, which documents these methods), or a single process's list."""
+    """A queue of jobs. `Inbox` documents the methods; a single process uses a list instead."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 
@@ -66,7 +66,7 @@ class Services:
         return self.clock().timestamp()
 
     def installation_of(self, known: StoredRepository) -> int:
-        """The installation of a repository, from GitHub if no event has named it yet.
+        """The id of a repository's installation. Asks GitHub if the store has none.
 
         Raises NotFound if the App is not installed on it.
         """

@@ -1,4 +1,4 @@
-"""The bot's decisions, one for each look at an issue and each issue left alone, and the evidence behind them. Pure.
+"""The bot's decisions and their evidence: one each time it looks at an issue or skips it. Pure.
 
 The handlers make decisions; the store keeps them as JSON. A decision holds no text of an issue: reasons are codes, and
 callers that show a title read the title from the index.
@@ -24,9 +24,9 @@ REFUSED = "GitHub refused"
 class DecisionOutcome(StrEnum):
     """The consequence of a decision for the comment.
 
-    `EDITED`: the comment has a new text. `UNCHANGED`: the comment keeps its text. `SHADOW`: outside `mode: shadow`, the
-    bot would have posted a comment. `SILENT`: the bot searched, but posted nothing. `LEFT_ALONE`: it skipped the issue,
-    or GitHub refused the comment.
+    `EDITED`: the comment has a new text. `UNCHANGED`: the comment keeps its text. `SHADOW`: only
+    `mode: shadow` kept the bot from posting a comment. `SILENT`: the bot searched, but posted
+    nothing. `LEFT_ALONE`: it skipped the issue, or GitHub refused the comment.
     """
 
     POSTED = "posted"
@@ -51,9 +51,9 @@ class DecisionOutcome(StrEnum):
 class Decision:
     """The decision about issue `number`. `at` is in seconds since 1970.
 
-    `cause` says why the bot searched: the action of an `issues` event, `command`, or `verdict` after a `not` or `undo`.
-    `mode` is the repository's setting. `reason` says why the bot posted nothing. A candidate counts as shown from the
-    probability `threshold` on; a command's answer can list less likely ones, too.
+    `cause` is the action of an `issues` event, `command`, or `verdict` (`not`, `undo` or `unmute`).
+    `mode` is the repository's setting. `reason` says why the bot posted nothing. A candidate below
+    the probability `threshold` does not count as shown, even if a command's answer lists it.
     """
 
     number: int

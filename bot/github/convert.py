@@ -19,9 +19,9 @@ GHOST = Actor(NOBODY)
 
 def issue(data: Json) -> Issue:
     reactions = data.get("reactions") or {}
-    closed_at = data.get("closed_at")
+    closed_at, parent = data.get("closed_at"), data.get("parent_issue_url") or ""
     pull_request = data.get("pull_request") or {}
-    parent = data.get("parent_issue_url")
+    parent_repo, _, parent_number = parent.rpartition("/issues/")
     return Issue(
         repo=_repo_of(data["repository_url"]),
         id=data["id"],
@@ -42,7 +42,7 @@ def issue(data: Json) -> Issue:
         comments=data.get("comments") or 0,
         thumbs_up=reactions.get("+1") or 0,
         thumbs_down=reactions.get("-1") or 0,
-        parent=IssueRef(_repo_of(parent.rpartition("/issues/")[0]), int(parent.rpartition("/")[2])) if parent else None,
+        parent=IssueRef(_repo_of(parent_repo), int(parent_number)) if parent else None,
         association=data.get("author_association") or "",
         type=(data.get("type") or {}).get("name") or "",
     )

@@ -38,7 +38,7 @@ class TokenGitHub(GitHub):
         return _TokenClient(self._api_of_token, self.login)
 
     def installation(self, installation_id: int, *, repository_ids: Sequence[int] = ()) -> RepoClient:
-        """The token's client, for every installation."""
+        """The token's client; the arguments have no effect."""
         return RepoClient(self._api_of_token, self._tracker)
 
     def login(self) -> str:
@@ -47,7 +47,7 @@ class TokenGitHub(GitHub):
 
     @cached_property
     def _login(self) -> str:
-        # Use GraphQL, because REST names the account only to a person's token.
+        # Use GraphQL: in REST, only a person's token can ask for its account.
         data, _ = self._api_of_token.graphql("ask whose token this is", _VIEWER_QUERY, {})
         return str((data.get("viewer") or {}).get("login") or "")
 
@@ -91,7 +91,7 @@ class _Refusals(httpx.BaseTransport):
 
 
 def _permission_by_path(request: httpx.Request) -> str:
-    """The permission that a request needs, for a server that does not name the permission."""
+    """Guess the permission that a request needs. Some servers do not name it in their refusal."""
     if "/contents/" in request.url.path:
         return "contents: read"
     return "issues: read" if request.method == "GET" else "issues: write"

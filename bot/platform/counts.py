@@ -12,7 +12,7 @@ FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def count_together(home: Path) -> None:
-    """Make this process and its children count in one folder. Call this before importing prometheus_client."""
+    """Share a metrics folder with child processes. Call this before importing prometheus_client."""
     if FOLDER_VARIABLE not in os.environ:
         folder = home / "counts"
         shutil.rmtree(folder, ignore_errors=True)

@@ -66,9 +66,9 @@ def check_address(host: str, port: int) -> None:
     if problem is None:
         return
     advice = {
-        errno.EADDRINUSE: "End that program, or choose another port (--port; of the receiver also PORT).",
-        errno.EACCES: "Choose a port from 1024 on, which everybody may listen on (--port; of the receiver also PORT).",
-    }.get(problem.errno or 0, "Choose an address of this machine's (--host; of the receiver also DOPPEL_HOST).")
+        errno.EADDRINUSE: "End that program, or choose another port (--port; receiver: PORT).",
+        errno.EACCES: "Choose a port from 1024 on, open to everybody (--port; receiver: PORT).",
+    }.get(problem.errno or 0, "Choose a local address (--host; receiver: DOPPEL_HOST).")
     raise SettingsError(f"cannot listen on {host}:{port}: {in_words(problem)}. {advice}") from problem
 
 
@@ -80,7 +80,7 @@ def in_words(problem: OSError) -> str:
 def pip_install(*packages: str) -> str:
     """The command that installs packages where this program finds them.
 
-    The command names no extra such as `doppel[models]`: on the package index, `doppel` is another program.
+    Give it no extra such as `doppel[models]`: `doppel` on the package index is another program.
     """
     return shlex.join([sys.executable, "-m", "pip", "install", *packages])
 

@@ -15,7 +15,7 @@ def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
     """People's decisions on the pairs of a repository's issues, from all kinds of feedback."""
     signals = store.signals.deciding(repo_id)
     verdicts = store.verdicts.since(repo_id, 0.0)
-    # A reaction has no `other`: it judges the issues that the comment names. The bot's decisions store these issues.
+    # A reaction has no `other`. The decisions on `number` tell which issues the comment named.
     decisions = store.decisions.of_issues(repo_id, {one.number for one in signals if not one.other})
     return decide_pairs(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
 
@@ -49,12 +49,12 @@ def pair_of(one: int, other: int) -> Pair:
 def decide_pairs(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
     """The decisions that follow from all examples. `closed_for` maps issues closed by commands to their originals."""
     decisive: dict[Pair, Example] = {}
-    # A pair's weightiest example decides; of equal weights, the latest; at the same time, the one for "different".
+    # A pair's heaviest example decides. Ties go to the latest example, and then to "different".
     for example in sorted(made, key=lambda example: (example.weight, example.at, not example.same)):
         decisive[pair_of(example.number, example.other)] = example
     same = frozenset(pair for pair, example in decisive.items() if example.same)
     different = frozenset(decisive) - same
-    commanded = {number: of for number, of in closed_for.items() if pair_of(number, of) not in different}
+    commanded = dict(pair for pair in closed_for.items() if pair_of(*pair) not in different)
     return Decided(same, different, {later: earlier for earlier, later in sorted(same)} | commanded)
 
 
@@ -94,9 +94,9 @@ def examples(
 ) -> list[Example]:
     """All feedback from `since` on as labelled pairs, earliest first. Leaves out feedback without weight.
 
-    A reaction judges the issues that the bot's comment named at that time. An example's `number` is the issue for which
-    the bot found the other issue, even if people gave the feedback on that other issue. Of several `of` commands on an
-    issue, the last counts. The caller leaves out retracted feedback.
+    A reaction judges the issues that the bot's comment named at that time. If only
+    one issue of a pair was the bot's candidate, that candidate is the example's `other`. Of several
+    `of` commands on an issue, the last counts. The caller leaves out retracted feedback.
     """
     by_number: dict[int, list[Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -111,10 +111,10 @@ def examples(
     signals_from_verdicts = [
         _on_commented_issue(_verdict_signal(one), by_number) for one in _valid_verdicts(verdicts) if one.at >= since
     ]
-    made += [
-        _example(one, one.other, [it for it in by_number.get(one.number, ()) if it.at <= one.at])
-        for one in signals_from_verdicts
-    ]
+    for signal in signals_from_verdicts:
+        on_issue = by_number.get(signal.number, ())
+        before = [decision for decision in on_issue if decision.at <= signal.at]
+        made.append(_example(signal, signal.other, before))
     return sorted(made, key=lambda one: (one.at, one.number, one.other, one.login))
 
 
@@ -130,7 +130,7 @@ def _valid_verdicts(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
 
 
 def _on_commented_issue(signal: FeedbackSignal, by_number: Mapping[int, Sequence[Decision]]) -> FeedbackSignal:
-    """The signal, with its issues swapped if `number` was a candidate for `other`, but not vice versa.
+    """Swap the issues if `number` was a candidate for `other`, and `other` was none for `number`.
 
     People can close an earlier issue in favour of a later one on which the bot commented, or say `not` on the earlier
     issue.

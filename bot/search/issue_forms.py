@@ -93,10 +93,9 @@ class IssueForms:
         known = self._store.cached_files.get(repository.id, _LINES)
         if known is not None and known.is_fresh(now, self._cache_seconds):
             return
-        files: dict[str, str] = {}
+        owners = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
         try:
-            for repo in (repository.ref, RepoRef(repository.ref.owner, OWNERS_REPOSITORY)):
-                files = files or _read(github, repo)
+            files = _read(github, repository.ref) or _read(github, owners)
         except Forbidden:
             # Access may be suspended: the cached files still apply.
             return
@@ -129,19 +128,19 @@ def _read(github: RepoClient, repo: RepoRef) -> dict[str, str]:
 
 
 def _files_in(github: RepoClient, repo: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
-    """The forms and templates of a folder, or its single template of the old kind, which is read as Markdown."""
-    # `.github` and `ISSUE_TEMPLATE`.
+    """The forms and templates of a folder, or its single template of the old kind."""
     outer, _, inner = TEMPLATES.rpartition("/")
     if folder == outer and f"{inner}/" in names and (files := _forms(github, repo)):
         return files
     single = next((name for name in names if name.lower() in TEMPLATE_NAMES), None)
+    # The ending `.md` makes `boilerplate_of` read the template as Markdown.
     return {f"{single}.md": github.file(repo, f"{folder}/{single}".lstrip("/")) or ""} if single else {}
 
 
 def _forms(github: RepoClient, repo: RepoRef) -> dict[str, str]:
     names = github.directory(repo, TEMPLATES)
-    # Read only forms and templates, because a picture may be too large. But return the names of all files: if the
-    # folder has any file, the owner's forms do not apply.
+    # Read only forms and templates: a picture may be too large. The other files get empty texts,
+    # because any file in the folder keeps the owner's forms from applying.
     wanted = [name for name in names if name.endswith((*_FORM_ENDINGS, *_TEMPLATE_ENDINGS))][:_FILES_MAX]
     return dict.fromkeys(names, "") | {name: github.file(repo, f"{TEMPLATES}/{name}") or "" for name in wanted}
 
@@ -150,7 +149,7 @@ def _form(text: str) -> Boilerplate:
     """The boilerplate of a form. Labels become headings (GitHub's manual, "Syntax for GitHub's form schema")."""
     # Ignore YAML's aliases: an alias only repeats the text of its anchor.
     scalars = list(_scalars(read_tree(text, strict=False)[0]))
-    labels = [label for label in (" ".join(scalar.split()) for key, scalar in scalars if key == "label") if label]
+    labels = [" ".join(value.split()) for key, value in scalars if key == "label" and value.strip()]
     boxes = [f"- [{mark}] {label}" for label in labels for mark in "x "]
     # A field's preset text.
     values = [line for key, scalar in scalars if key == "value" for line in _lines(scalar)]

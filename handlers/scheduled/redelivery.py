@@ -22,15 +22,15 @@ logger = logging.getLogger(__name__)
 RECOVER_EVERY = 300.0
 """Seconds between two turns. If no delivery has failed, a turn costs one request of the App's own budget."""
 
-# If a redelivery fails too: the wait in seconds before asking again, its factor for each further try, and its maximum.
+# Backoff after a failed redelivery: first wait (seconds), factor per try, longest wait (seconds).
 FIRST_WAIT, GROWTH, LONGEST_WAIT = 300.0, 4.0, 6 * 3600.0
 # The most tries for a delivery that our receiver refused, since it is likely to refuse the same payload again.
 MAX_TRIES_IF_REFUSED = 2
 # The most redeliveries to ask for in one turn; after a long outage the next turns continue. GitHub allows an App 5,000
 # requests an hour, and 900 points a minute, of which a redelivery costs five. The client spaces out the requests.
 MOST_ASKED = 500
-# The most attempts to read in one turn, which takes a thousand requests. Failed deliveries beyond them get lost: the
-# index reads their issues later, but the bot answers none.
+# The most attempts to read in one turn, newest first: a thousand requests. Older failed deliveries
+# get lost. The index reads their issues later, but the bot does not answer the deliveries.
 MOST_READ = 100_000
 
 _DAY = 86_400.0
@@ -42,9 +42,9 @@ _OVERLAP = 600.0
 class FailedDelivery:
     """A failed delivery. `failed_at` is the time of its first attempt (seconds since 1970).
 
-    `attempt_id` and `status_code` are those of its last attempt; `status_code` is 0 if nobody answered. `asked` counts
-    the requests for another attempt, the last at `asked_at`, and `redeliveries` counts the further attempts that GitHub
-    lists. If `gone`, GitHub cannot send the delivery again.
+    `attempt_id` and `status_code` are the last attempt's; `status_code` is 0 if nobody answered.
+    `asked` counts the requests to redeliver, and `asked_at` is the time of the last request.
+    `redeliveries` counts the further attempts on GitHub's list. If `gone`, GitHub cannot redeliver.
     """
 
     guid: str
@@ -72,7 +72,7 @@ def _is_due(delivery: FailedDelivery, now: float) -> bool:
         return True
     wait = min(LONGEST_WAIT, FIRST_WAIT * GROWTH ** (delivery.asked - 1))
     # If `asked_at` is in the future, the clock was set back: do not wait.
-    return not delivery.asked_at <= now < delivery.asked_at + wait
+    return now < delivery.asked_at or now >= delivery.asked_at + wait
 
 
 class FailedDeliveries:
@@ -107,7 +107,7 @@ class FailedDeliveries:
             try:
                 app.redeliver(delivery.attempt_id)
             except (NotFound, Invalid) as refusal:
-                logger.warning("delivery %s cannot be had again: %s", delivery.guid, refusal)
+                logger.warning("GitHub cannot redeliver %s: %s", delivery.guid, refusal)
                 delivery.gone = True
                 continue
             asked_now += 1
@@ -120,7 +120,7 @@ class FailedDeliveries:
         guid, at, known = attempt.guid, attempt.delivered_at.timestamp(), self.failed.get(attempt.guid)
         if attempt.taken:
             self.failed.pop(guid, None)
-        # Ignore a redelivery of an unknown delivery: an earlier attempt was taken, or is too old.
+        # Ignore redeliveries of unknown deliveries: those have succeeded, or are too old.
         elif known is None and not attempt.redelivery:
             self.failed[guid] = FailedDelivery(guid, attempt.id, at, attempt.status_code)
         elif known is not None and attempt.id > known.attempt_id:

@@ -29,9 +29,9 @@ def digest(repository: str, since: float, as_json: bool) -> None:
     """Say what the bot did lately, or would have done (mode: shadow), and how often people found that it was right.
 
     GitHub's id of the repository may replace OWNER/REPO. This command does not ask GitHub: workers read reactions every
-    hour, and closings, commands and ticked boxes as they come. Below each issue stands what the bot named, how likely
-    it is the same, and what people said; "not" or "of" in brackets is the command that a person gave. The JSON has no
-    titles. docs/feedback.md says how much each kind of feedback counts.
+    hour, and closings, commands and ticked boxes as they come. Below each issue you see what
+    the bot named, its probability, and what people said; "not" or "of" in brackets is a command.
+    The JSON has no titles. docs/feedback.md says how much each kind of feedback counts.
     """
     from bot.app.wiring.clients import now
     from bot.app.wiring.indexes import build_index, stored_threshold
@@ -87,9 +87,9 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
         echo_json({"repository": target.name, **bar, **said, "reset": reset})
         return
     if reset:
-        click.echo("Put back. What was said until now no longer moves the threshold.")
+        click.echo("The threshold is reset. Feedback given until now no longer moves it.")
     click.echo(words.threshold_words(threshold, english()))
-    # If feedback moves the threshold, the sentence just printed gives its weight already.
+    # Feedback that moves the threshold is in the sentence above, unless the settings override it.
     if found.move is not Move.STAYS:
         return
     since = datetime.fromtimestamp(max(at - WINDOW, known.since if known else 0.0), UTC)

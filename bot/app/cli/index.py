@@ -29,8 +29,8 @@ _COLOURS = {"ready": "green", "stopped": "red"}
 @click.option("--watch", is_flag=True, help="Show the progress live until everything is ready, or Ctrl-C.")
 @json_option
 def index(repository: str | None, watch: bool, as_json: bool) -> None:
-    """Show the progress of each repository's index, or of the index of OWNER/REPO: issues, vectors, texts that the
-    text model has read, and problems.
+    """Show the progress of each repository's index, or of the index of OWNER/REPO:
+    the issues, the vectors, the texts read by the text model, and problems.
 
     Workers fill an index by themselves after the installation, and look every half hour for changes that webhooks
     missed. This command does not ask GitHub.

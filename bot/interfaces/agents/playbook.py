@@ -23,7 +23,7 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    # Not `str`: pydantic would refuse half an emoji, which remains if an agent's text is cut off.
+    # Not `str`: pydantic would refuse half an emoji, with which an agent's cut text can end.
     name: InstanceOf[str]
     text: InstanceOf[str]
     helpful: Counter
@@ -66,7 +66,7 @@ def read_playbook(path: Path) -> Any:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object. Refuse a name that stands twice, because JSON's reader would keep only its last value."""
+    """Build an object. Refuse a repeated name, as JSON's reader would keep only the last value."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError(f"one of the names {list(made)} stands twice in its object")
@@ -76,7 +76,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
     """All entries (D1): first the sections in `slugs`, in that order, then the others in the playbook's order.
 
-    Raises MalformedPlaybook, also for a list or entry that occurs in two places: changing one would change the other.
+    Raises MalformedPlaybook, also if two places share one object: a change would show in both.
     """
     try:
         Playbook.model_validate(playbook)

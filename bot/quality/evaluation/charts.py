@@ -1,8 +1,9 @@
 """Draws the two diagrams of an evaluation, as SVG elements and as one file. Pure.
 
-The first diagram shows the share of comments that name a marked original against the share of duplicates caught. The
-second diagram shows how often marks confirm the first candidate, against its confidence. Shapes have classes but no
-colours, so that a page's style can set the colours. The diagrams contain no text of any issue.
+People have marked issues as duplicates of originals. The first diagram shows, for each threshold,
+the share of duplicates caught, and the share of comments that name a marked original. The second
+diagram shows, by confidence, the share of first candidates that are marked. Shapes have classes but
+no colours, so that a page's style can set the colours. The diagrams contain no text of any issue.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from bot.quality.evaluation.wording import basis, counts, finding, interval, per
 
 # Thresholds to label while there is room, the most useful first.
 _LABELLED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
-# Possible ends of the axis of duplicates caught, chosen so that its fifths are round numbers.
+# The first diagram's horizontal axis ends at one of these shares. A fifth of each is a round share.
 _REACHES = (0.1, 0.25, 0.5, 0.75, 1.0)
-# A share of fewer comments or candidates is meaningless.
+# The curves leave out points that count fewer comments or candidates.
 _LEAST = 5
 # In pixels: the width of a letter, the height of a line of small text, and how far a label may leave the diagram.
 _CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
@@ -57,7 +58,7 @@ def inline(found: Evaluation) -> tuple[str, str]:
 
 
 def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
-    """The share of comments that name a marked original against the duplicates caught: a curve with labelled points."""
+    """The first diagram: what comments achieve at each threshold. Some points have labels."""
     most = max((row.caught for row in found.curve), default=0.0)
     panel = replace(panel, reach=next(reach for reach in _REACHES if reach >= most))
     parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are marked")
@@ -80,11 +81,11 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
         x, y = xy[cut]
         label = f"{threshold(cut)} {names[cut]}" if cut in names else threshold(cut)
         width = 8 + _CHARACTER * len(label)
-        # A label that would leave the diagram moves left: it ends 8 pixels right of its point, above the falling curve.
-        # If it then overlaps the title, it goes below the point.
+        # A label that does not fit on the right of its point goes to the left: above the point and
+        # the falling curve, or below the point if the title is in the way.
         on_left = x + width > panel.left + panel.size + _OVER
-        rise_on_left = 22.0 if y - 2 * _LINE >= panel.y(1) - _LINE else -18.0
-        rise = rise_on_left if on_left else 6.0
+        fits_above = y - 2 * _LINE >= panel.y(1) - _LINE
+        rise = 6.0 if not on_left else 22.0 if fits_above else -18.0
         left = x - width if on_left else x
         box = (left, left + width, y - rise - 8)
         if all(_apart(box, other) for other in label_boxes):
@@ -102,10 +103,7 @@ def _apart(one: tuple[float, float, float], other: tuple[float, float, float]) -
 
 
 def reliability_panel(bins: Sequence[CalibrationBin], panel: Panel) -> list[str]:
-    """The marked share of first candidates in each tenth of the confidence, with 95% intervals and counts.
-
-    Tenths with few candidates are smaller dots, and the curve leaves them out.
-    """
+    """The second diagram: how many first candidates are marked, by confidence (95% intervals)."""
     parts = _frame(
         panel, "The confidence and the marks", "confidence of the first candidate", "first candidates that are marked"
     )
@@ -124,7 +122,7 @@ def reliability_panel(bins: Sequence[CalibrationBin], panel: Panel) -> list[str]
 
 
 def _frame(panel: Panel, head: str, across: str, up: str) -> list[str]:
-    """The title, the grid, and the axes, with their names `across` and `up`."""
+    """The title `head`, the grid, and the axes. `across` and `up` are the names of the axes."""
     end, top = panel.left + panel.size, panel.bottom - panel.size
     parts = [text(panel.left, top - 26, head, "head")]
     for step in range(6):

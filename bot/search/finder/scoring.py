@@ -37,15 +37,15 @@ class ScoredIssue:
 
 
 ScoredResults = list[tuple[RankedResult, ScoredIssue]]
-"""Results, each with the candidate whose reasons explain it."""
+"""Pairs of a result and the candidate whose reasons explain the result."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexResults:
-    """The index's answer: candidates, most likely first, and in `found` the numbers that each source found.
+    """The index's answer: candidates, most likely first. `found` has the found numbers by source.
 
-    `indexed` has the numbers of the candidates, and of hits in the index that rank too low to be candidates. The finder
-    scores only hits outside `indexed` in a temporary index: a low-ranked hit could outscore better ones there.
+    `indexed` has the numbers of the candidates, and of hits in the index that rank too low. The
+    finder scores no hit in `indexed` again: a temporary index could score a low hit too high.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
@@ -62,7 +62,7 @@ def score_indexed(
     hits: Sequence[Hit],
     known: Sequence[int],
 ) -> IndexResults:
-    """Score what the index's own sources found, and the `hits` and `known` issues that are in the index.
+    """Score issues in the index: those that its own sources found, and those in `hits` or `known`.
 
     `use` has the settings of each source that is asked.
     """
@@ -73,7 +73,7 @@ def score_indexed(
     if len(compared) > MOST_COMPARED:
         # Known issues are always compared.
         compared = _choose_compared(session, target, use, found, own) | {*found.get(KnownIssues.name, ())}
-    # The index's model judges here, not a `Judge`.
+    # `session.judge` uses the index's model. It never asks a `Judge`.
     matches = [match for match in session.judge(also=compared) if match.number in compared]
     rows = session.issues([match.number for match in matches])
     not_compared = session.issues({hit.issue.number for hit in own} - compared)
@@ -156,10 +156,10 @@ def reasons_of(
     best: Sequence[tuple[RankedResult, ScoredIssue]],
     gathered: Gathered,
 ) -> dict[int, tuple[Reason, ...]]:
-    """The reasons, by `id(result)`, of the `shown` results, and of the `best` that are likely enough to mention."""
+    """Reasons by `id(result)`: for all `shown`, and for those of `best` that reach MENTION_FROM."""
     near = [(result, one) for result, one in best if result.confidence >= MENTION_FROM]
     explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
-    # GitHub may call either the candidate or the issue shown for its group a likely duplicate.
+    # GitHub's likely duplicate can be the candidate, or the issue that is shown for the group.
     likely = gathered.likely
     return {
         result_id: (*one.reasons(), *([] if likely.isdisjoint(issue_keys) else [Reason(ReasonCode.GITHUB)]))
@@ -179,9 +179,9 @@ def group_results(
 ) -> ScoredResults:
     """Group duplicates, and return the results that can be shown, in the order of `ranked` (candidate and relevance).
 
-    A group has the best confidence and relevance of its members that may be mentioned. Pull requests, discussions and
-    issues of other repositories are never grouped. Each result comes with its group's best candidate. A result is
-    `named` if the target names it.
+    A group gets the highest confidence and relevance of its candidates that may be mentioned. Pull
+    requests, discussions and issues of other repositories are never grouped. Each result comes with
+    its group's best candidate. A result is `named` if the target's text names the issue.
     """
     ranked = [(one, relevance) for one, relevance in ranked if options.may_mention(one.issue, target)]
     own = {one.issue.number: (one, relevance) for one, relevance in ranked if is_own(one.issue, target)}
@@ -190,7 +190,7 @@ def group_results(
     known, originals = _with_relatives(issues, ties, options.duplicates, look_up)
     mentionable = {number: issue for number, issue in known.items() if options.may_mention(issue, target)}
     leaders = {number for number, issue in mentionable.items() if options.may_lead(issue)}
-    # The groups by their best candidate's number: a group takes this candidate's place in the list.
+    # A group takes its best candidate's place in the list, so key the groups by that candidate.
     groups = {group.found[0]: group for group in resolve(list(own), originals, mentionable, leaders)}
     shown: ScoredResults = []
     for one, relevance in ranked:
@@ -220,7 +220,7 @@ def _with_relatives(
 ) -> tuple[dict[int, Issue], dict[int, int]]:
     """Add the candidates' duplicates and originals. Returns all issues, and the map from duplicates to originals.
 
-    `ties` maps duplicates to originals as the index knows them, `by_people` as people decided.
+    `ties` and `by_people` map duplicates to originals: by the index, and by people's decisions.
     """
     known = dict(candidates)
     asked = set(candidates)
@@ -253,8 +253,8 @@ def _tied(candidates: Collection[int], ties: Mapping[int, int]) -> set[int]:
 class Draft:
     """The results before the judge reads them: all `found`, best first, and those `worth` judging.
 
-    If no result is worth judging, the `shown` results are final. `best` is the highest probability of all candidates.
-    `inside` is the index's answer.
+    `shown` has the results to show if none is worth judging, and is empty otherwise. `best` is the
+    highest probability of all candidates, and `inside` is the index's answer.
     """
 
     inside: IndexResults
@@ -302,7 +302,7 @@ def ask_judge(judge: Judge, target: Issue, worth: ScoredResults, index: Index | 
 def with_opinion(
     found: ScoredResults, target: Issue, judge: Judge, opinion: JudgeAnswer, order: Relevance
 ) -> ScoredResults:
-    """The results in their new order, those of the target's repository with the judge's verdicts and probabilities."""
+    """Add verdicts and probabilities to the target repository's results, and sort all results."""
     judged = [
         (_judged(result, one, judge, opinion, order) if is_own(one.issue, target) else result, one)
         for result, one in found

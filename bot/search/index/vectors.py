@@ -52,7 +52,7 @@ def rounded(vectors: Vectors) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
 
 
 def pack(vectors: Vectors) -> list[bytes]:
-    """Pack vectors, (issues, …, dimensions). Each issue's blob has its vectors' scales, and then their bytes."""
+    """Pack an array (issues, …, dimensions) into a blob per issue: scales, then bytes."""
     values, scales = rounded(vectors)
     return [scale.astype("<f4").tobytes() + row.tobytes() for scale, row in zip(scales, values, strict=True)]
 
@@ -77,7 +77,7 @@ def read_vectors(connection: sa.Connection, repo_id: int, numbers: Collection[in
 
 
 class Neighbours:
-    """A repository's vectors in memory, current up to the change `sequence`. A search compares all of them.
+    """A repository's vectors in memory, as of change number `sequence`. A search compares all.
 
     Arrays grow by copying, so that searches in other threads can go on with the old arrays.
     """
@@ -88,7 +88,7 @@ class Neighbours:
         self._count = 0
         self._dimensions = state.vector_sum.shape[1]
         self._numbers: Integers = np.zeros(0, dtype=np.int64)
-        # By an issue's number, the issue's row in the other arrays; -1 for an unknown issue.
+        # Maps an issue's number to the issue's row in the other arrays; -1 for an unknown issue.
         self._row_of: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
         self._values: NDArray[np.int8] = np.zeros((0, 2, self._dimensions), dtype=np.int8)
         self._scales: NDArray[np.float32] = np.zeros((0, 2), dtype=np.float32)
@@ -114,27 +114,27 @@ class Neighbours:
         newer = {"repo_id": repo_id, "after": self.sequence}
         for rows in connection.execute(_NEWER, newer, execution_options={"yield_per": _ROWS}).partitions():
             self._add(np.array([row[0] for row in rows]), unpack([row[1] for row in rows]))
-        if np.count_nonzero(self._numbers[: self._count] != _GONE) > state.vectors:
+        held = np.count_nonzero(self._numbers[: self._count] != _GONE)
+        if held > state.vectors:
             stored = connection.execute(sa.select(table.c.number).where(table.c.repo_id == repo_id)).scalars().all()
             self._keep_only(np.array(stored, dtype=np.int64))
         self.sequence = state.sequence
 
     def nearest(self, query: Vectors, wanted: Mapping[VectorKind, int], below: int | None) -> dict[VectorKind, Scores]:
-        """For each kind, find the `wanted` number of issues whose vectors are closest to those of a text.
+        """For each kind of vector, find the `wanted[kind]` issues that are closest to a text.
 
         `query` has the text's vectors, (3, dimensions). Only issues with numbers below `below` are found.
         """
         count, (rounded_query, query_scales) = self._count, rounded(query)
         scales = self._scales[:count].T
-        # For each stored kind, the issues' products with two vectors of the query: the one of that kind, and BOTH.
+        # Axes: kind of the issue's vector; the query's vector of this kind, and its BOTH; issue.
         # Products of bytes are exact, so equal texts are equally close.
         products = np.empty((2, 2, count), dtype=np.float32)
         for kind in (VectorKind.TITLE, VectorKind.TEXT):
             queries = rounded_query[[kind, VectorKind.BOTH]]
             products[kind] = cdist(queries, self._values[:count, kind], "dot", out_dtype="float32")
             products[kind] *= scales[kind]
-        # An issue's BOTH is the sum of its two vectors, divided by that sum's length. So the cosine with the query's
-        # BOTH is the sum of both vectors' products with the query's BOTH, divided by that length.
+        # BOTH is (TITLE + TEXT) / length, so its product is (TITLE's + TEXT's product) / length.
         cosines = np.stack([products[0, 0], products[1, 0], products[:, 1].sum(axis=0) / self._lengths[:count]])
         cosines *= query_scales[:, None]
         cosines[:, np.flatnonzero(self._numbers[:count] >= (_GONE if below is None else below))] = -np.inf
@@ -142,7 +142,7 @@ class Neighbours:
 
     def _closest(self, cosines: NDArray[np.float32], k: int) -> Scores:
         """The `k` highest cosines that are finite."""
-        close = np.flatnonzero(cosines >= max(lower_bound(cosines, k), float(np.finfo(np.float32).min)))
+        close = np.flatnonzero((cosines >= lower_bound(cosines, k)) & (cosines > -np.inf))
         return Scores(self._numbers[close], cosines[close].astype(np.float64)).best(k)
 
     def stored(self, numbers: Integers) -> Vectors:
@@ -150,7 +150,7 @@ class Neighbours:
         row_of, values, scales, lengths = self._row_of, self._values, self._scales, self._lengths
         vectors = np.zeros((len(numbers), len(VectorKind), self._dimensions), dtype=np.float32)
         if len(row_of):
-            rows = np.where(numbers < len(row_of), row_of[np.minimum(numbers, len(row_of) - 1)], -1)
+            rows = np.where(numbers < len(row_of), row_of.take(numbers, mode="clip"), -1)
             np.multiply(values.take(rows, axis=0), scales.take(rows, axis=0)[:, :, None], out=vectors[:, :2])
             np.add(vectors[:, VectorKind.TITLE], vectors[:, VectorKind.TEXT], out=vectors[:, VectorKind.BOTH])
             vectors[:, VectorKind.BOTH] /= lengths.take(rows)[:, None]
@@ -196,7 +196,7 @@ def grown(array: NDArray[Any], length: int, fill: int = 0) -> NDArray[Any]:
     return np.concatenate([array, np.full((more, *array.shape[1:]), fill, dtype=array.dtype)])
 
 
-#: The centre is computed each time the number of vectors passes a power of two, from this one on.
+#: The centre is computed when the number of vectors reaches this power of two or a higher one.
 FIRST_CENTRE = 512
 
 
@@ -215,7 +215,7 @@ class ModelVectors:
         return np.stack([vectors[: len(analyses)], vectors[len(analyses) :]], axis=1)
 
     def check(self, state: IndexState, pair: Vectors) -> None:
-        """Raise EmbeddingError if a model of another name, or of another width than `pair`, made the stored vectors."""
+        """Raise EmbeddingError if stored vectors have another model, or not the width of `pair`."""
         if state.vectors and (state.model != self.model or _width(state) != pair.shape[-1]):
             raise EmbeddingError("the model was changed, and the issues are being embedded anew")
 

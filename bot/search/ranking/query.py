@@ -79,8 +79,8 @@ MAX_OPERATORS = 5
 Scope = Literal["title", "body", "title,body"]
 Kind = Literal["issue", "pr"]
 
-# An identifier keeps its inner punctuation, so that the search engine splits the query as it has split the text. A
-# hyphen stays only inside a word, because in front of a word it means NOT.
+# An identifier keeps its inner punctuation: the search engine splits queries and issues alike.
+# A hyphen stays only inside a word, because in front of a word it means NOT.
 _TERM = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[._-](?=[^\W_]))*")
 _OPERATORS = frozenset({"AND", "OR", "NOT"})
 
@@ -115,10 +115,10 @@ def build_query(
     *,
     flat: bool = False,
 ) -> str:
-    """A query in one repository or several. `text` must come from this module: neutral words, phrases, `any_of`.
+    """A query in one repository or several. The words of `text` must be neutralised.
 
-    `flat` writes several `repo:` in a row, without OR. Servers that do not know OR read these as alternatives. Servers
-    that know OR look for issues that lie in all of them, and find nothing: https://github.com/cli/cli/pull/11638
+    `flat` writes no OR between several `repo:`. A server that does not know OR then searches every
+    repository. A server that knows OR finds nothing: https://github.com/cli/cli/pull/11638
     """
     return f"{qualifiers(repo, state, kind, flat=flat)} in:{scope} {text}".rstrip()
 
@@ -149,6 +149,6 @@ def _as_letters(word: str) -> str:
     """`word` in plain letters. A server may drop accents and full-width forms before it looks for operators."""
     if word.isascii():
         return word
-    # Normalise one character at a time: a whole word would take time quadratic in the accents on one letter.
+    # One character at a time: a whole word with n accents on a letter takes time quadratic in n.
     parts = (part for char in word for part in unicodedata.normalize("NFKD", char))
     return "".join(part for part in parts if not unicodedata.combining(part))

@@ -35,7 +35,7 @@ def make_site() -> Blueprint:
 
 
 def new_app(organization: str = "") -> Page:
-    """Show what the App of a manifest asks for. A person who agrees is sent back to the App's maker with a code."""
+    """Show what an App asks for. If a person agrees, redirect to the App's maker with a code."""
     sim = _sim()
     try:
         manifest = json.loads(request.form.get("manifest", ""))
@@ -47,9 +47,11 @@ def new_app(organization: str = "") -> Page:
         name = request.form.get("name") or str(manifest.get("name") or "")
         slug = manifests.slug_of(name)
         unavailable = not slug or any(app.slug == slug for app in sim.apps.values())
-        # Only this page's own form has the field `login`, so a request with it means that a person has agreed.
-        problem = problem or ("Name is already in use" if unavailable and "login" in request.form else "")
-        if problem or "login" not in request.form:
+        # Only this page's own form has the field `login`: then a person has agreed.
+        agreed = "login" in request.form
+        if agreed and unavailable and not problem:
+            problem = "Name is already in use"
+        if problem or not agreed:
             page = render_template(
                 "site/new_app.html",
                 manifest=manifest,
@@ -87,7 +89,7 @@ def authorize() -> Page:
     sim = _sim()
     with sim.lock:
         app = _app(sim, request.args.get("client_id", ""))
-        # An address in the request must be one of the App's. Without one, use the App's first.
+        # A request may name one of the App's callback URLs. Otherwise use the first callback URL.
         back = request.args.get("redirect_uri") or next(iter(app.callback_urls), "")
         if back not in app.callback_urls:
             return render_template("site/authorize.html", app=app, people=(), problem="redirect_uri mismatch"), 400
@@ -110,10 +112,7 @@ def access_token() -> Response:
 
 
 def _refuse_other_sites() -> None:
-    """Answer 403 if another site's page submits a form in a person's name.
-
-    The page of the App's maker may post a manifest, which is only shown. All other forms are people's answers.
-    """
+    """Answer 403 if another site's page sends any form but a manifest, which is only shown."""
     if set(request.form) - {"manifest"} and _is_from_elsewhere():
         abort(403)
 
@@ -133,7 +132,7 @@ def _refuse_frames(response: Response) -> Response:
 
 
 def _people(sim: Simulator) -> list[str]:
-    """All people, those with a role in a repository first, since loaded issues may have thousands of authors."""
+    """All people: those with a role in a repository, and then the many authors of loaded issues."""
     ids_with_roles = {key for repo in sim.repositories.values() for key, role in repo.roles.items() if role != "none"}
     people = [account for account in sim.accounts.values() if account.type == "User"]
     return [one.login for one in sorted(people, key=lambda one: (one.id not in ids_with_roles, one.login))]

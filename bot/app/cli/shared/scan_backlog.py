@@ -41,10 +41,10 @@ _FILE = 1
 
 @dataclass(frozen=True, slots=True)
 class IndexedSource:
-    """The store with the index of SOURCE, the settings to open it in a child process, the repository's id and name.
+    """The `store` with the index of SOURCE. A child process opens the same store with `settings`.
 
-    For a file, `ids` maps each issue's number in the index to its id in the file. If GitHub can be asked, `reactions`
-    counts the reactions to issues.
+    For a file, `ids` maps each issue's number in the index to its id in the file. `reactions` asks
+    GitHub for the reactions to issues; it is None if GitHub cannot be asked.
     """
 
     store: Store
@@ -113,7 +113,7 @@ def _fill(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, RepoRef
 
 
 def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:
-    """Match issues that have no valid stored answer; with `fresh`, match all. Skip closed issues unless `closed`."""
+    """Compare issues without a valid stored answer (`fresh`: all). `closed` adds closed issues."""
     make_matcher = partial(build_backlog_matcher, backlog.settings, weights)
     scan = Scan(backlog.store, make_matcher(backlog.store), backlog.repo_id, closed=closed)
     scan.begin(fresh=fresh)
@@ -131,7 +131,7 @@ def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
 
 
 def as_markdown(found: ScanResult, backlog: IndexedSource) -> str:
-    """The groups as Markdown for an issue on GitHub, with links that leave no back-links."""
+    """The groups as Markdown for an issue on GitHub. The linked issues get no back-link to it."""
     links = FileIssueNames(backlog.ids) if backlog.ids else RepoLinks(backlog.name, backlog.settings.enterprise)
     return scan_markdown(found, links, english())
 
