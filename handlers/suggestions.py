@@ -1,9 +1,9 @@
 """Suggests or adds the label `duplicate` (setting `label`), and suggests closing an issue (`suggest_closing`).
 
-If the first candidate is likely, the bot suggests the label. With `label: add` it adds the label instead, but only if
-the candidate is very likely, and removes its own label once no candidate is likely. The bot acts once for each issue:
-if the issue had the label or the suggestion before, people have decided. If GitHub refuses, the bot tries again at the
-next look.
+If the first candidate is likely, the bot suggests the label. With `label: add` it adds the label
+instead, but only if the candidate is very likely, and removes its own label once no candidate is
+likely. An issue that ever had the label or the suggestion gets neither again. If GitHub refuses,
+the bot tries again at the next look.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def _likely_first(context: IssueContext, named: tuple[Candidate, ...]) -> Candid
         return None
     if likelihood(first.confidence or 0.0, context.config.likely).tier is not Tier.LIKELY:
         return None
-    return None if first.unjudged is not None and first.unjudged < context.threshold.value else first
+    needs_verdict = first.unjudged is not None and first.unjudged < context.threshold.value
+    return None if needs_verdict else first
 
 
 def unlabel(context: IssueContext, report: Report) -> None:
@@ -83,16 +84,15 @@ def add_label(context: IssueContext, name: str) -> None:
 
 
 def remove_own_label(context: IssueContext) -> None:
-    """Remove the label `duplicate` if the bot added it, and nobody has removed or added it since.
-
-    The login does not prove that the bot added it: a repository's workflows share one, and a token can be a person's.
-    """
+    """Remove the label `duplicate` if the bot added it, and nobody removed or added it since."""
+    # The login alone is no proof: workflows share a login, and a token can belong to a person.
     name = duplicate_label(context.issue.labels)
-    before = context.services.store.labelled.changes_before(context.repository.id, context.number)
-    if name is None or before is None:
+    position = context.services.store.labelled.changes_before(context.repository.id, context.number)
+    if name is None or position is None:
         return
     history = _label_history(context)
-    if len(history) == before + 1 and history[-1].added and history[-1].actor.login == context.services.github.login():
+    last = history[-1] if len(history) == position + 1 else None
+    if last and last.added and last.actor.login == context.services.github.login():
         context.github.remove_label(context.repo, context.number, name)
 
 

@@ -74,5 +74,5 @@ def of_app(app_id: int | None) -> IsOurs:
 
 
 def of_token(login: Callable[[], str]) -> IsOurs:
-    """For a workflow: texts by its token's owner or by any bot, since it cannot know which App ran here before."""
+    """For a workflow: texts by its token's owner or any bot. Any App may have run here before."""
     return lambda author, app: author.is_bot or same_login(author.login, login())

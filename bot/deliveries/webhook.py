@@ -1,7 +1,7 @@
 """Reads a webhook: headers and raw bytes in, an event or a refusal out. Also limits the bodies that a process reads.
 
-GitHub's manual has the rules ("Validating webhook deliveries", "Webhook events and payloads"). Only the length is
-checked before the signature over the raw bytes: nothing of an unsigned request is interpreted, not even a ping.
+GitHub's manual has the rules ("Validating webhook deliveries", "Webhook events and payloads").
+Only the length is checked before the signature: no unsigned request is parsed, not even a ping.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ LARGEST_PAYLOAD = 25 * 1024 * 1024
 
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
-# GitHub does not sign the delivery's id, so a stranger may have chosen it. The bot's own jobs have no GUIDs as ids, so
-# no delivery can take their place.
+# GitHub does not sign the delivery's id, so a stranger may have chosen the id. Only GUIDs are
+# accepted. The ids of the bot's own jobs are no GUIDs, so no delivery can replace such a job.
 _GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _EVENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
@@ -107,7 +107,7 @@ def sign(secret: str, body: bytes) -> str:
 
 log = logging.getLogger(__name__)
 
-# Bytes and fields of the largest form that our pages take. A delivery can be a larger form.
+# Bytes and fields of the largest form that our pages take. Deliveries have another limit.
 LARGEST_FORM = 64 * 1024
 MOST_FIELDS = 50
 USUAL = 1024 * 1024

@@ -58,7 +58,7 @@ class SourceProblem:
 
     @property
     def skipped(self) -> bool:
-        """Whether policy or permissions kept the bot from asking this source, which is no outage (F9)."""
+        """Whether policy or permissions forbade asking this source. A skip is no outage (F9)."""
         return self.remark.code in (RemarkCode.LEFT_OUT, RemarkCode.NO_PERMISSION)
 
     def __str__(self) -> str:
@@ -158,8 +158,8 @@ def access_refused(problem: Exception) -> str:
             return str(problem)
         case NotFound():
             return (
-                f"{problem}: it is not there, or cannot be read with what Doppel is set up with. As the App it must be "
-                "installed there; GITHUB_TOKEN counts where no APP_ID is set"
+                f"{problem}: it is not there, or cannot be read with Doppel's credentials. With "
+                "APP_ID, the App must be installed there. Without APP_ID, Doppel uses GITHUB_TOKEN"
             )
         case KeyRefused():
             return f"{problem}. APP_ID and PRIVATE_KEY must belong to one App that is there: see `doppel doctor`"

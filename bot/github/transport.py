@@ -99,13 +99,13 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """A request. `path` is below the API's base. `deadline` ends waits and retries. `block`: see `time_limit`."""
+    """A request. `path` is below the API's base. `deadline` ends waits and retries."""
 
     request: httpx.Request
     path: str
     cost: Cost
     deadline: float
-    block: TimeLimit | None = None
+    time_limit: TimeLimit | None = None
 
     @property
     def operation(self) -> str:
@@ -127,9 +127,9 @@ class RateLimitedTransport(httpx.BaseTransport):
     A request waits and retries for at most `patience` seconds; after that, the queue should retry the job. Every
     request names `api_version`, whatever version githubkit's methods were generated for.
 
-    Raises RateLimited with the seconds to wait, Unavailable, and Overtaken for a write or GraphQL if another worker has
-    taken over the job. A redirect raises NotFound, except for a read within the same server: a write must not land in
-    another repository, and another server could be in this machine's own network.
+    Raises RateLimited and Unavailable. A write or GraphQL raises Overtaken if another worker has
+    the job. A redirected write raises NotFound: the write could change another repository. A
+    redirect to another server raises NotFound, too: the server could be in this machine's network.
     """
 
     connections: httpx.BaseTransport
@@ -145,11 +145,11 @@ class RateLimitedTransport(httpx.BaseTransport):
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path.removeprefix(self.base_path)
         cost = cost_of(request.method, path, request.url.params)
-        block = _time_limit.get()
-        patience = self.patience if block is None else min(self.patience, block.seconds)
-        call = _Call(request, path, cost, self.monotonic() + patience, block)
-        if block is not None:
-            _shorten(request, block.seconds)
+        limit = _time_limit.get()
+        patience = self.patience if limit is None else min(self.patience, limit.seconds)
+        call = _Call(request, path, cost, self.monotonic() + patience, limit)
+        if limit is not None:
+            _shorten(request, limit.seconds)
         request.headers["X-GitHub-Api-Version"] = self.api_version
         attempt = 0
         while True:
@@ -165,10 +165,10 @@ class RateLimitedTransport(httpx.BaseTransport):
             attempt += 1
 
     def _wait_for_limits(self, call: _Call) -> None:
-        if call.block is not None and call.block.over.is_set():
+        if call.time_limit is not None and call.time_limit.over.is_set():
             raise Unavailable(f"{call.operation}: nobody waits for it any more")
         while delay := self.limiter.take(call.cost):
-            if call.block is not None or self.monotonic() + delay > call.deadline:
+            if call.time_limit is not None or self.monotonic() + delay > call.deadline:
                 raise RateLimited(_limit_message(call), after=delay)
             self.sleep(delay)
 
@@ -187,7 +187,7 @@ class RateLimitedTransport(httpx.BaseTransport):
             return response
 
     def _next_step(self, call: _Call, outcome: _Outcome, attempt: int) -> NextStep:
-        """Decide what to do next, count the attempt, and pass the limits in the answer on to the limiter."""
+        """Decide the next step, count the attempt, and tell the limiter of the answer's limits."""
         response = outcome if isinstance(outcome, httpx.Response) else None
         step = decide(
             _answer(response, call.cost),
@@ -251,9 +251,9 @@ def _result_label(response: httpx.Response | None, limit: RateLimit | None) -> s
         return "unanswered"
     if limit is not None:
         return "limited"
-    if response.status_code == 304:
-        return "unchanged"
-    return "ok" if response.status_code < 400 else "refused" if response.status_code < 500 else "failed"
+    if response.status_code < 400:
+        return "unchanged" if response.status_code == 304 else "ok"
+    return "refused" if response.status_code < 500 else "failed"
 
 
 def _limit_message(call: _Call) -> str | Remark:

@@ -2,8 +2,8 @@
 
 On GitHub, a folded comment is hidden until somebody opens it. A 👎 by the issue's author or by somebody with triage
 access folds the comment once, unless somebody with triage access gives a 👍. If people take the 👎 back or overrule it,
-the bot unfolds the comment and never folds it again. The bot leaves a comment alone while a person has folded it, and
-for ever once a person has changed what the bot had folded.
+the bot unfolds the comment and never folds it again. The bot does not touch a comment that a person
+has folded. After a person changes the bot's fold, the bot never touches the comment again.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class RequestBudget:
 class ReactionPoll:
     """Reads the reactions in a repository once.
 
-    `rights` caches whether each person has triage access. `suggests` says whether the bot suggests to maintainers that
-    they close or label an issue as a duplicate.
+    `rights` caches whether each person has triage access. `suggests` says whether the bot suggests
+    labels, or closing issues, to maintainers.
     """
 
     github: RepoClient
@@ -123,7 +123,7 @@ class ReactionPoll:
         last = {name_key(vote.login): vote for vote in sorted(votes.votes, key=lambda one: (one.at, one.up))}
         for login, vote in last.items():
             if who := known_roles.get(login) or self._role(login, votes.author):
-                # The 0 means that a vote names no candidate.
+                # The signal's `other` is 0, because a vote is about all candidates shown.
                 reactions.append(FeedbackSignal(comment.number, FeedbackKind.REACTION, login, 0, vote.up, who, vote.at))
         reactions += _unread_votes(before, votes)
         signals.replace(self.repo_id, comment.number, FeedbackKind.REACTION, reactions)
@@ -148,10 +148,10 @@ class ReactionPoll:
             duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
             if not duplicate or one.state not in ("approved", "dismissed"):
                 continue
-            # `named` holds every candidate that topped the bot's list before the maintainer answered, the latest
-            # first. A suggested label names no candidate, so take the latest. A suggested closing gives its original's
-            # database id, so take the candidate with that id. GitHub gives the time of the answer in whole seconds.
+            # The top candidates until the answer, latest first. An answer's time has whole seconds.
             named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
+            # A suggested label names no candidate, so take the latest. A suggested closing gives
+            # its original's database id, so take the candidate with that id.
             other = next((first for first in named if one.action != CLOSE or self._has_id(first, one.target)), None)
             if other is not None:
                 # GitHub gives an id, not a login. The space keeps the name apart from all logins.
@@ -197,8 +197,8 @@ class ReactionPoll:
 
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """The stored votes that count and are too old to be read again: a crowd of later votes must not displace them."""
-    # The bot reads the latest votes of each kind, back to `since`.
+    """The stored votes that count and are older than all votes read now. These votes must stay."""
+    # If a crowd votes, the bot reads only the latest votes of each kind, back to `since`.
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal
@@ -216,7 +216,7 @@ class FoldStep(Enum):
 def decide_fold(fold: Fold, present: str, votes: Sequence[FeedbackSignal]) -> tuple[FoldStep, Fold]:
     """The step to take on GitHub, and the state to store afterwards. `fold` is the stored state.
 
-    `present` is the reason that GitHub shows for a folded comment, and empty for an open comment.
+    `present` is GitHub's reason for a folded comment, else empty. A vote with `same` is a 👍.
     """
     rejected = any(not vote.same and vote.who is not Role.OTHER for vote in votes)
     overruled = any(vote.same and vote.who is Role.TRIAGE for vote in votes)

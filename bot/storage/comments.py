@@ -1,9 +1,9 @@
 """Records the bot's own comments, so that a retry, crash or redelivery never posts a comment twice (C2).
 
-A comment answers either an issue (the one advisory comment; `command_id` is `ADVISORY`) or the commands in the comment
-`command_id`. The caller (`bot.conversation.comments`) claims the comment, writes on GitHub, and then settles the claim
-with the comment, or with none if it had nothing to say. After a `DOUBTFUL` claim, the caller first looks on GitHub for
-the comment of an earlier attempt.
+An issue has one advisory comment, with `ADVISORY` as `command_id`. Any other comment by the bot
+answers commands, and `command_id` is the id of the comment with the commands. The caller
+(`bot.conversation.comments`) claims the comment, writes on GitHub or stays silent, and settles
+the claim. After `DOUBTFUL`, the caller first looks on GitHub for an earlier attempt's comment.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ _ROW = sa.select(comments).where(with_key(comments, *_KEY))
 class Comments(TableGateway):
     def __init__(self, engine: sa.Engine) -> None:
         super().__init__(engine)
-        # For `record_silence`: a row with a comment or a claim keeps its state, and an empty `shown` keeps the old one.
         insert = self._insert(comments)
-        new, no_comment = insert.excluded, sa.and_(_ID_UNKNOWN, comments.c.state != CommentState.INTENDED)
+        new = insert.excluded
+        is_free = sa.and_(_ID_UNKNOWN, comments.c.state != CommentState.INTENDED)
         changes = {
-            "state": sa.case((no_comment, new.state), else_=comments.c.state),
+            "state": sa.case((is_free, new.state), else_=comments.c.state),
             "text_hash": new.text_hash,
             "shown": sa.case((new.shown == _NOTHING_SHOWN, comments.c.shown), else_=new.shown),
             "updated_at": new.updated_at,
@@ -111,7 +111,7 @@ class Comments(TableGateway):
         intend = sa.update(comments).values(state=CommentState.INTENDED, updated_at=now)
         silent = comments.c.state == CommentState.SILENT
         expired = sa.and_(comments.c.state == CommentState.INTENDED, comments.c.updated_at <= now - lease)
-        # Claimed before somebody set the clock back. The lease begins again: the claimer may still be writing.
+        # The clock was set back after this claim. The lease begins again: the holder may be alive.
         ahead = sa.and_(comments.c.state == CommentState.INTENDED, comments.c.updated_at > now + lease)
         with write(self._engine) as connection:
             if connection.execute(insert.on_conflict_do_nothing().returning(comments.c.number)).first():
@@ -184,7 +184,7 @@ class Comments(TableGateway):
         shown: Sequence[int] = (),
         now: float,
     ) -> None:
-        """Record that the bot answered a text by writing nothing. With None as `text_hash`, no text counts as answered.
+        """Record that the bot wrote nothing. If `text_hash` is None, the text stays unanswered.
 
         An existing comment stays posted; without `shown`, its candidates stay too. A claim stays: the claimed comment
         may exist by now, so the next caller must look on GitHub first. Has no effect on a deleted comment.
@@ -224,8 +224,8 @@ class Comments(TableGateway):
     ) -> bool:
         """Record that a maintainer deleted a comment. Returns False, without effect, if the comment has no row.
 
-        With `command_id`, which stands in the comment's hidden first line, this also finds a row that lacks the
-        comment's id (GitHub's answer may be lost), and adds a missing row (the store may be lost).
+        The comment's hidden first line has the `command_id`. With `command_id`, this also finds a
+        row without the comment's id, after a lost answer from GitHub, and adds a missing row.
         """
         of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}

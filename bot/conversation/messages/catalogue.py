@@ -38,8 +38,8 @@ class Messages:
     def variables(self, name: str) -> tuple[str, ...]:
         forms = self._forms[name]
         gaps = [gap for form in forms.values() for gap in form.variables]
-        # A form such as "one result" has no gap for the number.
-        return tuple(dict.fromkeys([*gaps, COUNT] if len(forms) > 1 else gaps))
+        plural_variable = [COUNT] if len(forms) > 1 else []
+        return tuple(dict.fromkeys([*gaps, *plural_variable]))
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
         """Fill the message of this name. The values are Markdown, numbers, shares (`float`), days or moments."""

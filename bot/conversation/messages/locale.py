@@ -26,7 +26,7 @@ class Locale:
         return str(format_decimal(number, locale=self.language))
 
     def percent(self, share: float) -> str:
-        """A share in percent. Only exactly 0 and 1 become 0% and 100%: other shares are rounded to 1% to 99%."""
+        """A share in percent. Only 0 and 1 become 0% and 100%; other shares get 1% to 99%."""
         percent = round(share * 100)
         if 0 < share < 1:
             percent = min(max(percent, 1), 99)

@@ -100,9 +100,8 @@ def readyz() -> tuple[Response, int]:
         ill = _health().ill()
     except (sa.exc.SQLAlchemyError, QueueUnavailable, OSError) as problem:
         return jsonify(status=f"unknown: {why(problem)}", parts=parts), 503
-    return jsonify(
-        status="ill" if ill else _READY, parts=parts, repositories=count_by_illness(ill)
-    ), 503 if ill else 200
+    status, code = ("ill", 503) if ill else (_READY, 200)
+    return jsonify(status=status, parts=parts, repositories=count_by_illness(ill)), code
 
 
 @routes.get("/metrics")

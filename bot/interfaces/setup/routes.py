@@ -79,7 +79,7 @@ class _Pages:
         self._signer = URLSafeTimedSerializer(self._settings.setup_token, salt="doppel set-up")
 
     def require_token(self) -> AnyResponse | tuple[str, int] | None:
-        """Admit only requests with the token. Move it from the address into a cookie, out of history and logs."""
+        """Require the token, and move it from the address to a cookie: browsers save addresses."""
         if (request.endpoint or "").endswith(".static"):
             return None
         token = request.args.get("token", "")

@@ -26,13 +26,13 @@ def ask(endpoint: Endpoint, questions: Sequence[RecordedQuestion], seconds: floa
         row: dict[str, Any] = {"question": one.key, "id": one.id, "prompt": one.prompt.name}
         began = time.monotonic()
         try:
-            written = endpoint.ask(one.prompt, seconds)
+            reply = endpoint.ask(one.prompt, seconds)
         except UnusableAnswer as useless:
             return {**row, "answer": None, "problem": str(useless)}
         except EndpointError as failure:
             return failure
-        usage = {"model": written.model, "tokens_in": written.tokens_in, "tokens_out": written.tokens_out}
-        return {**row, **usage, "seconds": round(time.monotonic() - began, 2), "answer": written.text}
+        usage = {"model": reply.model, "tokens_in": reply.tokens_in, "tokens_out": reply.tokens_out}
+        return {**row, **usage, "seconds": round(time.monotonic() - began, 2), "answer": reply.text}
 
     failures = 0
     threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="evaluate")

@@ -55,8 +55,8 @@ class Finder:
 
     Without the repository's `word_stats`, the finder collects its own in memory. `issues` is how many issues the
     repository has, if known. Callers of `find_duplicates` that name no repository get `default` (F1). With a
-    matcher, sources over the network have `within` seconds (None: no limit), and the report names late ones (F8b). A
-    `judge` reads the likeliest candidates (J).
+    matcher, the sources over the network get `within` seconds (None: no limit). The report names
+    late sources (F8b). A `judge` reads the likeliest candidates (J).
     """
 
     def __init__(
@@ -85,7 +85,8 @@ class Finder:
         self._temporary = temporary or TemporaryIndexes()
         self._judge = judge
         self._repo_id = repo_id or 0
-        self._recent, indexed = RecentIssuesCache(github), matcher is not None
+        self._recent = RecentIssuesCache(github)
+        indexed = matcher is not None
         within = within if indexed else None
         self._network = FederatedSearch(
             github, tuple(further), self._word_stats, self._recent, self._settings, indexed, within
@@ -110,8 +111,8 @@ class Finder:
     ) -> Report:
         """Read an issue and look for others that report the same thing (F2).
 
-        `state` overrides `include_closed`. `FindOptions` explains the other arguments. Raises InvalidArgument, with the
-        wrong argument's name, and the errors of `RepoClient.issue`. The report names failed searches.
+        `state` overrides `include_closed`. `FindOptions` explains the other arguments. Raises the
+        errors of `RepoClient.issue`, and InvalidArgument. The report names failed searches.
         """
         owner = owner or (self._default.owner if self._default else None)
         repo = repo or (self._default.name if self._default else None)
@@ -158,7 +159,7 @@ class Finder:
         """Score `other` as a candidate for `target`, even if no source finds it (`/duplicates explain #N`)."""
         options = FindOptions(earlier_only=earlier_only)
         with self._session(target, options) as (session, _):
-            # `session.judge` never asks `self._judge`. The empty tuple leaves out all candidates but `other`.
+            # The index scores, not `self._judge`. The `()` drops all candidates except `other`.
             matches = [] if session is None else session.judge((), also=[other.number])
             scored = [(match.confidence, match.explain()) for match in matches[:1]]
         if not scored:
@@ -199,17 +200,16 @@ class Finder:
         ranked = self._rank(searched, candidates, options, session)
         found = scoring.group_results(target, ranked, options, self._look_up(target, session))
         worth = [] if self._judge is None else scoring.worth_judging(found, target, self._judge.floor)
-        # If any are worth judging, `_report` chooses after the verdicts.
         shown = [] if worth else self._choose_shown(found, options, target, gathered, indexed=session is not None)
         # Verdicts can drop all results worth judging; then the next results move up, and need reasons, too.
         explained = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
         reasons = scoring.reasons_of(explained, found[: results.MOST_CONSIDERED], gathered) if options.explained else {}
-        positions = {id(result): at for at, (result, _) in enumerate(found)}
-        found = [(replace(result, reasons=reasons.get(id(result), ())), one) for result, one in found]
+
+        def with_reasons(pairs: ScoredResults) -> ScoredResults:
+            return [(replace(row, reasons=reasons.get(id(row), ())), one) for row, one in pairs]
+
         best = max((one.confidence for one in candidates), default=None)
-        # `found` now has copies of the results, with reasons. Use these copies in `worth` and `shown` too.
-        worth, shown = ([found[positions[id(result)]] for result, _ in pairs] for pairs in (worth, shown))
-        return Draft(inside, found, worth, shown, best)
+        return Draft(inside, with_reasons(found), with_reasons(worth), with_reasons(shown), best)
 
     def _report(
         self, target: Issue, options: FindOptions, gathered: Gathered, draft: Draft, *, indexed: bool
@@ -273,10 +273,10 @@ class Finder:
         cached_sources = frozenset[str]() if session is None else gathered.remembered
 
         def is_outside(hit: Hit) -> bool:
-            # Skip issues that the index holds. The index, if there is one, is complete. So if only cached answers name
-            # an issue that it lacks, that issue was deleted or moved: skip it too.
+            # The index is complete: an issue that only cached answers have was deleted or moved.
             known_or_gone = hit.issue.number in inside.indexed or cached_sources.issuperset(hit.sources)
-            return not (known_or_gone and results.is_own(hit.issue, target)) and options.may_mention(hit.issue, target)
+            is_skipped = known_or_gone and results.is_own(hit.issue, target)
+            return not is_skipped and options.may_mention(hit.issue, target)
 
         unindexed_hits = [hit for hit in gathered.hits if is_outside(hit)]
         return inside, sorted(
@@ -328,8 +328,8 @@ class Finder:
         # Read the forms before the session takes a connection.
         forms = self._temporary.forms(self._repo_id) if hits else FormLines()
         with ExitStack() as stack:
-            # `score_unindexed` puts hits and `background`, the repository's latest issues, into a temporary index.
-            session, background = None, partial(self._temporary.background, self._recent, target, self._repo_id)
+            session = None
+            background = partial(self._temporary.background, self._recent, target, self._repo_id)
             if self._matcher is not None:
                 below = target.number if options.earlier_only else None
                 session = stack.enter_context(
@@ -345,12 +345,12 @@ class Finder:
             yield session, unindexed
 
     def _look_up(self, target: Issue, session: _Session) -> scoring.LookUp:
-        """A function that reads issues that no source found: from the index, or if there is none, from GitHub."""
+        """A reader for issues that no source found. Without an index, the reader asks GitHub."""
 
         def indexed(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
             rows = session.issues(numbers) if session else {}
-            ties = {number: row.duplicate_of for number, row in rows.items() if row.duplicate_of}
-            return {number: scoring.as_issue(row, target) for number, row in rows.items()}, ties
+            originals = {key: row.duplicate_of for key, row in rows.items() if row.duplicate_of}
+            return {key: scoring.as_issue(row, target) for key, row in rows.items()}, originals
 
         def read(numbers: Collection[int]) -> tuple[dict[int, Issue], dict[int, int]]:
             found = {}
@@ -363,7 +363,7 @@ class Finder:
         return indexed if session else read
 
     def _still_exists(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
-        """Whether an issue still exists. Asks GitHub only if each source that found it gave a cached answer."""
+        """Whether an issue exists. Asks GitHub only if each of its sources used a cached answer."""
         if results.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
             try:
                 self._github.issue(target.repo, one.issue.number)

@@ -10,7 +10,7 @@
 | `messages` | error messages, and runs of three of their words |
 | `vector of title`, `vector of text`, `vector of both` | cosines |
 
-Each search by words reads a bounded number of postings, of the rarest terms, so large repositories cost no more.
+Each search by words reads a limited number of postings, so large repositories cost no more.
 """
 
 from __future__ import annotations
@@ -92,10 +92,10 @@ class Pool:
 def load(view: View, numbers: Integers, with_vectors: bool) -> tuple[Integers, Pool]:
     """Those `numbers` that the index holds, and the pool of these issues."""
     issues = view.issues(numbers.tolist())
-    there = np.array([number for number in numbers.tolist() if number in issues], dtype=np.int64)
-    title, words, codes, messages = view.terms(there, *FIELDS)
-    vectors = view.vectors(there) if with_vectors else None
-    return there, Pool([issues[number] for number in there.tolist()], title, words, codes, messages, vectors)
+    held = np.array([number for number in numbers.tolist() if number in issues], dtype=np.int64)
+    title, words, codes, messages = view.terms(held, *FIELDS)
+    vectors = view.vectors(held) if with_vectors else None
+    return held, Pool([issues[n] for n in held.tolist()], title, words, codes, messages, vectors)
 
 
 def by_other_author(question: IssueQuery, pool: Pool) -> NDArray[np.bool_]:
@@ -127,11 +127,11 @@ def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
     known = question.known
     words, title = known["words"], known["title"]
     scoring = bm25(view.average_length("words"))
-    often = words.counts * (1 + _K3) / (words.counts + _K3)
+    own_weights = words.counts * (1 + _K3) / (words.counts + _K3) * idf(view.count, words.issues)
     in_words, in_titles = _weights(view, "words", title.terms), _weights(view, "title", words.terms)
-    # By list: its query, and how many issues it keeps. A higher number for `binary` makes length matter less.
+    # Each list's query and largest size. A higher number for `binary` makes length matter less.
     asked = {
-        "words": (_query("words", words.terms, often * idf(view.count, words.issues), scoring), 150),
+        "words": (_query("words", words.terms, own_weights, scoring), 150),
         "titles": (_query("title", title.terms, idf(view.count, title.issues), binary(3)), 100),
         "title in words": (_query("words", title.terms, in_words, scoring), 80),
         "words in title": (_query("title", words.terms, in_titles, binary(3)), 80),

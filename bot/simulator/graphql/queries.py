@@ -40,16 +40,16 @@ def repository(_: Any, info: Info, owner: str, name: str, **args: Any) -> Reposi
 def node(_: Any, info: Info, id: str) -> Any:
     ctx = info.context
     record = ctx.sim.nodes.get(id)
-    # `home` becomes the issue of a comment or project item, the repository of a label, or else the record itself.
-    home = record.issue if isinstance(record, Comment) else record
-    if isinstance(home, Project | ProjectItem) and not sees_projects(ctx):
+    if isinstance(record, Project | ProjectItem) and not sees_projects(ctx):
         raise inaccessible()
-    if isinstance(home, ProjectItem):
-        home = ctx.sim.issues_by_id.get(home.issue_id)
-    elif isinstance(home, Label):
-        home = ctx.sim.home_of(home)
-    repo = home.repository if isinstance(home, Issue | Discussion) else home
-    if record is None or (isinstance(repo, Repository) and not can_see(ctx.sim, ctx.caller, repo)):
+    home = record.issue if isinstance(record, Comment) else record
+    if isinstance(record, ProjectItem):
+        home = ctx.sim.issues_by_id.get(record.issue_id)
+    elif isinstance(record, Label):
+        home = ctx.sim.home_of(record)
+    container = home.repository if isinstance(home, Issue | Discussion) else home
+    is_hidden = isinstance(container, Repository) and not can_see(ctx.sim, ctx.caller, container)
+    if record is None or is_hidden:
         raise unresolved("a node", "global id of", f"'{id}'")
     if isinstance(home, Issue):
         check_readable(ctx, home.repository)
@@ -101,11 +101,11 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
         return {"edges": [], "nodes": [], **_NO_COUNTS, "pageInfo": page_info([], before=False, after=False)}
     if args.get("last") is not None or args.get("before"):
         raise unknown(ctx, "a search from its end")
-    first = check("search", args)[0] or 0
+    first, _ = check("search", args)
     # A client that asks for no items still wants the number of issues.
-    size = max(first, 1)
+    size = first or 1
     start = position(args.get("after"), 0)
-    # The engine's pages are numbered, but a cursor may point anywhere: one GraphQL page may need two of the engine's.
+    # The engine numbers its pages. If the cursor points into a page, the answer needs two pages.
     # GraphQL accepts queries without `is:issue`, too (`require_kind`).
     page, skip = start // size + 1, start % size
     try:
@@ -115,7 +115,7 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
         ]
     except ApiError as error:
         raise Refusal("UNPROCESSABLE", error.message) from error
-    keys = [key for result in results for key in result.ids][skip : skip + first]
+    keys = [key for result in results for key in result.ids][skip:][:first]
     edges = [{"cursor": cursor(start + at + 1), "node": ctx.sim.issues_by_id[key]} for at, key in enumerate(keys)]
     total = results[0].total_count
     return {

@@ -67,7 +67,7 @@ def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
 
 
 def _serve(call: _Call, headers: dict[str, str]) -> Reply:
-    """Do all steps of the request. Each step adds its `headers` for the answer at once, so a refusal has them, too."""
+    """Do all steps of the request. Even a step that refuses the request adds to `headers`."""
     sim, route, request = call.sim, call.route, call.request
     _check_headers(sim, request, headers)
     with sim.lock:
@@ -101,7 +101,7 @@ def _within_limits(call: _Call, caller: Caller, headers: dict[str, str]) -> Repl
         limits.enter(caller.key, resource, _points(request, resource))
     except ApiError as error:
         if resource == "graphql" and "Retry-After" not in error.headers:
-            # Without `Retry-After`, it is the primary limit, which GraphQL reports in the body.
+            # Only the primary limit has no `Retry-After`. GraphQL reports this limit in the body.
             return Reply({"errors": [{"type": "RATE_LIMITED", "message": error.message}]})
         raise
     finally:
@@ -180,7 +180,7 @@ def _fail_before(fault: Fault, request: Request) -> None:
     if fault.kind == "secondary_limit":
         raise secondary_limit(fault.retry_after, status=fault.status)
     if fault.kind == "unresolved":
-        # REST passes on the error of the GraphQL mutation that creates comments.
+        # REST creates comments by a GraphQL mutation, and passes on the mutation's error.
         message = "Could not resolve to a node with the global id of 'I_1'."
         raise invalid("IssueComment", "data", "unprocessable", message)
     if fault.kind == "status":

@@ -1,4 +1,4 @@
-"""Tables of routes: each file with handlers has one, which pairs operations (see `operation.py`) with handlers."""
+"""Tables of routes. A file's table pairs its handlers with operations (see `operation.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Emoji on issues and comments. GitHub sends no event for them."""
+"""Emoji on issues and comments. GitHub sends no event for them, but its search counts them."""
 
 from __future__ import annotations
 

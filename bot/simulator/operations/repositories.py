@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bot.simulator.operations import installations
 from bot.simulator.operations.accounts import administrator, who
-from bot.simulator.operations.installations import drop, gain
 from bot.simulator.operations.labels import make_label
 from bot.simulator.operations.leaving import forget
 from bot.simulator.state.accounts import Account
@@ -53,7 +53,7 @@ def add_repository(
     for label, color in _DEFAULT_LABELS.items() if labels else ():
         make_label(world, created, label, color, default=True)
     sender = administrator(world, owner)
-    gain(world, created, sender)
+    installations.gain(world, created, sender)
     world.emit("repository", "created", sender, repository=created)
     return created
 
@@ -67,7 +67,7 @@ def set_permission(world: World, repository: str | Repository, login: str | Acco
 
 @locked
 def set_similarity(world: World, repository: str | Repository, answers: Similarity) -> None:
-    """Choose the answer to requests for similar issues: issues with scores, issues alone, or an error's status."""
+    """Choose how the repository answers requests for similar issues. See `Similarity`."""
     if answers not in SIMILARITIES:
         raise ValueError(f"{answers!r} is not one of {', '.join(map(str, SIMILARITIES))}")
     world.repo(repository).similarity = answers
@@ -94,7 +94,7 @@ def transfer_repository(world: World, repository: str | Repository, owner: str) 
     losing = world.installations_on(repo)
     repo.owner = who(world, owner, "Organization")
     _renamed(world, repo)
-    gain(world, repo, sender)
+    installations.gain(world, repo, sender)
     kind = "user" if old.type == "User" else "organization"
     # Send the event also to the installations that lose the repository.
     world.emit(
@@ -106,7 +106,7 @@ def transfer_repository(world: World, repository: str | Repository, owner: str) 
         installations=losing,
     )
     for installation in losing:
-        drop(world, installation, repo, sender)
+        installations.drop(world, installation, repo, sender)
 
 
 @locked
@@ -134,7 +134,7 @@ def delete_repository(world: World, repository: str | Repository) -> None:
     sender = administrator(world, repo.owner)
     world.emit("repository", "deleted", sender, repository=repo)
     for installation in world.installations_on(repo):
-        drop(world, installation, repo, sender)
+        installations.drop(world, installation, repo, sender)
     for issue in list(world.issues_of(repo)):
         forget(world, issue)
     labels = [label.node_id for label in repo.labels.values()]
