@@ -22,9 +22,8 @@ logger = logging.getLogger(__name__)
 def closed(context: IssueContext, event: IssueEvent) -> None:
     """Somebody closed an issue: store a signal if a person closed it as a duplicate, and the bot had candidates for it.
 
-    The signal is also stored if this issue was itself a candidate for the original. A closing for another reason
-    rejects no candidate, but ends the verdict of a `/duplicates of` command. Any closing, even a bot's, removes an
-    earlier one's signal.
+    The signal is also stored if the bot had this issue as a candidate for the original. A closing
+    for another reason only ends `of` verdicts. Any closing, even by a bot, removes an older signal.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:
@@ -50,9 +49,10 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
         return
     other = original.number if original and original.repo.key == context.repo.key else 0
     if original:
+        # Keep only the `of` verdicts for this original.
         store.verdicts.end_overtaken(repo_id, number, context.services.now(), but=other)
-    had_own_candidates = any(item.own for decision in context.decisions() for item in decision.evidence)
-    if other and (had_own_candidates or _was_candidate_on(context, other)):
+    had_candidates_here = any(item.own for past in context.decisions() for item in past.evidence)
+    if other and (had_candidates_here or _was_candidate_on(context, other)):
         login = event.sender.login
         is_author = same_login(login, event.author.login)
         # Only the author and people with triage access can close an issue. An author with triage access is TRIAGE.
@@ -63,7 +63,7 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
 
 
 def reopened(context: IssueContext) -> None:
-    """Somebody reopened the issue: unless it is closed again by now, end its closing signal and `of` verdicts."""
+    """Somebody reopened the issue. If it is open, end its closing signal and `of` verdicts."""
     if context.issue.state == "open":
         store = context.services.store
         store.signals.drop(context.repository.id, context.number, FeedbackKind.CLOSED)

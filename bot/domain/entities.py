@@ -1,4 +1,4 @@
-"""GitHub's repositories, issues, comments and people as narrow immutable values."""
+"""GitHub's repositories, issues, comments and people: immutable values with the fields we use."""
 
 from __future__ import annotations
 
@@ -113,10 +113,10 @@ State = Literal["open", "closed"]
 class Issue:
     """An issue, or a pull request or discussion in the shape of an issue. All three share one sequence of numbers.
 
-    `id` is the database id, which GitHub's field `duplicate_issue_id` expects. `state_reason` is GitHub's word (such as
-    `completed` or `duplicate`), `merged` for a merged pull request, `answered` for an answered discussion if GitHub
-    gives no word, or None. `parent` is the issue that has this issue as a sub-issue. `association` is the author's
-    relation to the repository. `type` is the name of the issue type.
+    `id` is the database id, which GitHub's field `duplicate_issue_id` expects. `state_reason` is
+    GitHub's word, such as `completed`, or None. Merged pull requests have `merged`. Answered
+    discussions have `answered` if GitHub gives no word. `parent` has this issue as a sub-issue.
+    `association` is the author's relation to the repository. `type` is the name of the issue type.
     """
 
     repo: RepoRef
@@ -188,7 +188,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """A person's access (C5), in GitHub's booleans. GitHub's single word for the access cannot say "triage"."""
+    """A person's access (C5) as booleans: GitHub's field `permission` has no word for triage."""
 
     pull: bool = False
     triage: bool = False

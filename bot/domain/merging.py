@@ -31,10 +31,10 @@ class Group:
 def merge(labels: Sequence[Hashable], helpful: Sequence[int], harmful: Sequence[int]) -> list[Group]:
     """Group items with equal labels, in the order of the survivors. A single item is a group too.
 
-    Each list holds one value per item, in order of precedence: the first item of a group survives.
+    Each list has one value per item, in the same order. The first item of a group survives.
     """
     members: dict[Hashable, list[int]] = {}
-    # `zip` only checks that the lists are equally long.
+    # The counters are not used here: `zip` checks that all lists are equally long.
     for position, (label, _, _) in enumerate(zip(labels, helpful, harmful, strict=True)):
         members.setdefault(label, []).append(position)
     return [

@@ -40,7 +40,7 @@ class ChangesPage:
     """A page of issues without pull requests, earliest change first.
 
     `last` is when the last entry, an issue or a pull request, was changed; None for an empty page. `more` says whether
-    pages follow. `after` is the next page's cursor; empty on the last page, or if the server only numbers pages. `etag`
+    pages follow. `after` is the next page's cursor, or empty if the answer has no cursor. `etag`
     is empty for a full page. `unchanged` means that the caller's `etag` is still valid; the page then has no issues.
     """
 
@@ -59,7 +59,7 @@ def changed_issues(
     """Read up to a hundred entries that were changed at `since` (ISO 8601; empty for all) or later.
 
     `after` or `page` (from 1) chooses the page. `etag` is from an earlier answer for that page. Raises Forbidden,
-    Invalid, RateLimited, Unavailable, and NotFound even for the repository's former name: redirects may lose the query.
+    Invalid, RateLimited, Unavailable, NotFound (a former name too: redirects may lose the query).
     """
     query: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc", "per_page": PAGE}
     if since:
@@ -79,7 +79,7 @@ def changed_issues(
         ),
     )
     raw: httpx.Response = response.raw_response
-    # Look only at redirects: the history also contains the request for a token.
+    # `raw.history` also contains the request for a token, so pick the redirects.
     if moved := [step for step in raw.history if step.is_redirect]:
         raise NotFound(operation, moved[0].status_code, "it has another name now")
     budget = _budget(raw.headers)
@@ -95,7 +95,7 @@ def changed_issues(
         last=convert.moment(entries[-1]["updated_at"]) if entries else None,
         more=bool(following),
         after=next(iter(parse_qs(urlsplit(following).query).get("after", ())), ""),
-        # A full page gets no ETag: a new next page changes only the `Link` header, and ETags ignore headers.
+        # A full page gets no ETag: when a next page appears, this page and its ETag stay the same.
         etag=raw.headers.get("etag", "") if len(entries) < PAGE else "",
         budget=budget,
     )
@@ -150,7 +150,7 @@ def _budget(headers: Mapping[str, str]) -> Budget | None:
 # it. Then `history` halves the page, until it has SMALLEST issues or fewer.
 LARGEST, SMALLEST = 50, 5
 
-# Read the last comments, because people explain there why they close an issue. Issues have few duplicate marks.
+# Read the last comments, because people explain there why they close an issue.
 _COMMENTS, _MARKS, _LABELS = 20, 10, 20
 
 _QUERY = f"""query History(

@@ -14,7 +14,7 @@ from bot.domain.entities import NUMBER_MAX, OWNER_REPO, IssueRef, RepoRef
 
 SERVER_PATH = "/api/v3"
 ENTERPRISE_HOSTS = ".ghe.com"
-"""The end of the names of all hosts that GitHub runs for enterprises."""
+"""The suffix of each host that GitHub runs for an enterprise."""
 
 # The bot's own comments link through `redirect.github.com`.
 GITHUB_HOSTS = frozenset({"github.com", "www.github.com", "redirect.github.com", "api.github.com"})
@@ -71,9 +71,9 @@ def pages_of(api_url: str) -> str:
 
 
 def hosts_of(api_url: str) -> frozenset[str]:
-    """The hosts of pages and API of the GitHub whose API is at `api_url`, normalised as by `host_of`.
+    """The hosts of a GitHub, for its API (at `api_url`) and for its pages, as `host_of` gives them.
 
-    An API that is not an enterprise's (for example a simulator's, or one behind a proxy) counts as github.com's.
+    An API outside enterprises, such as a simulator's API, counts as the API of github.com.
     """
     host = host_of(urlsplit(api_url).netloc)
     if host.endswith(ENTERPRISE_HOSTS):

@@ -1,9 +1,9 @@
 """Brings the store's schema up to date, safely when several processes start at once.
 
-While a host upgrades, processes of two releases run side by side on the newer schema. So a step may only add tables,
-indexes, and columns that may be NULL or have a server default, and drop what the previous release had stopped using
-(docs/releases.md). Steps 0003 and 0005 drop tables that no release has had. The process that upgrades holds a lock,
-which SQLite and PostgreSQL free when the process dies.
+While a host upgrades, processes of two releases run side by side on the newer schema. So a step may
+add tables and indexes. It may add columns that can be NULL or have a server default. It may drop
+only what the previous release does not use (docs/releases.md). The process that upgrades holds a
+lock, which SQLite and PostgreSQL free when the process dies.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from bot.storage.schema import metadata
 
 log = logging.getLogger(__name__)
 
-# Seconds between two tries to take the lock, before the first log line about the wait, and between further lines. A try
-# can last as long as the engine's patience.
-PAUSE, FIRST_LOGGED, LOGGED_EVERY = 0.1, 5.0, 15.0
+PAUSE = 0.1  # seconds between two tries to take the lock; a try can last the engine's patience
+FIRST_LOGGED = 5.0  # seconds of waiting before the first log line
+LOGGED_EVERY = 15.0  # seconds between further log lines
 
 
 def waiting(what: str) -> Callable[[], None]:
-    """A function to call after each failed try to lock `what`. It pauses, and logs now and then."""
+    """Returns `pause`. Call it after each failed try to lock `what`: it sleeps, and may log."""
     began = time.monotonic()
     next_line = FIRST_LOGGED
 
-    def wait() -> None:
+    def pause() -> None:
         nonlocal next_line
         waited = time.monotonic() - began
         if waited >= next_line:
-            message = "another process has locked %s, to bring its schema up to date: waited for it for %.0f s"
+            message = "another process has locked %s to upgrade the schema; waited for %.0f s"
             log.warning(message, what, waited)
             next_line = waited + LOGGED_EVERY
         time.sleep(PAUSE)
 
-    return wait
+    return pause
 
 
 _MIGRATIONS = Path(__file__).parent / "migrations"

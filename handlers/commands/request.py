@@ -16,7 +16,7 @@ from handlers.context import IssueContext
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command went. `text` is Markdown for the reply; a successful re-check seldom has any (C2)."""
+    """How a command went. `text`: a Markdown reply, often empty for a successful re-check (C2)."""
 
     ok: bool
     text: str = ""
@@ -58,7 +58,7 @@ class CommandRequest:
 
     @property
     def role(self) -> Role:
-        """The person's role. Valid only if `may` has allowed a command that needs the author or triage access."""
+        """TRIAGE, or AUTHOR for all others: call `may` first to refuse people who are neither."""
         return Role.TRIAGE if self.may(Requirement.TRIAGE) else Role.AUTHOR
 
     def may(self, who: Requirement) -> bool:
@@ -88,9 +88,9 @@ def number_named(request: CommandRequest, command: Command) -> int | CommandResu
         return issue_or_refusal.number
     number, context = command.number or 0, request.context
     # GitHub's REST API cannot look up a discussion, so accept only former candidates and what our comment links to.
-    decisions = context.decisions()
-    was_candidate = any(item.number == number and not item.repo for past in decisions for item in past.evidence)
-    is_known = was_candidate or comment_links_to(request, context.links.discussion(number))
+    past_candidates = [item for decision in context.decisions() for item in decision.evidence]
+    numbers_here = [item.number for item in past_candidates if not item.repo]
+    is_known = number in numbers_here or comment_links_to(request, context.links.discussion(number))
     return number if is_known else issue_or_refusal
 
 

@@ -212,7 +212,7 @@ def test_files_that_belong_to_another_user_in_a_folder_of_all_are_told_with_what
     )
     examined = run_as_another_user(prepared_home, "doctor", APP_ID="1")
     assert examined.returncode == 1
-    assert examined.stdout.count("Run as the user that owns it, or let this one read and write it.") == 2
+    assert examined.stdout.count("Run as the file's owner, or grant access.") == 2
 
 
 def test_what_stands_among_the_commands_is_one() -> None:

@@ -200,8 +200,8 @@ def test_weights_that_are_none_are_named(file: Path, tmp_path: Path, content: by
     (tmp_path / "weights.json").write_bytes(content)
     result = run(file, "--weights", tmp_path / "weights.json")
     assert result.exit_code == 2
-    assert "weights.json holds no weights of this version" in result.stderr
-    assert "; `doppel train` makes such" in result.stderr
+    assert "weights.json has no weights of this version" in result.stderr
+    assert "; run `doppel train`" in result.stderr
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ _ONLY = "Show only candidates that this source found; can be given several times
     "--limit", type=ONE_OR_MORE, default=ASKED_MOST, show_default=True, help="Show at most this many candidates."
 )
 @click.option("--include-closed/--no-include-closed", default=None, help=_CLOSED)
-@relevance_option("What to sort by: everything that was learned, the titles alone, or a score of the words.")
+@relevance_option("How to sort: by learned weights, the titles alone, or a BM25 score of words.")
 @click.option("--source", "only", type=click.Choice(list(SOURCES)), multiple=True, help=_ONLY)
 @click.option("--judge", is_flag=True, help="Have the host's judge, a language model, read the likeliest.")
 @json_option
@@ -56,10 +56,10 @@ def find(
     """Look for earlier reports of ISSUE: OWNER/REPO#N, its address, or #N with DOPPEL_REPOSITORY set.
 
     Prints what the bot would answer to `/duplicates`: the best candidates, likely or not, and which of them the bot
-    would name unasked. Looks where the bot looks, as the repository's settings say: in this host's index of the
-    repository if the index is complete, else only with GitHub's searches. Asks GitHub as the App if it is set up, else
-    with GITHUB_TOKEN; writes nothing on GitHub.
-    Exit code 0: answered, whether anything was found or not. 3: GitHub could not be asked, or not properly.
+    would name unasked. The repository's settings choose the sources. Without a complete index of
+    the repository on this host, only GitHub's searches are used. Asks GitHub as the App if it is
+    set up, else with GITHUB_TOKEN; writes nothing on GitHub.
+    Exit code 0: answered, whether anything was found or not. 3: the search was not complete.
     """
     settings = host.load()
     ref = _issue(issue, settings)
@@ -128,7 +128,7 @@ def show(report: Report, preview: CommentPreview, known: KnownRepository, settin
     if report.not_asked and not report.queries:
         click.echo(f"Nothing was asked: {', '.join(report.not_asked)} cannot answer here.")
         return
-    # With `considered`, the comment may advise `confidence=…`, which only `/duplicates` takes.
+    # Without `considered`, the comment does not advise `confidence=…`, which this command lacks.
     report = replace(report, considered=())
     Console(highlight=False).print(comment_markdown(render_comment(report, view), unfold=True))
     where = "this host's index" if known.indexed else "GitHub's search; this host has no complete index"

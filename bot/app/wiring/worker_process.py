@@ -70,7 +70,7 @@ def build_services(settings: Settings) -> Services:
 
 
 def job_handler(services: Services) -> Callable[[Job], None]:
-    """A function that routes a job's event to its handler, and forgets a repository if access ends meanwhile (C6a)."""
+    """A function that handles a job, and erases its repository if access ends meanwhile (C6a)."""
     router = Router(ROUTES)
 
     def erase_if_access_ends(event: Event) -> AbstractContextManager[None]:
@@ -82,9 +82,9 @@ def job_handler(services: Services) -> Callable[[Job], None]:
     def handle(job: Job) -> None:
         name = full_name(job.event)
         with working_on(replace(current(), job=name)), span(name), erase_if_access_ends(job.event):
-            new = job.attempt == 1 and 0 <= time.time() - job.arrived < LAG
+            just_arrived = job.attempt == 1 and 0 <= time.time() - job.arrived < LAG
             job_services = replace(services, arrived=job.arrived, delivery=job.delivery_id)
-            router.dispatch(job.event, job_services, new=new)
+            router.dispatch(job.event, job_services, new=just_arrived)
 
     return handle
 
@@ -108,7 +108,7 @@ GRACE = 25.0
 # Seconds after GRACE until the process exits in any case; `doppel serve` would kill it a little later.
 HARD_EXIT_AFTER_GRACE = 1.5
 STOP_CHECK_SECONDS = 1.0  # between two checks for a request to stop
-# The exit code if a job is overdue or the database replaced: after code 0 some hosts would not restart the worker.
+# The exit code for an overdue job or a replaced database. After 0, some hosts start no new worker.
 OVERDUE = 70
 
 
@@ -121,14 +121,14 @@ def run_worker(settings: Settings, handle: Callable[[Job], None], tasks: Sequenc
     """
     stop, code = threading.Event(), 0
 
-    def on_overdue() -> None:
+    def stop_with_error() -> None:
         nonlocal code
         code = OVERDUE
         stop.set()
 
     numbers = (signal.SIGTERM, signal.SIGINT)
     previous = {number: signal.signal(number, lambda *_: stop.set()) for number in numbers}
-    worker = Worker(settings, handle, tasks, on_overdue=on_overdue)
+    worker = Worker(settings, handle, tasks, on_overdue=stop_with_error)
     worker.start()
     log.info("worker ready: %d at a time", settings.worker_threads)
     # The system may deliver the signal to another thread, but Python runs the handler here, once this thread wakes up.

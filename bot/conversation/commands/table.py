@@ -1,4 +1,4 @@
-"""The table of commands (C4, C5), which parser, help and documentation read, and the parser's results."""
+"""One table of commands (C4, C5) for parser, help and documentation. Also the parser's results."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Arguments(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CommandSpec:
-    """A command: its arguments, its syntax, and who may use it. `elsewhere` accepts issues of other repositories."""
+    """A command, and who may use it. `elsewhere`: it may name an issue of another repository."""
 
     name: CommandName
     takes: Arguments
@@ -59,8 +59,8 @@ class CommandSpec:
 
 
 COMMANDS_LIMIT = 20
-"""The most commands that one person without triage access may use within an hour (LIMIT_SECONDS), in an
-installation's repositories together (C5)."""
+"""The most commands of a person without triage access within LIMIT_SECONDS (C5). Commands in all
+repositories of an installation count together."""
 
 LIMIT_SECONDS = 3600.0
 
@@ -106,13 +106,13 @@ class CommandOptions:
 
     @property
     def narrow(self) -> bool:
-        """Whether the options can hide all candidates. If so, there may be some although the list is empty."""
+        """Whether the options can hide every candidate, and so leave the list empty."""
         return self.state in ("open", "closed") or self.confidence is not None or self.threshold is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A valid command. `line` is its text in the comment; `repo` is `owner/repo`, if not the comment's own."""
+    """A valid command. `line` is its text. `repo` (`owner/repo`): another repository, or empty."""
 
     name: CommandName
     line: str

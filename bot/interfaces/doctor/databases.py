@@ -28,7 +28,7 @@ PATIENCE_SECONDS = 5.0
 
 
 def databases(settings: Settings) -> Iterator[Finding]:
-    """Whether store and queue can be written, and what they say of indexes and workers. Creates and changes nothing."""
+    """Whether store and queue can be written; the state of indexes and workers. Changes nothing."""
     yield from _database("database", settings.database_url, repositories, settings, _store)
     yield from _database("queue", queue_url(settings), jobs, settings, _queue)
 
@@ -37,11 +37,11 @@ def _database(
     subject: str, url: str, table: sa.Table, settings: Settings, content: Callable[[sa.Engine], Iterator[Finding]]
 ) -> Iterator[Finding]:
     """Whether a database can be written; if it has `table`, also what `content` finds in it."""
-    name, file = redacted(url), sqlite_file(url)
+    name, file, missing = redacted(url), sqlite_file(url), False
     engine = make_engine(url, patience=PATIENCE_SECONDS, synchronous=settings.sqlite_synchronous)
-    missing = False
     try:
-        if file is not None and (missing := not file.exists()):
+        if file is not None and not file.exists():
+            missing = True
             # Check only the folder, because connecting would create the file.
             folder = next(parent for parent in file.absolute().parents if parent.exists())
             if not os.access(folder, os.W_OK | os.X_OK):
@@ -55,12 +55,12 @@ def _database(
                 connection.rollback()
             finding = well(subject, f"{name} can be written")
             if is_full(engine):
-                mend = "Make room; Doppel need not be started anew. What waits is worked on then."
+                mend = "Make room; Doppel then continues without a restart."
                 finding = broken(subject, f"{name} cannot be written: its disk is full", mend)
     except (sa.exc.SQLAlchemyError, OSError) as problem:
         mend = "Check DATABASE_URL; its role must own the tables, or be able to make them (docs/operations.md, Backup)."
         if file is not None:
-            mend = "Check DOPPEL_HOME or DATABASE_URL. Run as the user that owns it, or let this one read and write it."
+            mend = "Check DOPPEL_HOME or DATABASE_URL. Run as the file's owner, or grant access."
         finding = broken(subject, f"{name} cannot be used ({why(problem)})", mend)
     yield finding
     try:
@@ -69,7 +69,7 @@ def _database(
             yield from content(engine)
     except (sa.exc.SQLAlchemyError, OSError, QueueUnavailable) as problem:
         if finding.health == "ok":
-            mend = "The first start brings an older schema up to date; the log has other reasons."
+            mend = "If the schema is older, the next start upgrades it. Else see the log."
             yield warning(subject, f"{name} could not be read ({why(problem.__cause__ or problem)})", mend)
     finally:
         engine.dispose()
@@ -78,7 +78,7 @@ def _database(
 def _store(engine: sa.Engine) -> Iterator[Finding]:
     """Warn of indexes that cannot be completed at present, and of the schema of a later release."""
     if is_later(engine):
-        says = "of a later release than this one, and usable only if that release comes directly after this one"
+        says = "of a later release than this one, usable only by that release and its predecessor"
         mend = "Go back to the later release, or restore the backup that was made before it (docs/operations.md)."
         yield warning("schema", says, mend)
     progress_of = Backfills(engine).get
@@ -88,7 +88,7 @@ def _store(engine: sa.Engine) -> Iterator[Finding]:
         if (progress := progress_of(one.id)) and progress.problem not in ("", OFF)
     ]
     if incomplete:
-        says = f"{len(incomplete)} not as they should be, such as that of {incomplete[0]}"
+        says = f"{len(incomplete)} incomplete, such as {incomplete[0]}"
         yield warning("indexes", says, "`doppel index` names all. Workers try again by themselves.")
 
 

@@ -1,4 +1,4 @@
-"""GitHub's own searches: issues by words (F8), by meaning, by GitHub's ranking (F8a); pull requests; discussions.
+"""Sources that ask GitHub: three for issues (F8, F8a), one for pull requests, one for discussions.
 
 Lexical queries go out one after the other: GitHub asks for that ("Best practices for using the REST API"), and a
 refused OR changes the queries that follow.
@@ -22,8 +22,8 @@ def ask_by_words(
 ) -> SourceResult:
     """The answer of the source `name` to `queries`, with at most `budget` requests.
 
-    A server that refuses OR (422) gets the queries `without_or` instead. After any other refusal (422) the next query
-    follows. Any other failure ends the search; earlier results are kept.
+    A server that refuses OR (422) gets the queries `without_or` instead. Other refused queries
+    (422) are skipped. Any other failure ends the search; earlier results are kept.
     """
     waiting, fallback = list(queries), list(without_or)
     answer = SourceResult(name)
@@ -65,8 +65,8 @@ class GitHubLexical(_GitHubSource):
 class GitHubHybrid(_GitHubSource):
     """Sends the title or a person's words, without quotes and OR.
 
-    Quotes or OR would make GitHub fall back to a lexical search. A fallback is not a failure: its hits count, and the
-    query's line in the report gives the reason.
+    Quotes or OR would make GitHub fall back to a lexical search. A fallback is not a failure: the
+    source keeps the results, and the query's line in the report gives the reason.
     """
 
     name = "github-hybrid"
@@ -127,8 +127,8 @@ class PullRequests(_GitHubSource):
         return ask_by_words(self._github, self.name, [query], [without_or], budget=2)
 
 
-#: How many words are searched for in pairs. Every word must match, so three words together would find almost nothing
-#: (F8). A single pair is not enough: in a small repository, the rarest word of a title often occurs nowhere else.
+#: How many words are searched for in pairs. Every word must match, so a query of three words would
+#: find almost nothing (F8). A single pair is not enough: its rarer word often occurs nowhere else.
 _PAIRED = 3
 
 
@@ -151,7 +151,7 @@ class Discussions:
             return failed_query(self.name, texts[0], failure)
         if not answer.lists:
             return failed_query(self.name, texts[0], answer.reason or RemarkCode.EMPTY.of())
-        # `lists` has each text's number of matches, and the best ones.
+        # `lists` maps each text to its number of matches and its best matches.
         runs = tuple(
             QueryRun(self.name, text, answer.lists[text][0], cached=answer.cached_at)
             if text in answer.lists

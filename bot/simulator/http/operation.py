@@ -15,10 +15,10 @@ Auth = Literal["app", "installation", "user", "any"]
 class Operation:
     """One operation.
 
-    `permissions` are alternatives, as `(name, level)`; `role` is the role that a user needs in the repository. `model`
-    names the class with which githubkit, a client library, describes the answer (`[A]` for a list, `A|B` for one of
-    several), `request` the class for the request's body. `creates`: the operation counts as content creation.
-    `resource` names the rate limit that it uses up.
+    `permissions` are alternatives, as `(name, level)`. `role` is what a user needs in a repository.
+    `model` is githubkit's class for the answer: `[A]` for a list, `A|B` for one of several classes.
+    `request` is githubkit's class for the request's body. (githubkit is a client library.)
+    `creates`: the operation counts as content creation. `resource` is the rate limit that it uses.
     """
 
     method: str

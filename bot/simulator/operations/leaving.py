@@ -18,7 +18,7 @@ def delete_issue(world: World, repository: str | Repository, number: int, actor:
     sender = acting(world, actor, issue.repository)
     world.emit("issues", "deleted", sender, repository=issue.repository, issue=issue)
     world.issues[issue.repository.id][number] = Tombstone()
-    issue.repository.open_issues -= issue.state == "open"
+    issue.repository.open_issues -= 1 if issue.state == "open" else 0
     forget(world, issue)
 
 
@@ -41,11 +41,11 @@ def transfer_issue(
     copy.state, copy.state_reason = issue.state, issue.state_reason
     copy.closed_at, copy.closed_by = issue.closed_at, issue.closed_by
     # `store_issue` has counted the copy as open.
-    target.open_issues -= copy.state == "closed"
+    target.open_issues -= 1 if copy.state == "closed" else 0
     changes = {"new_issue": copy, "new_repository": target}
     world.emit("issues", "transferred", sender, repository=issue.repository, issue=issue, changes=changes)
     world.issues[issue.repository.id][number] = Tombstone(copy)
-    issue.repository.open_issues -= issue.state == "open"
+    issue.repository.open_issues -= 1 if issue.state == "open" else 0
     # The comments now belong to the copy, so `forget` must not drop them.
     issue.comments = []
     for comment in copy.comments:

@@ -52,7 +52,7 @@ def _store(
 ) -> Suggestion:
     now = world.now()
     for old in issue.suggestions:
-        # A suggestion to close has the label None, so it replaces an earlier suggestion to close.
+        # All suggestions to close have the label None, so a new one replaces a pending one.
         if old.label is label and old.state == "pending":
             old.state, old.updated_at = "replaced", now
     suggestion = Suggestion(world.ids.next("suggestion"), label, who(world, actor), rationale, confidence, now, now)

@@ -21,10 +21,10 @@ ROUTES = Routes()
 
 # Either permission is enough.
 _READ = (("contents", "read"), ("single_file", "read"))
-_ONE = "/repos/<owner>/<repo>/contents/<anything:path>"
+_CONTENTS = "/repos/<owner>/<repo>/contents/<anything:path>"
 
 
-@ROUTES.add("GET", _ONE, permissions=_READ)
+@ROUTES.add("GET", _CONTENTS, permissions=_READ)
 def get_contents(ctx: Context) -> Reply:
     """A file with its text in Base64, or a directory as a list. The `Accept` header may ask for other forms."""
     repo = ctx.repository()
@@ -51,7 +51,7 @@ def get_contents(ctx: Context) -> Reply:
 
 @ROUTES.add(
     "PUT",
-    _ONE,
+    _CONTENTS,
     permissions=(("contents", "write"),),
     role="write",
     model="FileCommit",
@@ -60,7 +60,7 @@ def get_contents(ctx: Context) -> Reply:
 def put_contents(ctx: Context) -> Reply:
     """Commit a file to the default branch; a change of a file needs the `sha` of its present content.
 
-    409 if `sha` is wrong, 422 if a field is missing, the content not Base64 or the path bad, 404 for another branch.
+    409 for a wrong `sha`, 404 for another branch, 422 for a missing field, bad Base64 or bad path.
     """
     repo, data, path = ctx.repository(), ctx.data, ctx.params["path"].strip("/")
     ctx.unsupported(data, "author", "committer")
@@ -120,7 +120,7 @@ def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
 
 def _may_read(ctx: Context, caller: InstallationCaller, repo: Repository, path: str) -> bool:
     """Whether the caller may read the file. With only `single_file`, a token may read the files that its App lists."""
-    # A repository that the token does not reach is public: `ctx.repository()` has refused private ones.
+    # If the token does not reach the repository, `ctx.repository()` has made sure it is public.
     if not caller.reaches(ctx.sim, repo) or caller.may("contents", "read"):
         return True
     return path in caller.installation.app.single_files

@@ -23,7 +23,7 @@ ROUTES = Routes()
 
 @ROUTES.add("GET", "/_sim/state")
 def state(ctx: Context) -> Json:
-    """The clock, what went wrong, all repositories with their latest issues (`?issues=N`, else 50) and comments."""
+    """Clock, problems, and each repository's latest issues with comments (`?issues=N`, else 50)."""
     _guard(ctx)
     most = ctx.number("issues", 50)
     return {
@@ -99,7 +99,7 @@ def advance(ctx: Context) -> Json:
     try:
         ctx.sim.clock.advance(float(ctx.data.get("advance", "")))
     except (TypeError, ValueError, OverflowError):
-        raise ApiError(422, "advance must be a number of seconds, to a moment in the calendar") from None
+        raise ApiError(422, "advance must be seconds, and stay within the calendar") from None
     return {"now": ctx.sim.clock.now().isoformat()}
 
 

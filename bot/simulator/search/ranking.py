@@ -1,4 +1,4 @@
-"""Best match: BM25 of each field; a word in the title counts most.
+"""The sort order "best match": BM25 of each field. A word in the title counts most.
 
 GitHub does not publish its formula, but its search runs on Elasticsearch, whose default is BM25.
 """
@@ -35,12 +35,12 @@ def bm25(
             if not postings:
                 continue
             weight = field_weight * (_K1 + 1) * idf(len(postings), len(field))
-            base, slope = _K1 * (1 - _B), _K1 * _B * len(field) / field.total_length
+            fixed, per_term = _K1 * (1 - _B), _K1 * _B * len(field) / field.total_length
             # Loop over the shorter one: a rare term has few postings, a narrow query few documents.
             few, many = (scores, postings) if len(scores) < len(postings) else (postings, scores)
             lengths = field.lengths
             for document in few:
                 if document in many:
-                    count = postings[document]
-                    scores[document] += weight * count / (count + base + slope * lengths[document])
+                    count, length = postings[document], lengths[document]
+                    scores[document] += weight * count / (count + fixed + per_term * length)
     return scores

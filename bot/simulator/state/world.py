@@ -35,7 +35,7 @@ class Urls:
 
 
 class World:
-    """Records by their keys. Logins and repository names compare without case, as on GitHub."""
+    """All records, each by its key. Logins and repository names ignore case, as on GitHub."""
 
     def __init__(self, clock: Clock | None = None) -> None:
         self.clock = clock or Clock()
@@ -46,7 +46,7 @@ class World:
         self.apps: dict[int, App] = {}
         self.installations: dict[int, Installation] = {}
         self.installation_tokens: dict[str, InstallationToken] = {}
-        # `user_tokens` are personal access tokens, `user_access_tokens` those of people who have signed in to an App.
+        # `user_tokens` are personal access tokens. Signing in to an App makes a user access token.
         self.user_tokens: dict[str, Account] = {}
         self.user_access_tokens: dict[str, tuple[Account, App]] = {}
         self.manifest_codes: dict[str, ManifestCode] = {}
@@ -104,7 +104,7 @@ class World:
             return list(self.issue(repository, number).comments)
 
     def present(self, issue: Issue) -> Issue | None:
-        """The issue today: itself, the issue that it became by a transfer, or None if it was deleted."""
+        """The present form of an issue: itself, its copy after a transfer, or None if deleted."""
         while self.issues_by_id.get(issue.id) is not issue:
             record = self.issues.get(issue.repository.id, {}).get(issue.number)
             if not isinstance(record, Tombstone) or record.moved_to is None:

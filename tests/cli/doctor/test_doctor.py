@@ -169,7 +169,7 @@ def test_what_keeps_indexes_from_being_whole_is_told(examine: Callable[..., Foun
             store.repositories.upsert(summary, 1, 0)
             store.backfills.set(repo_id, Progress(done=True, problem=problem))
     health, says, mend = examine()["indexes"]
-    expected = "2 not as they should be, such as that of acme/app2: duplicates: GitHub does not tell"
+    expected = "2 incomplete, such as acme/app2: duplicates: GitHub does not tell"
     assert (health, says) == ("warning", expected)
     assert "doppel index" in mend
 

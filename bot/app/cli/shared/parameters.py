@@ -17,7 +17,7 @@ import click
 from bot.app.cli.shared.console import file_errors
 from bot.domain.entities import RepoRef, name_key
 from bot.domain.errors import InvalidArgument, UserError
-from bot.platform import settings as host
+from bot.platform import settings as host_settings
 from bot.platform.addresses import hosts_of, is_web, repository_at
 from bot.platform.private_files import is_pipe_or_device, refuse_links
 from bot.platform.settings import Settings
@@ -42,7 +42,7 @@ source_argument = click.argument("source", type=click.Path(readable=False))
 
 
 class Share(click.FloatRange):
-    """A range of floats without NaN, which click's FloatRange accepts."""
+    """A range of floats that refuses NaN; click's FloatRange accepts NaN."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
@@ -62,7 +62,7 @@ class WrittenFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "-":
-            self.fail("a file is written; /dev/stdout is the terminal, and ./- a file of that name", param, ctx)
+            self.fail("write /dev/stdout for the terminal, ./- for a file named -", param, ctx)
         path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if not is_pipe_or_device(path) and not os.access(path.absolute().parent, os.W_OK | os.X_OK):
             self.fail(f"the folder {path.parent} does not exist or cannot be written to", param, ctx)
@@ -90,8 +90,8 @@ def web_address(_context: click.Context, _option: click.Parameter, value: str | 
 
 
 def from_option(verb: str) -> Decorator:
-    """The option `--from` (parameter `warm`). `verb`, such as "judged", says what is done only to later issues."""
-    help_text = f"The first issues, up to this share, only arrive and are not {verb}."
+    """The option `--from` (parameter `warm`). `verb`, such as "judged", completes the help text."""
+    help_text = f"The share of earliest issues that can be found, but are not {verb}."
     return click.option("--from", "warm", type=SHARE, default=0.2, show_default=True, help=help_text)
 
 
@@ -117,7 +117,7 @@ def read_weights(weights: Path | None) -> str:
         Model.parse(text)
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as problem:
         raise UserError(
-            f"--weights: {weights} holds no weights of this version ({problem!r}); `doppel train` makes such"
+            f"--weights: {weights} has no weights of this version ({problem!r}); run `doppel train`"
         ) from None
     return text
 
@@ -127,7 +127,7 @@ def read_source(text: str) -> Path | RepoRef:
     # A pipe is read like a file: a shell's `<(zcat …)`, or /dev/stdin.
     if Path(text).exists() and not Path(text).is_dir():
         return Path(text)
-    if named := repository_at(text, hosts_of(host.load().github_api_url)):
+    if named := repository_at(text, hosts_of(host_settings.load().github_api_url)):
         return named
     try:
         repo = RepoRef.parse(text)
@@ -148,11 +148,11 @@ class NamedRepository:
 
 @contextmanager
 def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, NamedRepository]]:
-    """Settings, store, and the repository that `text` names; `evaluated` admits any that `doppel evaluate` knows."""
+    """Settings, store, and repository `text`; if `evaluated`, also one that was only evaluated."""
     from bot.quality.evaluation.history import repositories_with_history
     from bot.storage import open_store
 
-    settings = host.load()
+    settings = host_settings.load()
     with closing(open_store(settings)) as store:
         others = repositories_with_history(settings.home) if evaluated else {}
         yield settings, store, stored_repository(store, text, others)
@@ -161,7 +161,7 @@ def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, St
 def stored_repository(store: Store, text: str, others: Mapping[int, str]) -> NamedRepository:
     """The repository that `text` names: OWNER/REPO in any case, or GitHub's id. Raises UserError.
 
-    `others` are more names by id, of repositories that the store may lack.
+    `others` maps ids to names of further repositories, which the store may lack.
     """
     known = {**others, **{one.id: str(one.ref) for one in store.repositories.list()}}
     # Every database can hold an id of 18 digits; GitHub's ids have half as many.
