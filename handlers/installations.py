@@ -1,6 +1,6 @@
 """Makes the stored repositories agree with GitHub's lists (C6a): after events of an installation, and by schedule.
 
-Deliveries come late, overtake each other and get lost, so the bot takes no repositories from them.
+Deliveries come late, overtake each other and get lost, so only GitHub's lists count here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 RECONCILE_EVERY = 1800.0
-"""Seconds. When access ends, the bot erases all data within the hour, even if one turn fails."""
+"""Seconds. When access ends, the bot erases all data within the hour, even if one run fails."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Listed:
 def compare(
     listed: Sequence[Listed], stored: Sequence[StoredRepository]
 ) -> tuple[list[StoredRepository], list[tuple[Repository, int]]]:
-    """Compare GitHub's lists with the store. A repository is not missing if its installation has no list.
+    """Compare GitHub's lists with the store, except repositories whose installation has no list.
 
     Returns the stored repositories that no installation lists; lists can have gaps, so the caller must check each. Also
     returns the repositories that are new or differ from their row, each with its installation.
@@ -80,7 +80,7 @@ def installation_changed(event: InstallationEvent, services: Services) -> None:
 def reconcile(services: Services) -> None:
     """Compare all stored repositories with GitHub's lists.
 
-    Raises RateLimited, Unavailable and, if GitHub refuses the App's credentials, Forbidden; then erases nothing more.
+    Raises RateLimited, Unavailable, and Forbidden if GitHub refuses the App's credentials.
     """
     # Read the store before GitHub's lists: in the reverse order, a repository added in between would seem to be lost.
     stored = services.store.repositories.list()
@@ -99,7 +99,7 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
         take_over(summary, installation, services)
     with_changes = {installation for _, installation in changed}
     for listing in listed:
-        # Correct `suspended` before the backfills begin: a row's suspension from a former installation would stop them.
+        # Correct `suspended` before the backfills: a former installation's value would stop them.
         # Write only if GitHub's list and `stored` differ: any other write could undo what an event has changed since
         # both were read.
         suspension_differs = any(row.suspended != listing.suspended for row in stored if row.installation == listing.id)

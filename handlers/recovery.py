@@ -27,7 +27,7 @@ from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 
-# The store keeps the time of the last recovery under this name. Recovered commands have it as their `delivery`.
+# The key of the last recovery's time in the store, and the `delivery` of recovered commands.
 _RECOVERY_KEY = "recalled"
 # Seconds by which GitHub's search can lag.
 _SEARCH_LAG = 120.0
@@ -98,7 +98,7 @@ class _ThreadRecovery:
         return self._services.comments.ours(author, None) or same_login(author.login, self._services.github.login())
 
     def _were_carried_out(self, comment: Comment, count: int) -> bool:
-        """Whether the bot carried out the comment's commands: yes, unless it refused a single command with a 👎.
+        """Whether the bot carried out the commands. It did not if the only command has the bot's 👎.
 
         A 👎 on several commands does not tell which one failed, and a 👎 on an edited comment may be from before the
         edit. `thumbs` has only the bot's own reactions.
@@ -150,12 +150,12 @@ class _ThreadRecovery:
         )
 
     def _undo(self, comment: Comment) -> None:
-        """Take back the last decision up to this comment: the person's own, or with triage access anybody's."""
-        everybodys, at = self._may_triage(comment), comment.created_at.timestamp()
-        actor = None if everybodys else comment.author.login
+        """Undo the commenter's last verdict up to this comment, or anybody's with triage access."""
+        may_triage, at = self._may_triage(comment), comment.created_at.timestamp()
+        actor = None if may_triage else comment.author.login
         verdict = self._store.verdicts.last(*self._where, actor, up_to=comment.id)
         if verdict is not None:
-            for past in (verdict, *(self._of_same_pair(verdict, comment) if everybodys else ())):
+            for past in (verdict, *(self._of_same_pair(verdict, comment) if may_triage else ())):
                 self._store.verdicts.undo(past.id, comment.id, at)
 
     def _of_same_pair(self, verdict: UserVerdict, comment: Comment) -> list[UserVerdict]:

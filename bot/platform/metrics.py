@@ -50,7 +50,7 @@ GITHUB_SECONDS = Histogram(
 )
 GITHUB_REMAINING = Gauge(
     "doppel_github_remaining",
-    "Requests left until GitHub's next period, as it said last.",
+    "Requests left in GitHub's current period, as GitHub last reported.",
     ["resource"],
     registry=REGISTRY,
     multiprocess_mode="mostrecent",
@@ -62,7 +62,7 @@ FIND_SECONDS = Histogram(
     buckets=_REQUEST,
 )
 FINDS = _counter(
-    "doppel_finds", "Looks for earlier reports, by outcome.", "outcome", "found", "none", "inconclusive", "degraded"
+    "doppel_finds", "Outcomes of searches for earlier reports.", "outcome", "found", "none", "inconclusive", "degraded"
 )
 COMMENT_SECONDS = Histogram(
     "doppel_comment_seconds",
@@ -84,7 +84,7 @@ CALLS = Counter(
 )
 CACHE = _counter(
     "doppel_conditional_requests",
-    "Reads of GitHub that can be asked conditionally: hit where what was kept is still true.",
+    "Cacheable reads from GitHub: hit (304, the cached answer is current) or miss.",
     "result",
     *("hit", "miss"),
 )
@@ -96,7 +96,7 @@ SHADOW = _counter(
 )
 JUDGE_CALLS = _counter(
     "doppel_judge_calls",
-    "Questions to the judge: answered, unusable, unreached, kept (known already), or not asked: budget, paused.",
+    "Judge questions: answered, unusable, unreached, kept (known), budget and paused (not asked).",
     "outcome",
     *("answered", "unusable", "unreached", "kept", "budget", "paused"),
 )
@@ -105,5 +105,5 @@ JUDGE_SECONDS = Histogram(
 )
 JUDGE_TOKENS = _counter("doppel_judge_tokens", "Tokens sent to the judge and written by it.", "way", "in", "out")
 JUDGE_COST = Counter(
-    "doppel_judge_cost", "Cost of the tokens by DOPPEL_JUDGE_PRICE_IN and _OUT, in their money.", registry=REGISTRY
+    "doppel_judge_cost", "Cost of the tokens, in the currency of the configured prices.", registry=REGISTRY
 )

@@ -30,7 +30,7 @@ def make_file(path: Path) -> None:
 
 
 def is_pipe_or_device(path: Path) -> bool:
-    """Whether this exists and is no file: a program may write into a pipe or device, but must not replace it."""
+    """Whether the path exists and is no file. Write to a pipe or device, but do not replace it."""
     return path.exists() and not path.is_file()
 
 
@@ -57,7 +57,7 @@ def open_new(path: Path) -> TextIO:
 
 @contextmanager
 def opened(path: Path) -> Iterator[TextIO]:
-    """Open a file for writing that only its owner can read; compress it if its name ends in .gz."""
+    """Open a file as `open_new` does. Compress what is written if the name ends in .gz."""
     with open_new(path) as file:
         if path.suffix != ".gz":
             yield file
@@ -111,5 +111,5 @@ def for_a_database() -> Iterator[None]:
 
 
 def is_of_a_database(problem: OSError) -> bool:
-    """Whether the error comes from a block of `for_a_database`. Then the settings name a file that cannot be used."""
+    """Whether the error comes from a block of `for_a_database`."""
     return _OF_A_DATABASE in getattr(problem, "__notes__", ())

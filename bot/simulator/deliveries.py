@@ -1,7 +1,7 @@
 """Signs and sends one delivery of an event.
 
 https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries describes the signature. GitHub waits ten
-seconds for an answer, follows no redirect and never tries again unasked.
+seconds for an answer, and follows no redirect. It repeats a delivery only on request.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Delivery:
 
 
 def signature(secret: str, body: bytes, algorithm: str = "sha256") -> str:
-    """The value of the header `X-Hub-Signature-256`, or with `sha1` of the older header `X-Hub-Signature`."""
+    """The value of X-Hub-Signature-256. The older header X-Hub-Signature has algorithm sha1."""
     return f"{algorithm}={hmac.new(secret.encode(), body, algorithm).hexdigest()}"
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 # Code has no side effects. As in Markdown, an unclosed fence runs to the end of the text, and backticks open no fence
 # if another backtick follows in the same line.
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
-# The backslashes before a run of backticks (an odd number escapes the first backtick), and the run.
+# Group 1: backslashes. An odd number escapes the first backtick. Group 2: the run of backticks.
 _TICKS = re.compile(r"(?<!\\)(\\*+)(`+)")
 _MENTION = re.compile(r"(?<![\w/`@.-])@([a-zA-Z0-9](?:[a-zA-Z0-9_-]{0,38}))(/[a-zA-Z0-9_.-]{1,100})?(?![\w@])")
 _NUMBER = re.compile(r"(?<![\w/&#.-])(?:([A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,100})?#|GH-)([1-9]\d{0,9})(?!\w)")
@@ -72,20 +72,20 @@ def _without_spans(text: str) -> str:
     """
     runs = list(_TICKS.finditer(text))
     # For each length, the indexes of its runs, last to first.
-    closers: dict[int, list[int]] = {}
+    by_length: dict[int, list[int]] = {}
     for index in range(len(runs) - 1, -1, -1):
-        closers.setdefault(len(runs[index][2]), []).append(index)
+        by_length.setdefault(len(runs[index][2]), []).append(index)
     parts: list[str] = []
     position = 0
-    for index, run in enumerate(runs):
-        escaped = len(run[1]) % 2
-        same = closers.get(len(run[2]) - escaped, [])
-        while same and same[-1] <= index:
-            same.pop()
-        if run.start() < position or not same:
+    for index, opening in enumerate(runs):
+        escaped = len(opening[1]) % 2
+        closing = by_length.get(len(opening[2]) - escaped, [])
+        while closing and closing[-1] <= index:
+            closing.pop()
+        if opening.start() < position or not closing:
             continue
-        parts.append(text[position : run.start(2) + escaped])
-        position = runs[same[-1]].end()
+        parts.append(text[position : opening.start(2) + escaped])
+        position = runs[closing[-1]].end()
     parts.append(text[position:])
     return " ".join(parts)
 

@@ -1,4 +1,4 @@
-"""Stores the App's repositories by GitHub's id, each with the bot's own issues, cached files and a backfill."""
+"""Stores repositories, the bot's own issues, cached files and backfills, by repository id."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BY_NAME = sa.select(repositories).where(with_key(repositories, "lookup")).order
 
 
 class Repositories(TableGateway):
-    """The `repositories` table. `Store.forget` erases a repository, since other tables have rows of it too."""
+    """The `repositories` table. `Store.forget` erases a repository here and in the other tables."""
 
     def upsert(self, repository: Repository, installation: int | None, now: float) -> None:
         """Store a repository. If `installation` is None (unknown), the stored installation stays."""
@@ -108,7 +108,7 @@ class OwnIssues(TableGateway):
         return row and StoredIssue(*row)
 
     def set(self, repo_id: int, number: int | None, now: float) -> None:
-        """Record the issue's number, or with None that the bot is about to open the issue."""
+        """Record the issue's number. None means that the bot is about to open the issue."""
         values = {"number": number, "updated_at": now}
         self._change(self._upsert(self._table, {"repo_id": repo_id}, values))
 
@@ -176,7 +176,7 @@ class Progress:
 
     @property
     def stopped(self) -> bool:
-        """Whether the backfill stopped for its `problem` and queued no retry: `Indexer.stop` set `updated_at` to 0."""
+        """Whether `Indexer.stop` recorded the `problem` (`updated_at` is 0). No retry is queued."""
         return self.problem != "" and not self.updated_at
 
 

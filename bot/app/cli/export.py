@@ -28,7 +28,7 @@ def export(repository: str, out: Path | None) -> None:
 
     This command does not ask GitHub. The object has the repository's name and id, its rows in each table of the store
     (bytes in base64, times in seconds since 1970), its entries in the queue, and the history that `doppel evaluate` has
-    read. Only the owner of the file of --out can read it.
+    read. The file of --out is readable only by its owner.
     """
     # `evaluated` also accepts a repository that only `doppel evaluate` has read.
     with stored(repository, evaluated=True) as (settings, store, target):
@@ -68,9 +68,9 @@ def _json_pieces(settings: Settings, store: Store, target: NamedRepository) -> I
 def forget(repository: str, yes: bool, as_json: bool) -> None:
     """Erase everything that is stored about a repository: store, queue, and the history that `doppel evaluate` read.
 
-    GitHub's id may replace OWNER/REPO. GitHub is not asked, and the bot's comments stay there. A job that is working on
-    the repository right now is not stopped. While the App is installed, the next event makes the repository known
-    again: remove the repository from the installation first.
+    GitHub's id may replace OWNER/REPO. The command does not reach GitHub: the bot's comments stay.
+    A job that is working on the repository is not stopped. While the App is installed, the next
+    event makes the repository known again: remove the repository from the installation first.
     """
     from bot.deliveries.inbox import Inbox
     from bot.quality.evaluation.history import erase_history
@@ -85,4 +85,4 @@ def forget(repository: str, yes: bool, as_json: bool) -> None:
     if as_json:
         echo_json({"repository": target.name, "id": target.id, "rows": rows})
     else:
-        click.echo(f"{target.name}: {counted(rows, 'row')} erased, and what the queue held of it")
+        click.echo(f"{target.name}: erased {counted(rows, 'row')}, and its entries in the queue")

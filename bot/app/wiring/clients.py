@@ -32,7 +32,7 @@ def prepare_databases(settings: Settings) -> None:
 
 
 def build_github(settings: Settings) -> GitHub:
-    """The GitHub client; only calls as the App need the App's id and key."""
+    """The GitHub client. It needs the App's id and key only for calls as the App."""
     return GitHub(
         app_id=settings.app_id,
         private_key=settings.private_key,
@@ -42,9 +42,9 @@ def build_github(settings: Settings) -> GitHub:
 
 
 def reader(settings: Settings, github: GitHub, repo: RepoRef) -> RepoClient:
-    """A client that acts as the App, or without an App uses GITHUB_TOKEN. Raises SettingsError if neither is set.
+    """A client that acts as the App. If no App is set, the client uses GITHUB_TOKEN.
 
-    Raises NotFound if the App is not installed on `repo`.
+    Raises SettingsError if neither is set, and NotFound if the App is not installed on `repo`.
     """
     if settings.app_id and settings.private_key:
         return github.installation(github.app().installation_of(repo))

@@ -1,4 +1,4 @@
-"""The types of the settings in `schema.py`. They describe the accepted values in words, and suggest right ones."""
+"""The types of the settings in `schema.py`. They describe valid values, and suggest corrections."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def is_switch(value: Any) -> bool:
 
 
 def _switch(value: Any) -> Any:
-    # No type accepts `...`, so pydantic reports a value that is no switch.
-    return str(value).lower() in ("true", "on", "yes") if is_switch(value) else ...
+    # No type accepts Ellipsis: for a value that is no switch, pydantic reports an error.
+    return str(value).lower() in ("true", "on", "yes") if is_switch(value) else Ellipsis
 
 
 def normalize_off(value: Any) -> Any:
@@ -83,7 +83,7 @@ def _repository(text: str) -> str:
 Switch = Annotated[bool, BeforeValidator(_switch), WithJsonSchema({"anyOf": SWITCH})]
 Probability = Accepts(lambda say, _: say.wants_number(least="0", most=f"{HIGHEST:g}"), _from_percent)
 MAXIMUM_FOR_EDITORS = Field(json_schema_extra={"maximum": HIGHEST})
-"""Editors warn of a threshold that no issue can reach. The parser warns but keeps it: its author may want silence."""
+"""Editors warn of a threshold above HIGHEST, which no issue can reach. The parser accepts it."""
 Login = Annotated[
     str,
     Field(min_length=1, max_length=60),
@@ -119,7 +119,7 @@ RepositoryName = Annotated[
     Accepts(lambda say, _: say.a_repository()),
     WithJsonSchema({"type": "string", "pattern": f"^{OWNER_REPO}$"}),
 ]
-# Strict models would refuse YAML's lists for tuples.
+# YAML has lists, but no tuples. A strict model would refuse a list where the type is a tuple.
 AsTuple = Strict(False)
 Unique = AfterValidator(lambda values: tuple(dict.fromkeys(values)))
 

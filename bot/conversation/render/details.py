@@ -27,7 +27,7 @@ _INLINE = MarkdownIt("zero", {"html": True}).enable(
 
 
 def fold(summary: str, blocks: Iterable[str]) -> str:
-    """A closed `<details>`. After the empty lines GitHub reads Markdown again; the summary has to be HTML."""
+    """A folded `<details>`. After blank lines, GitHub reads Markdown; in the summary, only HTML."""
     inside = "\n\n".join(block for block in blocks if block)
     return f"<details>\n<summary>{_INLINE.renderInline(summary)}</summary>\n\n{inside}\n\n</details>"
 
@@ -65,7 +65,7 @@ def found_by_block(shown: Sequence[Candidate], say: Messages) -> str:
     for candidate in shown:
         if candidate.sources:
             sources = source_names(candidate, say)
-            # In code, so that the number is neither a reference nor another link to the same issue.
+            # GitHub makes neither a link nor a reference from a number in a code span.
             issue = code(f"{candidate.repo}#{candidate.number}")
             lines.append(f"{issue} – {say.explain_found_by(sources=sources)}")
     return bullets(lines)
@@ -83,7 +83,7 @@ def query_line(query: QueryRun, say: Messages) -> str:
     if query.problem:
         notes.append(remark_words(query.problem, say))
     if query.cached:
-        # The note contains square brackets. They make no link, because the comment defines no link of that name.
+        # The note's square brackets make no link: the bot's comment defines no link of that name.
         notes.append(say.cached(time=escape(query.cached, 20)))
     return say.query(query=code(query.query), notes=say.comma().join(notes), source=source_name(query.source, say))
 
@@ -103,7 +103,7 @@ def _problem(problem: SourceProblem, say: Messages) -> str:
     if problem.source == JUDGE:
         return f"{code(f'degraded: {JUDGE}')}: {remark_words(problem.remark, say)}"
     if problem.remark.code is RemarkCode.OTHERS:
-        # Another program's words can be long, so the whole line has the limit of one text.
+        # Another program's words can be long. `escape` cuts the whole line to TEXT_MAX characters.
         return escape(str(problem))
     return f"{escape(problem.source)}: {remark_words(problem.remark, say)}"
 
@@ -126,7 +126,7 @@ def settings_block(heading: str, problems: Sequence[ConfigError], private: bool,
 def correction_block(first: Candidate | None, say: Messages) -> str:
     """The commands that people may want next, about the first candidate if there is one, and who may use them.
 
-    Offers `of` only for an open issue, where the discussion can go on, or for a duplicate, which may lead to one.
+    Offers `of` only for an open issue or a duplicate, because a duplicate's original may be open.
     """
     if first is None:
         names: tuple[CommandName, ...] = (CommandName.SEARCH, CommandName.MUTE)

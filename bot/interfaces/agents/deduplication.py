@@ -65,9 +65,9 @@ def deduplicate(
     """Find the entries of a playbook to merge, without changing the playbook.
 
     `embed` turns a list of texts into an array of vectors, one row for each text. Without `embed`, the `model` (a name
-    in `vectors.MODELS`) does so, or else the best installed model. Without `threshold`, VARIABLE in `environ`
-    decides, else the model's own threshold (D4). `slugs` is the order of the sections. Raises MalformedPlaybook,
-    InvalidArgument, ValueError for wrong vectors, and the model's errors.
+    in `vectors.MODELS`) does so, else the best installed model. Without `threshold`, the variable
+    VARIABLE of `environ` decides, else the model's own threshold (D4). `slugs` orders the sections.
+    Raises MalformedPlaybook, InvalidArgument, ValueError for wrong vectors, and the model's errors.
     """
     entries = tuple(read_entries(playbook, slugs))
     if len(entries) < 2:
@@ -96,9 +96,9 @@ def _separate_contradictions(
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
     """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
-    In each old group, the entries without a contradiction are grouped anew. The contradicting entries form groups
-    of their own: one after the other, each joins all groups that hold a similar entry, unless `_must_stay_apart`
-    forbids it. A label is the lowest position in the entry's group; `vectors` has one row for each entry.
+    In each old group, entries without a contradiction are grouped anew. Contradicting entries form
+    other groups. In turn, each entry and all groups that hold a similar entry become one group,
+    unless `_must_stay_apart` forbids it. A label is the lowest position in the entry's group.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -108,7 +108,7 @@ def _separate_contradictions(
         pairs = list(contradictions([stance(texts[one]) for one in members.tolist()]))
         against: dict[int, set[int]] = defaultdict(set)
         for pair in pairs:
-            # A pair has positions within `members`.
+            # The numbers in a pair index `members`. `one` and `other` are positions of entries.
             one, other = map(int, members[list(pair)])
             against[one].add(other)
             against[other].add(one)
@@ -137,8 +137,8 @@ def _separate_contradictions(
 def _must_stay_apart(against: Mapping[int, set[int]], vectors: Vectors, limit: float) -> dict[int, set[int]]:
     """For each contradicting entry, the entries that its group must not contain.
 
-    These are the entries that contradict it (`against`). If an entry is similar to both sides of another contradiction,
-    it must also stay apart from both sides, and they from it.
+    Contradicting entries (`against`) stay apart. An entry that is similar to both sides of another
+    contradiction also stays apart from both sides.
     """
     separate = {entry: set(others) for entry, others in against.items()}
     positions = sorted(against)

@@ -82,12 +82,12 @@ class DashboardData:
         return side_by_side(texts[number], texts[other], (rows[number], rows[other]), probability)
 
     def without_feedback(self, repository: StoredRepository) -> list[Decision]:
-        """The latest decisions on up to PAGE issues whose comment, posted or only recorded, has no feedback yet."""
+        """Issues whose (shadow) comment lacks feedback: their latest decisions, at most PAGE."""
         feedback = feedback_since(self.store, repository.id, self.now() - WINDOW)
         rated = {(one.number, one.other) for one in feedback}
         latest: dict[int, Decision] = {}
         for decision in self.store.decisions.latest(repository.id, LATEST_READ):
-            # After a look that left the issue alone, the comment of the look before still stands.
+            # If the bot left an issue alone, the comment of its earlier decision is still there.
             if decision.outcome is not DecisionOutcome.LEFT_ALONE:
                 latest.setdefault(decision.number, decision)
         comments = (decision for decision in latest.values() if decision.outcome.speaks and decision.shown)
@@ -124,7 +124,7 @@ class DashboardData:
         self.store.signals.put(repository.id, vote)
 
     def feedback(self, repository: StoredRepository) -> tuple[list[Example], list[Point]]:
-        """The last year's feedback, even from before a reset of the threshold, and calibration points made from it."""
+        """The last year's feedback, and its calibration points. Ignores resets of the threshold."""
         examples = feedback_since(self.store, repository.id, self.now() - WINDOW)
         decisions = self.store.decisions.of_issues(repository.id, {example.number for example in examples})
         return examples, points(decisions, examples)

@@ -35,9 +35,9 @@ Marked = list[tuple[str, bool]]
 
 @dataclass(frozen=True, slots=True)
 class IssuePair:
-    """Two issues: titles and texts in parts, with the shared words marked, and `reasons`, strongest first.
+    """Two issues. `titles` and `texts` mark the shared words. `reasons` come strongest first.
 
-    `issues` are their rows in the index. `probability` is from the first issue's last look that found the second.
+    `probability` comes from the first issue's last decision that lists the second.
     """
 
     titles: tuple[Marked, Marked]
@@ -50,7 +50,7 @@ class IssuePair:
 def side_by_side(
     one: Text, other: Text, issues: tuple[IndexedIssue, IndexedIssue], probability: float | None
 ) -> IssuePair:
-    """Compare two issues by their words only; of a long text, only by the beginning."""
+    """Compare two issues by their words only. Reads at most LONGEST characters of each body."""
     both = tuple((title, body[:LONGEST]) for title, body in (one, other))
     without_headings = tuple((title, _HEADING.sub("", body)) for title, body in both)
     mine, theirs = (ComparedText(*text) for text in without_headings)

@@ -24,7 +24,7 @@ _SAME = ("number", "title", "body", "state", "state_reason", "labels", "thumbs_u
 
 
 class IndexedIssue(NamedTuple):
-    """An issue in the index. `duplicate_of` is the number of the original of a closed duplicate, if it is known.
+    """An issue in the index. `duplicate_of`: the number of a closed duplicate's original, if known.
 
     Times are in seconds since 1970. `body` is empty unless the caller asked for bodies.
     """
@@ -104,7 +104,7 @@ def text_changes(connection: sa.Connection, repo_id: int, numbers: Collection[in
 def write(
     connection: sa.Connection, repo_id: int, issues: Sequence[IndexedIssue], changed: Mapping[int, tuple[str, str]]
 ) -> None:
-    """Write issues, and the bodies of those in `changed`, which has the new texts, ready to store."""
+    """Write issues, and new bodies. `changed` has (title, body) by issue number, ready to store."""
     upsert(connection, table, [_row(repo_id, issue) for issue in issues])
     upsert(connection, bodies, [(repo_id, number, body) for number, (_, body) in changed.items()])
 

@@ -12,15 +12,15 @@ order one list; those of different lists cannot be compared. So the first step p
 | `ahead` | only for the first candidate: its score minus the second's |
 | `mass` | the candidate's share in a softmax of the list's scores |
 | `spread` | entropy of that softmax: high if many candidates are equally good |
-| `firsts` | of the features in `COMPARED`, the share in which the candidate is the best of its pool |
-| `size` | log of the number of issues, at least fifty: among many issues, some match by chance |
+| `firsts` | share of the `COMPARED` features whose highest value in the pool is the candidate's |
+| `size` | log of the number of issues (fifty if fewer); among many issues, some match by chance |
 | `question_length` | log of the number of words in the question |
 | `most NAME` | the highest value of a feature in the pool |
 | `usual NAME` | the mean of a feature among the best five |
 | … | the candidate's own features, as in `features.py`; `days` and `closed_days` are at most a year |
 
-The second step calibrates the log-odds by the repository's size (`CALIBRATION`). Its `SMALLNESS` lowers them in a
-small repository, where a series of tasks, or a change and its follow-up, stands out like two reports of one thing.
+The second step calibrates the log-odds by the repository's size (`CALIBRATION`). In a small
+repository, related tasks look like duplicates, so `SMALLNESS` lowers the log-odds.
 
 People who mark duplicates miss most of them. So the third step predicts the probability that a careful reader calls a
 pair the same report (P1). Readers judged a few thousand pairs, enough for few weights only (docs/research/accuracy.md).
@@ -32,8 +32,8 @@ here 0 for a large repository and 1 for a very small one (the function `smallnes
 | `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a very small repository |
 | `odds in a small repository` | the log-odds times smallness |
 | `text` | the cosine of both texts by the text model, minus 0.5 * (1 - smallness) * the usual cosine |
-| `stands out` | in a small repository, how far that cosine exceeds either text's cosines with other issues |
-| `small repository` | the smallness: the share of duplicates differs there |
+| `stands out` | in a small repository, how much more alike the two texts are than other issues |
+| `small repository` | the smallness; the share of duplicates depends on the repository's size |
 
 The usual cosine is the median of the leaders' cosines (`LEADERS`). In some projects, the model finds any two texts
 alike: this median is .49 on golang-go, .35 on monero. The 0.5, set by hand, cuts log loss on four new trackers by 4 %.
@@ -80,10 +80,10 @@ def log_smallness(total: int) -> float:
 
 
 LEADERS = 20
-"""This many of the best candidates get a probability of their own. In a small repository, CLOSEST others may, too."""
+"""This many of the best candidates are judged. A small repository adds up to CLOSEST others."""
 
 BACKGROUND = slice(5, 25)
-"""The ranks (from 0) whose scores show how unrelated issues score in a list."""
+"""The ranks (from 0) whose mean score is the background: the usual score of unrelated issues."""
 
 LEAST_BACKGROUND = 3
 """If the background has fewer candidates, all candidates but the first form the background."""
@@ -132,7 +132,7 @@ def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
     shares /= shares.sum()
     own, best = values[:leaders].copy(), scores[:leaders]
     own[:, _TIMES] = np.minimum(own[:, _TIMES], _YEAR)
-    # `shorter` is the log of the question's length, minus that of the candidate's (`length`).
+    # In logs, `shorter` is the question's length minus the candidate's length (`length`).
     question_length = own[:, _AT["length"]] + own[:, _AT["shorter"]]
     # In the order of CONFIDENCE_NAMES; a single number holds for all leaders.
     columns = (
@@ -163,13 +163,13 @@ LARGE, SMALLEST = 2_000, 60
 CLOSEST = 5
 
 _LOWEST = 1e-4
-# With a cosine, log-odds are cut to these bounds. In a small repository, low log-odds say little, because two reports
-# may share no rare word.
-_LEAST, _LEAST_IN_SMALL, _MOST_ODDS = -8.0, -3.0, 4.0
+# With a cosine, log-odds are cut to these bounds. A small repository has a floor of its own: two
+# reports may share no rare word there, so low log-odds say little.
+_ODDS_FLOOR, _ODDS_FLOOR_IN_SMALL, _ODDS_CEILING = -8.0, -3.0, 4.0
 # Log-odds are cut at ± this bound without a text model; few of the readers' pairs lie beyond it.
 _ODDS_BOUND = 6.0
-# A text's third neighbour shows how close other issues come; the two nearer may report the same thing. If the third is
-# missing or has a lower cosine, _UNRELATED_COSINE counts: unrelated texts of one project usually have that cosine.
+# A text's third neighbour shows how close other issues come; the two nearer may be duplicates.
+# The third cosine counts as at least _UNRELATED_COSINE, usual for a project's unrelated texts.
 _NEIGHBOUR, _UNRELATED_COSINE = 3, 0.3
 # This part of the leaders' usual cosine is subtracted from a candidate's cosine.
 _USUAL_PART = 0.5
@@ -196,8 +196,8 @@ class TextSimilarity(NamedTuple):
 def rows_with_text(odds: Floats, likeness: TextSimilarity) -> Floats:
     """The third step's features with the text model, (candidates, WITH_TEXT)."""
     largeness, smallness = 1 - likeness.smallness, likeness.smallness
-    large = np.clip(odds, _LEAST, _MOST_ODDS) * largeness
-    small = np.clip(odds, _LEAST_IN_SMALL, _MOST_ODDS) * smallness
+    large = np.clip(odds, _ODDS_FLOOR, _ODDS_CEILING) * largeness
+    small = np.clip(odds, _ODDS_FLOOR_IN_SMALL, _ODDS_CEILING) * smallness
     text = likeness.cosines - _USUAL_PART * likeness.usual * largeness
     return np.stack([large, small, text, likeness.stands_out, np.full(len(odds), smallness)], axis=1)
 
@@ -224,13 +224,13 @@ def stands_out(own: Vector, vectors: Vector, rows: Integers, total: int) -> Floa
 
 
 def usual_cosine(of_leaders: Vector) -> float:
-    """The median of the leaders' cosines; each that is missing counts with the cosine of unrelated texts."""
+    """The median of LEADERS cosines. A missing leader counts with _UNRELATED_COSINE."""
     return float(np.median([*of_leaders, *[_UNRELATED_COSINE] * (LEADERS - len(of_leaders))]))
 
 
-def _neighbour_cosine(cosines: Vector, without: int) -> float:
-    """The third highest of `cosines` but the one at `without`; at least _UNRELATED_COSINE."""
-    others = np.append(np.delete(cosines, without), [_UNRELATED_COSINE] * _NEIGHBOUR)
+def _neighbour_cosine(cosines: Vector, ignored: int) -> float:
+    """The third highest cosine, at least _UNRELATED_COSINE. Leaves out the row `ignored`."""
+    others = np.append(np.delete(cosines, ignored), [_UNRELATED_COSINE] * _NEIGHBOUR)
     return float(np.partition(others, -_NEIGHBOUR)[-_NEIGHBOUR])
 
 

@@ -26,17 +26,17 @@ class Resolvers(dict[tuple[str, str], Resolver]):
     def add(self, *names: str) -> Callable[[Resolver], Resolver]:
         """Register the decorated function as the resolver of each of these fields, named `Type.field`."""
 
-        def enter(resolver: Resolver) -> Resolver:
+        def register(resolver: Resolver) -> Resolver:
             for name in names:
                 kind, _, key = name.partition(".")
                 self[kind, key] = resolver
             return resolver
 
-        return enter
+        return register
 
 
 def default(source: Any, info: Info, **args: Any) -> Any:
-    """Resolve a field without a resolver. Its name is a mapping's key or, in snake case, a record's attribute."""
+    """Read a field that has no resolver: a mapping's key or, in snake case, an attribute."""
     if isinstance(source, Mapping):
         return source.get(info.field_name)
     value = getattr(source, re.sub(r"([A-Z])", r"_\1", info.field_name).lower())

@@ -11,8 +11,8 @@ from bot.simulator.payloads.repositories import permissions
 
 ROUTES = Routes()
 
-# GitHub's field `permission` gives these roles another role's name. `role_name` is exact.
-_WORD = {"triage": "read", "maintain": "write"}
+# GitHub's field `permission` lacks these roles, and names a lower role. `role_name` is exact.
+_LOWER_ROLE = {"triage": "read", "maintain": "write"}
 
 
 @ROUTES.add(
@@ -31,4 +31,4 @@ def get_permission(ctx: Context) -> Json:
         raise ApiError(404, f"{login} is not a user")
     role = ctx.sim.role(repo, account)
     user = simple_user(ctx.sim, account) | {"permissions": permissions(role), "role_name": role}
-    return {"permission": _WORD.get(role, role), "role_name": role, "user": user}
+    return {"permission": _LOWER_ROLE.get(role, role), "role_name": role, "user": user}

@@ -1,8 +1,8 @@
 """From text to terms: words are normalised, lower-cased and stemmed; there are no stop words.
 
-One analyser serves titles, bodies, comments and queries. Much as in Elasticsearch's standard tokenizer, punctuation
-separates words, an underscore does not, and each Han or kana character is a token, as Chinese and Japanese have no
-spaces. A run of such characters in a query becomes a phrase.
+One analyser serves titles, bodies, comments and queries. It is much like Elasticsearch's standard
+tokenizer: punctuation separates words, but an underscore does not. Each Han or kana character is a
+token. In a query, a run of such characters becomes a phrase.
 """
 
 from __future__ import annotations
