@@ -35,8 +35,8 @@ def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
     """Look for earlier reports of an issue that was opened or changed, and comment if the search finds any.
 
     `cause` is the event's action. If the search finds nothing, the bot posts no comment, but edits an existing one
-    to say so. With `force` the bot searches again even if it has answered this text. If that search finds nothing, a
-    comment that lists no issue stays unchanged: it may be the answer to a command's search words.
+    to say so. With `force` the bot searches again, even for a text that has its answer. If the new
+    search finds nothing, a comment without issues stays: it may answer a command's search words.
     """
     stored = context.stored_comment()
     if stored is not None and stored.state is CommentState.DELETED:
@@ -77,7 +77,7 @@ def post(
     """Write the comment (without `create` only update it) and store the decision. False if the comment was deleted."""
     options = command.options if command else CommandOptions()
     before, threshold = context.stored_comment(), context.threshold.value
-    named = report.candidates
+    candidates = report.candidates
     # The store may have lost our comment, so search the issue's comments, if it has any. After a command, write the
     # comment even if the store has the same text: somebody may have changed the comment on GitHub.
     not_deleted = context.services.comments.write(
@@ -90,16 +90,17 @@ def post(
     )
     outcome = _outcome(context, before, context.stored_comment())
     if outcome.speaks:
-        label(context, named)
-        suggest_closing(context, named)
+        label(context, candidates)
+        suggest_closing(context, candidates)
         # A search for a command's words, or one that hides issues, can miss a candidate that is still likely.
         if not (command and (command.words or options.narrow)):
             unlabel(context, report)
     threshold_used = threshold if options.confidence is None else options.confidence
-    silence = why_nothing(report, threshold_used) if not_deleted else "its comment was deleted"
-    reason = "" if outcome.speaks else silence
+    reason = ""
+    if not outcome.speaks:
+        reason = why_nothing(report, threshold_used) if not_deleted else "its comment was deleted"
     # A command's answer also lists candidates below the threshold. Do not note those as shown.
-    endorsed = [candidate for candidate in named if (candidate.confidence or 0.0) >= threshold_used]
+    endorsed = [one for one in candidates if (one.confidence or 0.0) >= threshold_used]
     # Store the decision last: `has_ended` takes a stored decision as proof that every other step is done.
     note(context, report, endorsed, outcome, cause=cause, threshold=threshold_used, reason=reason)
     return not_deleted
@@ -112,13 +113,15 @@ def _draft(
 
     The answer to a `command` also names the command's own options and the problems in the settings file.
     """
-    threshold, asked, named = context.threshold, command is not None, report.candidates
+    threshold, asked, candidates = context.threshold, command is not None, report.candidates
+    # For a comment that loses all candidates. `before.shown` has only this repository's issues.
+    had_candidates = bool(before and not candidates and (before.shown or _names_something(context)))
+    # A re-check also lists unlikely candidates, so it says which ones the bot names unasked.
+    rechecked = bool(command and candidates and not command.words)
     view = CommentView(
         checked_at=context.services.clock(),
         enterprise=context.services.settings.enterprise,
-        # The comment uses `had_candidates` only if it lists nothing now. `before.shown` lacks other repositories'
-        # issues, but the stored decisions have them.
-        had_candidates=bool(before and (before.shown or (not named and _names_something(context)))),
+        had_candidates=had_candidates,
         words=command.words if command else (),
         options=command.options if command else CommandOptions(),
         asked=asked,
@@ -128,21 +131,18 @@ def _draft(
         labels=context.config.label == "add",
         threshold=threshold.value,
         likely=context.config.likely,
-        unasked=named_unasked(context.config, threshold.value, named)
-        if command and named and not command.words
-        else None,
-        closers=_closers(context, named),
+        unasked=named_unasked(context.config, threshold.value, candidates) if rechecked else None,
+        closers=_closers(context, candidates),
         # The threshold in force and its default, if feedback has moved it.
         moved=(threshold.value, MIN_CONFIDENCE) if threshold.origin is ThresholdOrigin.FEEDBACK else None,
     )
     body = render_comment(report, view)
-    return CommentDraft(body, fingerprint(body), text_hash(context.issue), _own_numbers(named))
+    return CommentDraft(body, fingerprint(body), text_hash(context.issue), _own_numbers(candidates))
 
 
-def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, Closer]:
+def _closers(context: IssueContext, candidates: Sequence[Candidate]) -> Mapping[int, Closer]:
     """What closed each closed candidate of this repository, and the release with the fix. Costs one request."""
-    closed = [item for item in named if item.own and item.state == "closed"]
-    # `fixed_in` gives the release if `text` names only earlier ones.
+    closed = [item for item in candidates if item.own and item.state == "closed"]
     fixed = {item.number for item in closed if item.regression}
     closings = context.github.closers(context.repo, [item.number for item in closed])
     text = f"{context.issue.title}\n{context.issue.body}"
@@ -152,13 +152,13 @@ def _closers(context: IssueContext, named: Sequence[Candidate]) -> Mapping[int, 
     }
 
 
-def _own_numbers(named: Sequence[Candidate]) -> list[int]:
+def _own_numbers(candidates: Sequence[Candidate]) -> list[int]:
     """The numbers of this repository's candidates, which the comment's row keeps as `shown`."""
-    return [candidate.number for candidate in named if candidate.own]
+    return [candidate.number for candidate in candidates if candidate.own]
 
 
 def _names_something(context: IssueContext) -> bool:
-    """Whether the last look with a visible comment noted any issue as shown, of this repository or another."""
+    """Whether the last decision with a visible comment has a shown issue, in any repository."""
     last = next((decision for decision in reversed(context.decisions()) if decision.outcome.seen), None)
     return last is not None and any(item.shown for item in last.evidence)
 
@@ -171,7 +171,7 @@ def _outcome(context: IssueContext, before: StoredComment | None, now: StoredCom
         return DecisionOutcome.POSTED
     if has_ended(context, before):
         return DecisionOutcome.UNCHANGED if before.body_hash == now.body_hash else DecisionOutcome.EDITED
-    # An attempt wrote `before` but stored no decision. Unless an earlier look spoke, that attempt posted the comment.
+    # An unfinished attempt wrote the row `before`. If no earlier look spoke, the attempt posted.
     spoke = any(decision.outcome.speaks for decision in context.decisions())
     return DecisionOutcome.EDITED if spoke else DecisionOutcome.POSTED
 
@@ -187,7 +187,7 @@ def _log_silence(context: IssueContext, report: Report) -> None:
 
 def _note_shadow(context: IssueContext, report: Report, cause: str) -> None:
     """`mode: shadow`: record what the bot would have posted."""
-    named, shown = report.candidates, _own_numbers(report.candidates)
+    candidates, shown = report.candidates, _own_numbers(report.candidates)
     logger.info("shadow: %s#%d would show %s", context.repo, context.number, shown or "nothing")
     SHADOW.labels("found" if shown else "silent").inc()
     check_lease(TRUSTED_SECONDS)
@@ -198,9 +198,9 @@ def _note_shadow(context: IssueContext, report: Report, cause: str) -> None:
         shown=shown,
         now=context.services.now(),
     )
-    outcome = DecisionOutcome.SHADOW if named else DecisionOutcome.SILENT
-    reason = "" if named else why_nothing(report, context.threshold.value)
-    note(context, report, named, outcome, cause=cause, reason=reason)
+    outcome = DecisionOutcome.SHADOW if candidates else DecisionOutcome.SILENT
+    reason = "" if candidates else why_nothing(report, context.threshold.value)
+    note(context, report, candidates, outcome, cause=cause, reason=reason)
 
 
 def note(

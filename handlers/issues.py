@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection
 
 from bot.conversation.marker import answered_comment_id
-from bot.deliveries.events import DEFERRED, INDEXED, OVERTAKEN, CommentEvent, IssueEvent, own_issue_event
+from bot.deliveries.events import DEFERRED, OVERTAKEN, CommentEvent, IssueEvent, own_issue_event
 from bot.domain.entities import Actor
 from bot.platform.lease import TRUSTED_SECONDS, check_lease
 from bot.storage.commands import UsageLimit
@@ -35,16 +35,16 @@ def issue_indexed(context: IssueContext, event: IssueEvent) -> None:
         services.store.comments.record_silence(
             context.repository.id, context.number, text_hash=None, now=services.now()
         )
-    elif event.action != INDEXED or without_candidates(context.decisions()):
-        # After `INDEXED`, keep the answer if a command has found something meanwhile.
+    elif event.action == OVERTAKEN or without_candidates(context.decisions()):
+        # After `INDEXED`, an answer with candidates stays: a command has found them meanwhile.
         advise(context, event.action, force=True)
 
 
 @with_context
 def issue_unlocked(context: IssueContext, event: IssueEvent) -> None:
-    """An issue was unlocked: apply decisions made on other issues, and look if the issue changed while it was locked.
+    """An issue was unlocked: apply decisions made on other issues.
 
-    An unchanged issue gets no look, so that no old issue gets a comment.
+    Look at the issue only if the lock prevented a look. So no old issue gets a comment.
     """
     decisions.follow(context)
     if awaits_unlocking(context):
@@ -53,7 +53,7 @@ def issue_unlocked(context: IssueContext, event: IssueEvent) -> None:
 
 @with_context
 def issue_labels_changed(context: IssueContext, event: IssueEvent) -> None:
-    """A label was set or removed. A label that the settings name decides whether the bot looks at an issue.
+    """A label was set or removed. `ignore.labels` and `only_labels` name the labels that count.
 
     If the issue now qualifies, the bot treats it like a new issue. If it no longer qualifies, its comment stays.
     """
@@ -85,7 +85,7 @@ def _look(context: IssueContext, event: IssueEvent) -> None:
     if context.is_own_issue:
         implicit_feedback.digest_edited(context, event)
         return
-    # Index the issue first, because GitHub can delay the answer. Then another report in the same second finds this
+    # Index the issue first: the search can take seconds. A report that arrives meanwhile finds this
     # issue in the index, which judges better than GitHub's search.
     _index(context)
     if event.action == "opened" and not context.issue.is_pull_request:
@@ -122,24 +122,24 @@ def _over_author_limit(context: IssueContext) -> str:
 
 
 def _index(context: IssueContext) -> None:
-    """Put the issue into the index, even a muted or closed issue or a bot's: it can be an original (C1)."""
+    """Put the issue into the index. Muted, closed and bots' issues can be originals, too (C1)."""
     if not context.issue.is_pull_request:
         check_lease(TRUSTED_SECONDS)
         context.services.indexing.put(context.github, context.repository, context.issue)
 
 
-# Compare with at most this many later issues, at some milliseconds each. Only a very late delivery has more.
+# At most this many later issues are compared. More exist only if the delivery came very late.
 _MOST_LATER = 20
-# The lowest probability for `_similar`, as a share of the threshold. The share is low because `_repeats` may give the
-# same pair a higher probability: the probability depends on the other candidates, and `_repeats` has different ones.
+# The lowest probability for `_similar`, as a share of the threshold. A pair's probability depends
+# on the other candidates of its search, so `_repeats` may give the same pair a higher probability.
 _SIMILAR_SHARE = 0.1
 
 
 def _queue_overtaken(context: IssueContext) -> None:
     """Queue a look at each later issue that repeats this issue, and was answered before this issue was indexed.
 
-    First compare this issue at once with all later issues that missed it. Then check for each similar one whether a
-    look at it would find this issue.
+    First find the similar issues, in one search among the later issues that missed this issue.
+    Then check for each similar issue whether a look at it would find this issue.
     """
     services, repo_id, number = context.services, context.repository.id, context.number
     if not services.indexing.ready(repo_id):
@@ -149,15 +149,13 @@ def _queue_overtaken(context: IssueContext) -> None:
         later: own_issue_event(OVERTAKEN, context.installation, context.repository, later)
         for later in services.index.numbers(repo_id, number, _MOST_LATER)
     }
-    # Ask for running jobs first: in the reverse order, a look that ends in between is missed.
+    # Ask for running jobs first: if a look ends meanwhile, the second query finds its answer.
     running = services.inbox.running([event.partition for event in events.values()]) if events else set()
     shown = services.store.comments.shown(repo_id, events)
-    # Keep an issue whose answer lacks this issue, or whose look runs now. Looks that begin later will find this issue.
-    missed = {
-        later
-        for later, event in events.items()
-        if (number not in shown[later] if later in shown else event.partition in running)
-    }
+    answered = {later for later in shown if number not in shown[later]}
+    # Unanswered issues matter only during a look: a look that begins now will find this issue.
+    unanswered = events.keys() - shown.keys()
+    missed = answered | {later for later in unanswered if events[later].partition in running}
     for later in _similar(context, missed) if missed else ():
         if _repeats(context, later, number):
             # The id names the pair, so that the queue drops a repetition after a crash or a redelivery.
@@ -190,7 +188,7 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     """
     # Check the author, because anybody can write a marker.
     ours = services.comments.ours(Actor(event.author, is_bot=True), event.app)
-    # The id of the comment that the deleted one answered: 0 for an advisory comment, None if it was not ours.
+    # 0 stands for the advisory comment, None for a comment that is not ours.
     command_id = answered_comment_id(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
     if command_id is not None and comments.get(*where, command_id) is None:
@@ -200,8 +198,7 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), command_id)
     stored = None if command_id is None else comments.get(*where, command_id)
-    # The bot keeps the older of two comments. If the store has the younger one, a person deleted the older one
-    # before the bot looked for it, so the bot posted again.
+    # A higher id is the second comment: the bot posted it after the deletion of the first.
     if stored is not None and stored.comment_id is not None and stored.comment_id > event.comment_id:
         comments.mark_deleted(*where, stored.comment_id, services.now())
         with issue_context(event, services) as context:

@@ -40,7 +40,7 @@ class QueueUnavailable(Retryable):
 metadata = sa.MetaData()
 
 # `number` is the order of arrival. Jobs of one `partition` run one at a time, in that order. `state` is waiting,
-# running, done or dead. `attempts` counts the runs that raised an error. `crashes` counts, since the last error,
+# running, done or dead. `attempts` counts runs that raised an error. Each error resets `crashes`:
 # the runs whose worker died; a job with two or more is suspect. The job does not run before `run_after`. Its worker has
 # the lease until `lease_until`. Times come from the database's clock, in seconds since 1970. The row of a finished job
 # stays for a week, without its payload, so that a redelivery changes nothing.
@@ -161,7 +161,8 @@ def read_jobs(engine: sa.Engine, query: sa.Select[Any]) -> Sequence[sa.Row[Any]]
 
 
 # States of a workflow in DBOS, the library that ran the queue in earlier versions; every other state counts as done.
-_WAITING, _DEAD = ("ENQUEUED", "DELAYED", "PENDING"), ("ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+_STATES = dict.fromkeys(("ENQUEUED", "DELAYED", "PENDING"), "waiting")
+_STATES |= dict.fromkeys(("ERROR", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"), "dead")
 
 
 def carry_over(connection: sa.Connection) -> None:
@@ -188,14 +189,14 @@ def carry_over(connection: sa.Connection) -> None:
     latest = dict[str, tuple[int, Any]]()
     for row in rows:
         delivery, _, number = row.workflow_uuid.partition("~")
-        latest[delivery] = max(latest.get(delivery, (0, row)), (int(number or 1), row), key=lambda pair: pair[0])
+        if int(number or 1) > latest.get(delivery, (0, row))[0]:
+            latest[delivery] = int(number or 1), row
     if latest:
         connection.execute(sa.insert(jobs), [_job(delivery, row) for delivery, (_, row) in latest.items()])
     if schema:
         connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
     for name in sa.inspect(connection).get_table_names():
-        # `queue_executors` and `queue_trials` were our own tables beside DBOS's. On SQLite, where DBOS has no schema of
-        # its own, all other tables but `jobs` are DBOS's.
+        # The two named tables were our own. On SQLite, the others are DBOS's, except `jobs`.
         if name in ("queue_executors", "queue_trials") or (schema is None and name != jobs.name):
             connection.exec_driver_sql(f'DROP TABLE "{name}"')
 
@@ -204,8 +205,7 @@ def _job(delivery: str, row: Any) -> dict[str, Any]:
     """The row for `jobs` from a workflow's row; `done` if the workflow's input cannot be read."""
     try:
         _, _, failures, _, partition, text = json.loads(row.arguments)["positionalArgs"]
-        job_state = "waiting" if row.status in _WAITING else "dead" if row.status in _DEAD else "done"
-        event = from_json(text)
+        job_state, event = _STATES.get(row.status, "done"), from_json(text)
     except (ValueError, LookupError, TypeError, AttributeError):
         failures, partition, text, event, job_state = 0, delivery, "", None, "done"
     try:
@@ -215,7 +215,7 @@ def _job(delivery: str, row: Any) -> dict[str, Any]:
     return {
         "id": delivery,
         "queue": queue_of(partition),
-        "installation": (event and event.installation) or 0,
+        "installation": 0 if event is None else event.installation or 0,
         "repository": 0 if event is None or isinstance(event, InstallationEvent) else event.repository.id,
         "partition": partition,
         "payload": "" if job_state == "done" else text,

@@ -95,8 +95,8 @@ class Fold(StrEnum):
 class StoredCalibration:
     """The `threshold` learned from the feedback since the last reset (`since`); None if the default stays in force.
 
-    `changed_at` is when the threshold last moved. Times are in seconds since 1970. `right` and `wrong` are the summed
-    weights of the right and wrong comments that the threshold was learned from (`CalibrationResult`).
+    `changed_at` is when the threshold last moved. Times are in seconds since 1970.
+    `right` and `wrong` are weights, as in `CalibrationResult`.
     """
 
     threshold: float | None

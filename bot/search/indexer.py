@@ -32,10 +32,10 @@ WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding",
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """The state of a repository's index, with `issues` of about `expected` issues (None: unknown or outdated).
+    """The state of a repository's index. `problem` says why the index waits, or is empty.
 
-    `vectors` issues have vectors of the embedding model, and `texts` issues have vectors of the text model;
-    either is None if its model is not used. `problem` says why the index waits, or is empty.
+    Counts of issues: `issues` in the index, about `expected` in all (None: unknown or outdated),
+    `vectors` and `texts` with vectors of the embedding and the text model (None: not used).
     """
 
     repository: str
@@ -105,7 +105,7 @@ class Indexer:
         self._clock = clock
         self._backfills = store.backfills
         self._closely = closely
-        # By repository: the surplus (issues beyond GitHub's count) that the last check for deleted issues left.
+        # By repository: how many issues beyond GitHub's count the last `_check` left.
         self._remaining_surplus: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
@@ -118,7 +118,7 @@ class Indexer:
     def begin(self, repository: Repository, installation: int | None, at: float) -> None:
         """Queue the backfill of a repository to which the bot got access at the time `at` (seconds since 1970).
 
-        Does nothing if the repository is archived, the backfill is under way or complete, or `at` was used before.
+        Does nothing if the repository is archived, the backfill runs or is done, or `at` repeats.
         """
         known = self._backfills.get(repository.id)
         if (known is None or known.stopped) and not repository.archived:
@@ -138,7 +138,7 @@ class Indexer:
         return progress is None or progress.problem != "" or any(n is not None and n < issues for n in counts)
 
     def _queue_round(self, repositories: Iterable[StoredRepository]) -> None:
-        # Do not name the round after the time: an earlier round may have had that name, if the clock was ahead then.
+        # A random name, because a time can repeat after somebody has set the clock back.
         chain = f"round-{uuid.uuid4()}"
         for one in repositories:
             if not one.suspended and not one.archived:
@@ -152,7 +152,7 @@ class Indexer:
             return
         known = self._backfills.get(repository.id)
         if known and event.step == 0 and not known.done and abs(self._now() - known.updated_at) < LOST:
-            # Another chain of steps is under way.
+            # Another chain of steps is under way: its last step was less than LOST seconds ago.
             return
         if self._index.is_outdated(repository.id):
             logger.info("%s: its issues are read anew, since this version reads texts differently", repository.ref)
@@ -163,14 +163,14 @@ class Indexer:
         if started is None:
             return
         try:
-            # `wait` is None at the end of the chain. Until then, issues not read yet may hide a surplus.
+            # `wait` is None at the end of the chain: only then is every issue read.
             progress, wait = self._advance(known, repository, github)
             surplus = self._surplus(repository, github) if wait is None else 0
         except Retryable as failure:
             progress, wait, surplus = replace(known or Progress(), problem=str(failure)), retry(failure.after), 0
         if progress.problem:
             logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
-        # Save the progress last: after a crash before that, this step runs again and queues the next under the same id.
+        # Save the progress last: if the worker dies before, the step repeats under the same id.
         # A `completed` event asks for the work that follows the first backfill.
         if progress.done and not (known and known.done):
             self._queue(replace(event, repository=repository, completed=True), 0.0)
@@ -207,12 +207,12 @@ class Indexer:
         first = not progress.cursor and not progress.done
         if first:
             progress = replace(progress, expected=self._count(known, repository, github))
-        of_expected = "" if progress.expected is None else f" of about {progress.expected}"
+        about_total = "" if progress.expected is None else f" of about {progress.expected}"
         if first:
-            logger.info("%s: reading its issues into the index: 0%s", repository.ref, of_expected)
+            logger.info("%s: reading its issues into the index: 0%s", repository.ref, about_total)
         pages = read_pages(progress, repository, github)
         if pages.issues:
-            # Raises NotFound if the name belongs to another repository by now, whose issues must not be indexed here.
+            # Only a check: raises NotFound if another repository has the name by now.
             with suppress(Retryable):
                 github.count_issues(repository.ref, repository.id)
         problem = self._put_issues(github, repository, pages.issues)
@@ -228,7 +228,7 @@ class Indexer:
         if pages.failure is not None:
             return progress, retry(pages.failure.after)
         if not known or not known.done:
-            logger.info("%s: issues in the index: %d%s", repository.ref, progress.seen, of_expected)
+            logger.info("%s: issues in the index: %d%s", repository.ref, progress.seen, about_total)
         if not pages.end:
             return progress, pause(pages.requests, pages.budget)
         return self._complete(progress, repository)
@@ -236,14 +236,14 @@ class Indexer:
     def _complete(self, progress: Progress, repository: Repository) -> tuple[Progress, float | None]:
         """Make some of the missing vectors, once all issues are read. Returns the same as `_advance`."""
         try:
-            embedded = self._index.embed_missing(repository.id, EMBEDDED)
+            embedded = self._index.embed_missing(repository.id, limit=EMBEDDED)
         except EmbeddingError as failure:
             return replace(progress, problem=no_vectors(repository, failure)), None
         if embedded:
             return progress, 0.0
         try:
             text_vectors = self._index.text_vectors if self._closely else None
-            if text_vectors and text_vectors.embed_missing(repository.id, READ_CLOSELY):
+            if text_vectors and text_vectors.embed_missing(repository.id, limit=READ_CLOSELY):
                 return progress, 0.0
         except EmbeddingError as failure:
             # Searches go on without the text model.
@@ -271,7 +271,7 @@ class Indexer:
         return max(0, self._index.count(repository.id) - (github_count - len(own)))
 
     def _check(self, event: IndexEvent, checked: int, github: RepoClient) -> None:
-        """Remove issues that no longer exist, among those after number `checked`, and queue the next step.
+        """Remove missing issues among the next ones after `checked`, and queue the next step.
 
         At the end, record the surplus that remains: only a larger surplus causes a new check.
         """
@@ -284,10 +284,10 @@ class Indexer:
             logger.info("%s#%d is no longer there", repository.ref, number)
             self.remove(repository.id, number)
             self._store.forget_issue(repository.id, number)
-        self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), PAGES * SLOWLY)
+        self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), delay=PAGES * SLOWLY)
 
     def _record_start(self, repo_id: int) -> Progress | None:
-        """Record a start, so that `_save_progress` notices if it is erased. None if another worker was first."""
+        """Record a start: `_save_progress` notices erasure. None if another worker was first."""
         # The time is negative so that `step` sees no chain of steps under way, and can run again at once.
         started = Progress(updated_at=-self._now())
         return started if self._backfills.replace(repo_id, None, started) else None
@@ -346,7 +346,7 @@ class StoredRepositoryInfo:
         self._private_too = private_too
 
     def may_embed(self, repo_id: int) -> bool:
-        """Whether texts may go to the model: it is local, the repository is public, or host and repository agree."""
+        """Whether the model may get texts. A remote model gets private texts only by consent."""
         if not self._remote:
             return True
         known = self._store.repositories.get(repo_id)

@@ -36,7 +36,6 @@ class Manifest:
     callback_urls: tuple[str, ...] = ()
 
 
-# The fields whose types GitHub's form for new Apps checks in a manifest.
 _SHAPES: Mapping[str, type] = {
     "name": str,
     "redirect_url": str,
@@ -60,7 +59,8 @@ def problem(data: Any) -> str:
     # A missing or empty field counts as an empty value of the right type.
     wrong += [f"{name} invalid" for name, kind in _SHAPES.items() if not isinstance(fields.get(name) or kind(), kind)]
     levels = () if wrong else (fields.get("default_permissions") or {}).values()
-    wrong += ["default_permissions invalid"] if any(level not in ("read", "write", "admin") for level in levels) else []
+    if any(level not in ("read", "write", "admin") for level in levels):
+        wrong.append("default_permissions invalid")
     return f"Error Invalid GitHub App configuration: {', '.join(wrong)}" if wrong else ""
 
 

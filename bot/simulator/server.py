@@ -37,8 +37,8 @@ class _Anything(BaseConverter):
 def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
     """The WSGI application that serves this simulator's REST and GraphQL interfaces, and its pages.
 
-    It also takes `/repositories/ID/…` for `/repos/OWNER/NAME/…`, and Enterprise's `/api/v3/…` and `/api/graphql` for
-    `/…` and `/graphql`. It answers 403 if the `Host` header names neither `host`, where it listens, nor this machine.
+    `/repositories/ID/…` means `/repos/OWNER/NAME/…`. Enterprise's `/api/v3/…` means `/…`, and
+    `/api/graphql` means `/graphql`. A `Host` other than `host` and this machine's names gets 403.
     Without this, a web page whose host name resolves to this machine (DNS rebinding) could read the issues here.
     """
     routed = _routes().wsgi_app
@@ -54,7 +54,7 @@ def create_app(sim: Simulator, host: str = "127.0.0.1") -> Application:
             path = "/graphql"
         if path.startswith("/repositories/"):
             number, _, tail = path.removeprefix("/repositories/").partition("/")
-            # No id is that long, and Python refuses to read numbers of thousands of digits.
+            # No id has 20 digits, and Python refuses to read numbers of thousands of digits.
             repo = sim.repositories.get(int(number)) if number.isdecimal() and len(number) < 20 else None
             # No login looks like this, so an unknown id leads to a 404.
             name = repo.full_name if repo else f"--/{number}"
@@ -79,7 +79,7 @@ def _routes() -> Flask:
     from bot.simulator.routes import ROUTES
 
     app = Flask("bot.simulator", static_folder=None)
-    # A fault drops the connection by an exception, so do not turn exceptions into answers.
+    # Let exceptions pass: a simulated fault raises one to drop the connection.
     app.config["PROPAGATE_EXCEPTIONS"] = True
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False

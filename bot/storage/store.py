@@ -27,7 +27,7 @@ from bot.storage.schema import digest_issues, scan_issues, tables_of_repositorie
 from bot.storage.sessions import Sessions
 from bot.storage.sqlite import empty_log
 
-# Connections besides one for each thread: for background work and tasks, and for threads that need a second one.
+# Connections beyond one per thread. Background work, tasks and some threads need more.
 _SPARE = 4
 
 _OWN_ISSUES = sa.union(
@@ -118,7 +118,7 @@ _BATCH = 500
 
 
 def export(engine: sa.Engine, repo_id: int) -> Iterator[tuple[str, Iterator[Row]]]:
-    """Each table with its rows, ready for JSON, all as of one moment. Read a table's rows before the next table."""
+    """Each table's name and rows for JSON, in one snapshot. Read the rows before the next table."""
     with engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             # Python's driver opens no transaction for reading.

@@ -21,7 +21,7 @@ from bot.text.titles import subject
 from bot.text.words import MARKS, STOP_WORDS, UNSPACED, separate_scripts
 
 # Windows status codes say how a process ended, or why a call failed. They look like memory addresses, but are evidence.
-# A code has several forms: 0xC0000005, -1073741819 (words lose the minus sign), 3221225477. Source: Microsoft's
+# Forms of a code: 0xC0000005, 3221225477, -1073741819 (read without minus). Source: Microsoft's
 # [MS-ERREF], 2.1 (HRESULT: failures have the highest bit set), 2.3 (NTSTATUS: errors have the two highest bits set).
 # The last two alternatives of the expression are exceptions of C++ and .NET.
 _HEXADECIMAL = re.compile(r"0x(?:[8c][0-9a-f]{7}|e06d7363|e0434352)", re.IGNORECASE)
@@ -45,7 +45,7 @@ def status_code(word: str) -> str:
 #: How many characters are read. A text says early what it is about; the rest is mostly logs.
 TITLE_READ = 400
 BODY_READ = 6_000
-#: How many different terms of one issue count for word rarity; the title's terms come first.
+#: The statistics of word rarity use at most this many terms of an issue, the title's first.
 MOST_COUNTED = 300
 _LONGEST_CACHED = 40
 
@@ -67,7 +67,7 @@ _URL = re.compile(r"\bhttps?://\S+")
 _BLOCK_BEGINS = re.compile(r"(?:^|\n) {0,3}\Z")
 _PARAGRAPH_ENDS = re.compile(r"\n(?=[ \t\r]*\n| {0,3}<!--)")
 # Texts that are no evidence: terminal colours, UUIDs, and times of log lines.
-_UNIQUE = re.compile(
+_NO_EVIDENCE = re.compile(
     r"\x1b\[[0-9;]*[A-Za-z]"
     r"|\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"
     r"|(?<![\w:])(?:\d{4}[-/]\d\d[-/]\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?![\w:])"
@@ -117,7 +117,7 @@ def without_noise(body: str) -> str:
         body = html.unescape(body)
     if "://" in body:
         body = _URL.sub(" ", body)
-    return _UNIQUE.sub(" ", body)
+    return _NO_EVIDENCE.sub(" ", body)
 
 
 def without_comments(body: str) -> str:
@@ -136,7 +136,7 @@ def without_comments(body: str) -> str:
             paragraph_end = found.start() if found else len(body)
         end_mark = body.find("-->", start + 4, len(body) if is_block else paragraph_end)
         if end_mark < 0 and not is_block:
-            # No other comment in this paragraph can end either. Skipping the paragraph keeps the time linear.
+            # The rest of the paragraph has no end mark. Skip the rest, which keeps the time linear.
             looked_to = paragraph_end
             continue
         kept.append(body[kept_to:start])
@@ -152,7 +152,7 @@ def raw_words(text: str) -> list[str]:
 
 
 def is_unspaced(raw: str) -> bool:
-    """Whether `terms_of` splits a word into pairs: it has three or more characters, in a script without spaces."""
+    """Whether `terms_of` splits a word into pairs of characters."""
     return not raw.isascii() and len(_pairs(raw)) > 1
 
 

@@ -1,8 +1,8 @@
 """The command `of #N`: close an issue as a duplicate (C4).
 
-#N may itself be a duplicate: follow the chain of originals from #N to an open issue, the root. If the chain leads
-to no open issue, #N is the root, although it is closed: a new report often repeats a problem that is fixed already. The
-root is always older than the command's issue, so duplicates cannot form a circle, even if two commands run at once.
+#N may itself be a duplicate. The root is the last issue in the chain of originals from #N. If the
+last issue is closed, #N is the root: a new report often repeats a fixed problem. The root is older
+than the command's issue, so duplicates cannot form a circle, even if two commands run at once.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def close_as_duplicate(request: CommandRequest, command: Command) -> CommandResu
         return request.refuse(replies.refused_root(named.number, root.number, newer))
     verdict = _stored_verdict(request, root)
     if verdict is None:
-        before = _present_original(request)
+        before = _original_now(request)
         if _own_number(request.context, before) == root.number:
             return CommandResult(True, request.say.of_already(issue=request.context.links.issue(root.number)))
         verdict = _store_verdict(request, root, before)
@@ -70,10 +70,7 @@ def _carry_out(request: CommandRequest, root: Issue, verdict: UserVerdict) -> No
 
 
 def _chain(context: IssueContext, named: Issue) -> list[Issue]:
-    """The named issue, its original, the original's original, and so on, within this repository.
-
-    The chain ends at the command's own issue, at an issue without a visible original, or before an issue would repeat.
-    """
+    """The named issue, its original, and so on in this repository, up to the command's issue."""
     chain = [named]
     while chain[-1].state_reason == "duplicate" and chain[-1].number != context.number and len(chain) <= _LINKS_MAX:
         number = _own_number(context, _original(context, chain[-1].number))
@@ -87,7 +84,7 @@ def _chain(context: IssueContext, named: Issue) -> list[Issue]:
 
 
 def _original(context: IssueContext, number: int) -> IssueRef | None:
-    """The original of the closed duplicate `number`, according to GitHub or else to a stored `of`.
+    """The original of the closed duplicate `number`: as GitHub says, or else as a stored `of` says.
 
     GraphQL can fail permanently for a single repository. In that case only the store knows the original.
     """
@@ -106,13 +103,13 @@ def _own_number(context: IssueContext, original: IssueRef | None) -> int | None:
     return original.number if original and original.repo.key == context.repo.key else None
 
 
-def _present_original(request: CommandRequest) -> IssueRef | None:
+def _original_now(request: CommandRequest) -> IssueRef | None:
     return _original(request.context, request.issue.number) if request.issue.state_reason == "duplicate" else None
 
 
 def closed_in_favour_of(request: CommandRequest) -> int | None:
     """The original in this repository, if the command's issue is already closed as a duplicate."""
-    return _own_number(request.context, _present_original(request))
+    return _own_number(request.context, _original_now(request))
 
 
 def _verdicts_by_comment(request: CommandRequest) -> list[UserVerdict]:
@@ -130,19 +127,20 @@ def _stored_verdict(request: CommandRequest, root: Issue) -> UserVerdict | None:
 def _store_verdict(request: CommandRequest, root: Issue, before: IssueRef | None) -> UserVerdict:
     """Store the verdict, and the state that `undo` restores, before changing anything on GitHub.
 
-    `before` is the present original of the command's issue, if any. If an earlier version of this comment set it, the
-    new verdict keeps the state from before that version, so that `undo` reverts both changes.
+    `before` is the issue's present original, if any. If this comment set the original before an
+    edit, copy the state from the earlier verdict: then `undo` reverts both changes.
     """
     context, issue = request.context, request.issue
-    own_original = _own_number(context, before)
+    own_original, closed_as = _own_number(context, before), issue.state_reason or "completed"
     details = {
-        "was": issue.state if issue.state == "open" else issue.state_reason or "completed",
+        "was": "open" if issue.state == "open" else closed_as,
         "original": before and before.number,
         # None for this repository, whose name can change.
         "original_repo": str(before.repo) if before and own_original is None else None,
         "label": None if duplicate_label(issue.labels) else duplicate_label(context.github.labels(context.repo)),
         "who": request.role,
     }
+    earlier = [past.details for past in _verdicts_by_comment(request) if past.other == own_original]
     context.services.store.verdicts.add(
         context.repository.id,
         context.number,
@@ -151,7 +149,7 @@ def _store_verdict(request: CommandRequest, root: Issue, before: IssueRef | None
         actor=request.login,
         command_id=request.command_id,
         now=context.services.now(),
-        details=next((past.details for past in _verdicts_by_comment(request) if past.other == own_original), details),
+        details=earlier[0] if earlier else details,
     )
     verdict = _stored_verdict(request, root)
     assert verdict is not None, "it has just been stored"

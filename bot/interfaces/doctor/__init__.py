@@ -35,7 +35,7 @@ def examine(
     except WrongSettings as wrong:
         for problem in wrong.problems:
             name, _, says = problem.partition(": ")
-            yield broken(name, says, "Mend this first; the rest is looked at once all settings are right.")
+            yield broken(name, says, "Mend this first: the other checks need right settings.")
         return
     yield from checks.credentials(settings)
     yield from databases(settings)

@@ -1,4 +1,4 @@
-"""Types for the tools' arguments, which clients see in the schema; a call's session; and a draft as an issue."""
+"""The types of the tools' arguments, with their descriptions for clients, and two helpers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from bot.domain.entities import NOBODY, NUMBER_MAX, Actor, Issue, RepoRef
 
 
-def _no_flag(value: object) -> object:
+def _no_bool(value: object) -> object:
     """F1: reject `true`, which Python and pydantic would take for 1."""
     if isinstance(value, bool):
         raise ValueError("must be a number, not true or false")
@@ -20,7 +20,7 @@ def _no_flag(value: object) -> object:
 
 
 # Put this after the limits in `Annotated`: before them it would hide the limits from the clients' schema.
-Numeric = BeforeValidator(_no_flag)
+Numeric = BeforeValidator(_no_bool)
 Owner = Annotated[str | None, Field(description="Default: the server's.")]
 Repo = Annotated[str | None, Field(description="Or OWNER/REPO. Default: the server's.")]
 Number = Annotated[int, Field(description="As in #12.", ge=1), Numeric]
@@ -29,18 +29,18 @@ MinConfidence = Annotated[float, Field(description="Least confidence.", ge=0, le
 MaxCandidates = Annotated[int, Field(description="The most candidates.", ge=1, le=100), Numeric]
 IncludeClosed = Annotated[bool, Field(description="Closed ones too.")]
 Fresh = Annotated[bool, Field(description="Not from memory.")]
-Judge = Annotated[bool, Field(description="A model reads them.")]
+Judge = Annotated[bool, Field(description="A language model reads the candidates.")]
 Relevance = Annotated[
-    Literal["learned", "title", "bm25", "bm25f", "bm25plus"], Field(description="To sort by; learned is best.")
+    Literal["learned", "title", "bm25", "bm25f", "bm25plus"],
+    Field(description="The sort order; learned is best."),
 ]
-Sources = Annotated[tuple[str, ...], Field(description="Only what these found, such as full-text.")]
+Sources = Annotated[tuple[str, ...], Field(description="Only these sources, such as full-text.")]
 
 
 def session_of(context: Context[str, Any]) -> str | None:
-    """The caller's session; None if unknown, as for HTTP requests without a session.
+    """The caller's session; None over HTTP without a session, as in "modern" protocol versions.
 
-    A connection without HTTP gets an id from the server's `lifespan`. Over HTTP, the SDK has checked that the id in the
-    header is a session's; the "modern" versions of the protocol have no sessions.
+    Without HTTP, the id comes from the server's `lifespan`. The SDK has checked an id in a header.
     """
     if context.headers is None:
         return context.request_context.lifespan_context

@@ -77,11 +77,10 @@ class Tools:
     """Each public method is a tool, with its docstring as description.
 
     `open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
-    `open_known` opens a repository with its settings, and its index or GitHub's searches. Its argument `issues`
-    estimates how many issues the repository has, for a host that has not counted them.
-    `open_scan` takes a repository's id and whether to include closed issues. It gives the scan, a function that matches
-    issues, and the repository's threshold for "likely"; None without a complete index. `open_known` and `open_scan` run
-    only after GitHub has let the caller read the repository.
+    `open_known` opens a repository for searches: in its index, or else on GitHub. Its argument
+    `issues` estimates the number of issues. `open_scan` takes a repository's id and whether to
+    include closed issues. Without a complete index it gives None, else scan, matching function and
+    setting `likely`. Both functions run only after GitHub has let the caller read the repository.
     """
 
     open_repo: Callable[[RepoRef], RepoClient]
@@ -113,7 +112,7 @@ class Tools:
     ) -> FindAnswer:
         """Find other reports of the same thing as an existing issue, earlier and later, likeliest first.
 
-        By default only open ones with similar titles; threshold=0 and include_closed=true look where the bot looks.
+        By default open ones with similar titles. The bot uses threshold=0 and include_closed=true.
         """
         call = self._call(context, owner, repo, fresh)
         state: StateFilter = "all" if include_closed else "open"
@@ -153,8 +152,7 @@ class Tools:
 
         def ask() -> FindAnswer:
             client = self._client(call)
-            # The ranking needs the number of issues, and the latest number is close to it. This request also fails if
-            # the repository does not exist.
+            # The latest number is about the count. This request fails without such a repository.
             latest = next(iter(client.recent_issues(call.repo, 1)), None)
             draft = draft_issue(call.repo, latest, title, body, self.clock())
             with self.open_known(client, draft, issues=latest.number if latest else 0) as known:
@@ -172,7 +170,8 @@ class Tools:
         repo: Repo = None,
         fresh: Fresh = False,
     ) -> Comparison:
-        """Say how likely two issues of one repository report the same thing, found or not, and what speaks for it."""
+        """Compare any two issues of one repository, even a pair that no search finds.
+        Say how likely both report the same thing, and what speaks for it."""
         call = self._call(context, owner, repo, fresh)
         if number == other:
             raise InvalidArgument("other", "is the issue itself")
@@ -202,8 +201,9 @@ class Tools:
     ) -> BacklogAnswer:
         """Look through a repository's open issues for groups that may report the same thing.
 
-        A group's oldest is proposed as the original. At 0.05 there are more groups, and more are wrong. Have a person
-        or explain_pair confirm a pair before you act. Needs this host's index; a first scan can take minutes.
+        A group's oldest is proposed as the original. min_confidence=0.05 adds groups, and errors.
+        Have a person or explain_pair confirm a pair before you act. Needs this host's index; a
+        first scan can take minutes.
         """
         call = self._call(context, owner, repo, fresh)
 
@@ -216,10 +216,10 @@ class Tools:
                         f"{call.repo}: this host has no complete index of it. `doppel scan {call.repo}`, run on "
                         "this host, fills it; so does the bot where it is installed. `doppel index` shows how far."
                     )
-                scan, ask_all, likely = opened
+                scan, match_many, likely = opened
                 scan.begin()
                 missing, done = scan.missing(), 0
-                for answers in ask_all(missing) if missing else ():
+                for answers in match_many(missing) if missing else ():
                     scan.put(answers)
                     done += len(answers)
                     # The tool runs in a thread, but progress must be sent from the event loop.

@@ -17,15 +17,14 @@ from bot.simulator.state.discussions import Discussion
 
 RESOLVERS = Resolvers()
 
-_QUALIFIERS = ("repo:", "in:")
-
 
 def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
     """The first discussions with all words of the query. Supports only `repo:` and `in:`, and no operators."""
     if args.get("after") or args.get("before") or args.get("last"):
         raise Refusal("UNPROCESSABLE", "Further pages of a search for discussions are not simulated here.")
     for part in query.split():
-        if (":" in part and not part.startswith(_QUALIFIERS)) or set(part) & set('()"') or part in ("OR", "AND", "NOT"):
+        other_qualifier = ":" in part and not part.startswith(("repo:", "in:"))
+        if other_qualifier or set(part) & set('()"') or part in ("OR", "AND", "NOT"):
             raise Refusal("UNPROCESSABLE", f"{part} in a search for discussions is not simulated here.")
 
     def visible(full_name: str) -> bool:

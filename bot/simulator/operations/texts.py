@@ -21,7 +21,7 @@ def check_text(resource: str, field: str, text: str, limit: int) -> None:
 
 
 def act_on_text(world: World, issue: Issue, actor: Account, text: str | None, *, is_new_comment: bool) -> None:
-    """Carry out a new text's mentions and links, and "Duplicate of #1" in a comment by somebody with write access."""
+    """Record mentions and back-links. People with write access can mark duplicates in comments."""
     parsed = references.parse(text or "", world.urls.html)
     for login in parsed.mentions:
         account = world.account(login)

@@ -19,7 +19,7 @@ from bot.simulator.state.issues import Issue
 
 ROUTES = Routes()
 
-# Like GitHub's, these scores can exceed 1, and the default threshold is so high that it leaves out similar issues.
+# As on GitHub, a score can exceed 1, and the high default threshold leaves out similar issues.
 _DEFAULT_THRESHOLD, _MEDIUM, _HIGH = 0.6, 1.0, 1.4
 
 

@@ -1,7 +1,7 @@
 """Turns a query into its tree. Refuses a query that exceeds GitHub's limits.
 
-NOT binds tighter than AND (or just a space), AND tighter than OR, parentheses group ("Filtering and searching issues
-and pull requests", advanced filters). Operators without an operand and parentheses without a partner are dropped.
+NOT binds tighter than AND, and AND tighter than OR. A space means AND. See GitHub's "Filtering
+and searching issues and pull requests". Unpaired parentheses and lone operators are dropped.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bot.simulator.search.lexer import Kind, Lexeme, lex
 from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Query, Text
 
 LONGEST_TEXT: Final = 256
-# Bounds the work of a query that consists only of qualifiers. GitHub instead bounds the length of the address.
+# Bounds the work of a query that has only qualifiers. GitHub bounds the length of the URL instead.
 LONGEST_QUERY: Final = 4_096
 MOST_OPERATORS: Final = 5
 DEEPEST_NESTING: Final = 5
@@ -72,11 +72,11 @@ def _scopes(lexemes: Sequence[Lexeme]) -> tuple[tuple[Qualifier, ...], ...]:
     GitHub's own command line relies on this in its search of issues (https://github.com/cli/cli/pull/11638).
     """
     groups: list[list[Qualifier]] = []
-    plain = [lexeme for lexeme in lexemes if lexeme.kind not in (Kind.OPEN, Kind.CLOSE)]
-    for position, lexeme in enumerate(plain):
+    ungrouped = [lexeme for lexeme in lexemes if lexeme.kind not in (Kind.OPEN, Kind.CLOSE)]
+    for position, lexeme in enumerate(ungrouped):
         if not _is_scope(lexeme):
             continue
-        if position > 1 and plain[position - 1] == _OR and _is_scope(plain[position - 2]):
+        if position > 1 and ungrouped[position - 1] == _OR and _is_scope(ungrouped[position - 2]):
             groups[-1].append(_qualifier(lexeme))
         else:
             groups.append([_qualifier(lexeme)])
@@ -111,7 +111,7 @@ def _balanced(lexemes: Sequence[Lexeme]) -> list[Lexeme]:
         for position, lexeme in enumerate(lexemes)
         if lexeme.kind not in (Kind.OPEN, Kind.CLOSE) or position in paired
     ]
-    steps = ((lexeme.kind is Kind.OPEN) - (lexeme.kind is Kind.CLOSE) for lexeme in balanced)
+    steps = ({Kind.OPEN: 1, Kind.CLOSE: -1}.get(lexeme.kind, 0) for lexeme in balanced)
     if max(accumulate(steps), default=0) > DEEPEST_NESTING:
         raise errors.invalid("Parentheses can be nested up to five levels deep.")
     return balanced

@@ -1,4 +1,4 @@
-"""Drops the tables of failed deliveries: workers now keep in memory what they read from GitHub's list."""
+"""Drops two tables: workers now keep GitHub's list of failed deliveries in memory."""
 
 from __future__ import annotations
 
