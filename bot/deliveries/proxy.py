@@ -6,7 +6,7 @@ channel sends Server-Sent Events, each with a JSON object: the request's headers
 them. If a channel repeats a delivery under another event's name, `bot.deliveries.payloads` refuses the delivery.
 
 The signature covers GitHub's bytes, but smee.io passes on a parsed body. GitHub sends compact JSON, so its bytes can
-usually be rebuilt (`bodies`). Newer servers pass on the raw bytes: smee as `rawdata`, gosmee as `bodyB`.
+usually be rebuilt (`bodies`). Newer channels pass on raw bytes: `rawdata` (smee), `bodyB` (gosmee).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TRIES = 10
 # Bytes: room for a payload and its headers. A payload that comes as a list of numbers takes four times its size.
 LONGEST_EVENT = 5 * LARGEST_PAYLOAD
 
-# Matches every escape in JSON, even an escaped backslash: the `u001b` in `\\u001b` is plain text.
+# One escape in JSON. An escaped backslash matches as a whole: in `\\u001b`, `u001b` is plain text.
 _ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
 # The headers that the receiver reads. Other headers may come from a stranger and are not passed on.
 _HEADER = re.compile(r"content-type|user-agent|x-hub-signature-256|x-github-[a-z0-9-]+")
@@ -113,7 +113,7 @@ def messages(chunks: Iterable[bytes]) -> Iterator[str]:
 
 
 def read(data: str, secrets: Sequence[str]) -> RelayedDelivery | None:
-    """The delivery in a message, or None. Of the possible bodies it has the signed one, else the likeliest one."""
+    """The delivery in a message, or None. Its body is the one GitHub signed, else the likeliest."""
     try:
         message = json.loads(data)
     except (ValueError, RecursionError):
@@ -178,7 +178,7 @@ def post(receiver: str, delivery: RelayedDelivery, sleep: Callable[[float], None
                 break
         sleep(1.0)
     if outcome == "401":
-        log.warning("delivery %s was refused: the channel changed its body, or the secret is another", name)
+        log.warning("delivery %s was refused: the channel changed its body, or the secret is wrong", name)
     elif outcome == "202":
         log.info("delivery %s was passed on", name)
     else:

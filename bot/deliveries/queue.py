@@ -38,8 +38,9 @@ KEEP_DEAD = 30 * 86_400
 # How many rows one cleaning transaction deletes, and the pause in seconds after each transaction.
 _BATCH, _PAUSE = 500, 0.05
 
-# Ten waits of 10 s, 30 s, 90 s, … 6 h take 21 hours together, so a night's outage loses nothing. They grow as GitHub's
-# "Best practices for using the REST API" ask. A fault of ours seldom mends itself, so it gets three tries.
+# Ten waits of 10 s, 30 s, 90 s, … 6 h take 21 hours together, so a night's outage loses nothing.
+# GitHub's "Best practices for using the REST API" ask for growing waits. A fault of ours seldom
+# mends itself, so it gets three tries.
 MOST_TRIES, MOST_TRIES_OF_A_FAULT = 11, 3
 _FIRST_WAIT, _GROWTH, _LONGEST_WAIT = 10.0, 3.0, 6 * 3600.0
 
@@ -49,12 +50,11 @@ QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE, SCHEDULE)
 HOLD = 300.0
 
 # A job that has killed this many workers is poison and becomes a dead letter. After its second crash a job is suspect
-# and is kept apart from others (`Worker._claim_some`). With a limit of three, innocent jobs were given up on hosts that
-# killed workers every few seconds.
+# and is kept apart (`Worker._claim_some`). If a host kills workers often, three is too few.
 POISON = 5
 
-# Seconds. A time further ahead than this was written before somebody set the clock back. The first limit is for
-# arrivals and leases, the second for retries.
+# Seconds. If a stored time lies further ahead, somebody has set the clock back. The first limit is
+# for arrivals and leases, the second for retries.
 _AHEAD, _FAR_AHEAD = 60.0, 8 * 3600.0
 
 # In all SQL below, `Queue` replaces `now()` by the database's clock. Conditions on `state` repeat the partial indexes'
@@ -118,7 +118,7 @@ RETURNING id, queue, lease_token, installation, repository, payload, attempts, a
 CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
 # DUE_QUEUES tells for each queue whether a job that is not suspect is due, then for each queue whether a suspect job
-# can run. If a blocked suspect delivery counted, workers would only wait for it.
+# can run. Blocked suspect jobs do not count: workers claim nothing else before a suspect delivery.
 IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
 DUE_QUEUES = "SELECT " + ", ".join(
     f"EXISTS ({IS_DUE % queue}{which})"
@@ -147,7 +147,7 @@ UPDATE jobs SET %s, lease_token = NULL, lease_until = NULL
 WHERE id = :id AND lease_token = :token AND state = 'running'"""
 RETRY = "state = 'waiting', crashes = 0, run_after = now() + :wait"
 
-# The payload of an `opened` delivery begins like the pattern (`to_json`).
+# LIKE finds `opened` deliveries by the first keys of their payload (`to_json`).
 POSTPONE = f"""
 UPDATE jobs SET run_after = now() + :wait
 WHERE state = 'waiting' AND crashes < 2 AND queue = '{QUEUE}' AND repository = :repository
@@ -223,7 +223,7 @@ class Queue:
             new = {id for (id,) in self._run(connection, statement, entries=rows)}
             if new and not self._is_sqlite:
                 self._run(connection, NOTIFY)
-        # Of several entries with one id, only the first is new.
+        # Of entries with one id, only the first is new. Reversed, so that it overwrites the rest.
         first = {entry.id: position for position, entry in reversed([*enumerate(entries)])}
         return [entry.id in new and first[entry.id] == position for position, entry in enumerate(entries)]
 
@@ -333,7 +333,7 @@ class Queue:
         return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **parameters})
 
 
-# Seconds. If a run is scheduled this much later than the task's next turn, somebody has set the clock back since.
+# Seconds. If a task's next run is over `every` plus this ahead, somebody has set the clock back.
 _SLACK = 60.0
 
 
@@ -375,7 +375,7 @@ class Schedule:
         return self._queue.reschedule(claim, task.wait(now))
 
     def repair(self, *, starting: bool = False) -> None:
-        """Make stuck tasks due: if the clock was set back, or if a run was given up over `every` seconds ago.
+        """Make stuck tasks due: the clock was set back, or a run was given up `every` seconds ago.
 
         When a worker is `starting`, also add missing tasks, which are due at once, and make the `at_start` tasks due.
         """

@@ -52,7 +52,7 @@ class Tokens(MemCache):
         super().__init__()  # type: ignore[no-untyped-call]
         self._monotonic = monotonic
         self._server_clock = server_clock
-        # Each token with the moment from which `get` does not return it any more.
+        # Each token with the monotonic time until which `get` returns it.
         self._tokens: dict[str, tuple[str, float]] = {}
         self._lock = threading.Lock()
 
@@ -64,8 +64,8 @@ class Tokens(MemCache):
     def set(self, key: str, value: str, ex: timedelta) -> None:
         """Keep an installation token until a minute before it expires.
 
-        `ex` is the time left until then, as githubkit computes it: GitHub's `expires_at`, less the host's time,
-        less a minute. Take off the skew, because the host's time may be wrong.
+        githubkit computes `ex`: GitHub's `expires_at`, minus the host's time, minus a minute.
+        Subtract the skew, because the host's time may be wrong.
         """
         self.keep(key, value, ex.total_seconds() - (self._server_clock.skew or 0.0))
 
@@ -130,7 +130,7 @@ class _Signer(AppAuth):
             now = int(self.server_clock.now())
             claims = {"iss": self.issuer, "iat": now - _JWT_EARLIER, "exp": now + _JWT_LATER}
             private = read_key(self.private_key)
-            assert isinstance(private, RSAPrivateKey), "the settings take no other"
+            assert isinstance(private, RSAPrivateKey), "the settings accept only RSA keys"
             token = jwt.encode(claims, private, algorithm="RS256")
             self.tokens.keep(key, token, _JWT_KEPT)
         return token
@@ -138,8 +138,8 @@ class _Signer(AppAuth):
     def _get_api_route(self, url: httpx.URL) -> httpx.URL:
         """The route by which githubkit chooses how to sign: as the App for `/app`, as the installation for `/`.
 
-        With the real route, githubkit would sign as the App to remove a label that is called `installation`: it would
-        take the path for one that only an App may request.
+        githubkit signs each route `/repos/…/installation` as the App, even the route of a label
+        called `installation`, which needs the installation's token.
         """
         return httpx.URL("/app" if self.installation_id is UNSET else "/")
 

@@ -1,8 +1,8 @@
 """The store's tables. Rows of a repository have its GitHub id as `repo_id`, because names can change.
 
-`Store.forget` finds a repository's tables by the column `repo_id`, `Store.forget_issue` an issue's tables by `repo_id`
-and `number`, so these columns must have these names. Times are seconds since 1970, except `heeded.said_at`. A test
-checks that the migrations make the same tables.
+`Store.forget` deletes rows by the column `repo_id`. `Store.forget_issue` deletes rows by `repo_id`,
+`number` and `other`. So keep these names. Times are seconds since 1970, except `heeded.said_at`. A
+test checks that the migrations make the same tables.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ comments = _table(
     *times("updated_at"),
 )
 
-# People's verdicts by command; the unique constraint keeps a redelivered command from adding another. If the
-# second issue is another repository's, `issue` is OWNER/REPO#NUMBER in lower case, and `other` is 0.
+# People's verdicts by command; the unique constraint keeps out redelivered commands. `other` is the
+# second issue, or 0 if `issue` names one of another repository (OWNER/REPO#NUMBER in lower case).
 verdicts = _table(
     "verdicts",
     *_row_id(),
@@ -112,7 +112,7 @@ heeded = _table(
 
 muted = _table("muted", *keys("repo_id", "number"), *strings("actor"), *times("at"))
 
-# Recent commands and other uses with a limit, each with a unique name, `use` (`Usage`).
+# Recent commands and other limited uses (`Usage`). `use` is a unique name.
 usage = _table("usage", *keys("repo_id"), *text_keys("login", "use"), *times("at"))
 
 # The judge's verdicts on pairs of issues. `key` stands for both texts, the model and the prompts
@@ -141,7 +141,7 @@ judge_calls = _table(
 # Files of repositories as last fetched (`CachedFiles`).
 texts = _table("texts", *keys("repo_id"), *text_keys("name"), *strings("text", nullable=True), *times("fetched_at"))
 
-# The dashboard's sessions: `key` is the hash of the browser's token, `repositories` JSON, `at` the time of signing in.
+# Dashboard sessions: `key` is the cookie's hash, `repositories` is JSON, `at` is the sign-in time.
 sessions = _table("sessions", *text_keys("key"), *strings("login", "repositories"), *times("at"))
 
 
@@ -226,8 +226,8 @@ def lock_index(connection: sa.Connection, repo_id: int) -> None:
 def _index_table(name: str, *parts: Any, narrow: bool = False) -> sa.Table:
     """A table of the index. SQLite stores a `narrow` one in the order of its primary key."""
     table = sa.Table(name, metadata, *parts, info=INDEX, sqlite_with_rowid=not narrow)
-    # PostgreSQL's planner expects a repository that came after the last ANALYZE to have a single row. To find an
-    # issue or term, PostgreSQL would then read all the repository's rows. Without statistics the planner expects many.
+    # PostgreSQL expects one row for a repository newer than the last ANALYZE, and would read all
+    # the repository's rows to find an issue or term. Without statistics it expects many rows.
     no_statistics = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")  # type: ignore[no-untyped-call]
     sa.event.listen(table, "after_create", no_statistics.execute_if(dialect="postgresql"))
     return table

@@ -29,8 +29,8 @@ MARKS = (
     "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u0f71-\u0f84\u0f90-\u0fbc\u102b-\u103e"
     "\u1056-\u1059\u17b4-\u17d3\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
 )
-#: Letters and marks of scripts without spaces between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese; and Korean,
-#: whose words end in particles.
+#: Letters and marks of scripts without spaces between words (Thai, Lao, Burmese, Khmer, Japanese,
+#: Chinese), and of Korean, which attaches particles to words.
 UNSPACED = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3"
     "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9f"
@@ -67,8 +67,8 @@ def _composed(text: str) -> str:
 
 
 # Function words of languages other than English. In a mostly English repository, a German "nach" or a Chinese 的 is as
-# rare as the name of a function, so comments would show it as a reason. Reasons leave these words out; probabilities
-# count them. Most words that mean something in English or in computing ("die", "sans", "del") are not listed.
+# rare as a function name, so comments would call it a reason for a match. Only reasons leave these
+# words out. Most that mean something in English or computing ("die", "sans", "del") are not listed.
 _FUNCTION_WORD_LIST = """
 aber auch auf aus bei beim bitte dann dass das dem der diese dieser dieses durch ein eine einem einen einer eines
 für gibt hier ich ist jetzt kann kein keine mehr mich mir nach nicht noch nur oder schon sehr sich sie sind und

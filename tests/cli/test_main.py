@@ -166,7 +166,7 @@ def test_a_temporary_index_that_cannot_be_written_is_not_called_a_database_of_th
     ended = subprocess.run(begun, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
     assert ended.returncode == 3
     assert f"the index in {tmp_path} failed (" in ended.stderr
-    assert ended.stderr.endswith("); TMPDIR names another place\n")
+    assert ended.stderr.endswith("); change TMPDIR\n")
 
 
 def as_another_user() -> list[str]:

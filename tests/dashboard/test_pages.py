@@ -228,7 +228,7 @@ def test_who_is_refused_reads_why_and_can_sign_out(signed_in: SignedIn) -> None:
         refused = browser.get(f"/dashboard/{path}")
         assert (refused.status_code, refused.mimetype) == (404, "text/html"), path
         said = words(refused.text)
-        assert "There is no such page, or none for you" in said and "rita Sign out" in said
+        assert "There is no such page, or you may not see it" in said and "rita Sign out" in said
         assert refused.headers["Cache-Control"] == "no-store"
 
 

@@ -82,8 +82,8 @@ def test_where_nobody_marked_a_duplicate_it_says_how_often_it_would_speak_and_of
     found = figures(file, "--from", "0", "--answers", replayed)
     at = found["min_confidence"]
     assert (found["duplicates"], found["silent"]) == (0, 60) and at["comments"] >= 10
-    assert "These are the likeliest. Read some" in said and plain[found["unmarked"][0]["id"] - 1]["title"] in said
-    assert said.endswith(" Mark a few duplicates in duplicate_of, and evaluate again: then it says how many it finds.")
+    assert "These are the likeliest pairs. Read some" in said and plain[found["unmarked"][0]["id"] - 1]["title"] in said
+    assert said.endswith(" Mark a few duplicates in duplicate_of, and evaluate again, to see how many the bot finds.")
     table = [line.split() for line in result.stdout.splitlines() if " as set " in line]
     same = f"{at['said'] / at['comments'] * 100:.0f}%"
     assert [row[3:] for row in table] == [

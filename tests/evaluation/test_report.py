@@ -54,14 +54,14 @@ def test_p5_a_threshold_that_catches_most_while_few_of_what_nobody_marked_get_a_
     found = made([0.9] * 10 + [0.4] * 10, 20, [0.45] * 50 + [0.3] * 60, 900)
     assert (found.advice.threshold, found.advice.reason) == (0.4, AdviceReason.CATCHES)
     assert words.advice(found) == (
-        "Recommended is min_confidence: 0.4, since it catches most where surely no more than 8% of the other issues "
-        "get a comment."
+        "Recommended is min_confidence: 0.4, since it catches the most duplicates and surely comments on at most 8% "
+        "of the other issues."
     )
     at_it = next(row for row in found.curve if row.cut == 0.4)
     assert words.at_threshold(found, at_it) == (
-        "At .40, which is set, a month with 731 issues, as those of the last year had on average, would bring 49 "
-        "comments (the same report: 25 by its confidence, 14 by mark). In all it catches 50% of the known duplicates "
-        "and comments on 5% of the other issues."
+        "At .40, which is set, an average month of the last year (731 issues) would bring 49 comments (naming the same "
+        "report: 25 by confidence, 14 by mark). In all it catches 50% of the known duplicates and comments on 5% of "
+        "the other issues."
     )
 
 
@@ -99,12 +99,12 @@ def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> N
     judged += [JudgedArrival(n, START + timedelta(hours=20 * n), frozenset({1}), ((1, 0.9),)) for n in range(40, 51)]
     last = evaluate(judged, issues=51, arrived=[one.arrived for one in judged], min_confidence=0.62)
     assert words.last_month(last) == (
-        "At .62 it would have commented on 11 of 37 issues in the last month (the same report: 10 by its confidence, "
-        "11 by mark): the 30 days up to the newest issue, of 2024-02-11. Nobody has triaged these yet, so what is "
-        "unmarked among them may still be a duplicate."
+        "At .62 it would have commented on 11 of 37 issues in the last month (naming the same report: 10 by "
+        "confidence, 11 by mark): the 30 days up to the newest issue, of 2024-02-11. Nobody has triaged these issues "
+        "yet, so unmarked ones may still be duplicates."
     )
     assert words.history(last).startswith(
-        "Over the whole history, from 2024-01-01 on and that month included, it would have commented on 11 of 51 issues"
+        "Over the whole history, from 2024-01-01 on, it would have commented on 11 of 51 issues"
     )
 
 
@@ -132,7 +132,7 @@ def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> N
             ([0.1] * 30, 0, [0.9] * 500, 500),
             AdviceReason.NOTHING_BEARABLE,
             "No threshold from .15 on catches a known duplicate and surely comments on no more than 8% of the other "
-            "issues: let it answer when it is asked, and not by itself (mode: shadow).",
+            "issues: let the bot answer only when asked (mode: shadow).",
         ),
     ],
 )
@@ -164,7 +164,7 @@ def test_a_threshold_that_is_shown_does_in_a_settings_file_what_is_said_of_it() 
 
 def test_p1_the_confidence_stands_beside_the_marks_and_is_not_judged_by_them() -> None:
     """To say more than is marked is right, to say less is not."""
-    means = "The confidence is how likely a careful reader calls the two the same, which is more than people mark. "
+    means = "The confidence is how likely a careful reader is to call two issues the same. People mark fewer pairs. "
     few = made([0.9] * 2 + [0.1] * 5, 0, [0.9] * 2, 8)
     assert words.confidence(few) == (
         f"{means}The first candidates with 30% or more have 90% on average, and 50% of them are marked (4 answers)."
@@ -182,7 +182,7 @@ def test_nothing_is_said_of_others_or_duplicates_where_there_are_none() -> None:
     assert (words.caught(repeats, repeats.at), words.others(repeats, repeats.at)) == ("100%", "–")
     assert (words.caught(alone, alone.at), words.others(alone, alone.at)) == ("–", "100%")
     assert words.history(repeats).endswith(": it would have caught 100% of the known duplicates.")
-    by_itself = "(the same report: 27 by its confidence)."
+    by_itself = "(naming the same report: 27 by confidence)."
     assert words.at_threshold(alone, alone.at).endswith(f"would bring 30 comments {by_itself}"), "nobody marked any"
     assert words.history(alone).endswith(f"it would have commented on 30 of 30 issues {by_itself}")
     assert words.confidence(alone) == "" and "by mark" not in words.last_month(alone)

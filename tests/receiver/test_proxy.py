@@ -157,7 +157,7 @@ def test_e1_a_body_that_cannot_be_written_again_is_refused_and_said(
     _, sleep = waits(1)
     with caplog.at_level(logging.WARNING, "bot"), pytest.raises(Stop):
         proxy.forward(channel.url, receiver, [SECRET], sleep)
-    why = "was refused: the channel changed its body, or the secret is another"
+    why = "was refused: the channel changed its body, or the secret is wrong"
     assert caplog.messages == [f"delivery forged {why}", f"delivery lost {why}"]
 
 

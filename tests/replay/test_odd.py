@@ -139,7 +139,7 @@ def test_a_folder_that_refuses_the_index_is_not_taken_for_that_of_the_answers(
     monkeypatch.setattr(tempfile, "tempdir", str(path))
     out = tmp_path / "answers.jsonl"
     result = CliRunner().invoke(command, [str(path), "--out", str(out), "--jobs", str(jobs)])
-    says = r"^the index in .*/issues\.jsonl failed \(Not a directory\); TMPDIR names another place$"
+    says = r"^the index in .*/issues\.jsonl failed \(Not a directory\); change TMPDIR$"
     assert isinstance(result.exception, Unavailable) and re.search(says, str(result.exception))
 
 

@@ -1,7 +1,7 @@
 """Templates such as `"{count} results"`: texts with gaps. A repository's own templates are made harmless.
 
 A repository's own template may have emphasis and code spans. All other Markdown, HTML, mentions and links appear as
-text, even those that a gap's value would complete (a name after "@").
+text, even if a gap's value completes them, as in "@{name}".
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Template:
         return "".join(literal + (values[name] if name else "") for literal, name in self.parts)
 
     def harmless(self, *, between: bool = False) -> Template:
-        """Make a stranger's template harmless, whatever the gaps hold; with `between`, also beside any other text."""
+        """Make the template harmless for any values. `between`: other texts touch its ends."""
         pieces = [_harmless(literal) for literal, _ in self.parts]
         if between:
             pieces[0] = _ZERO_WIDTH_SPACE + pieces[0]
@@ -88,8 +88,8 @@ _CODE = re.compile(r"(`+[^`]+`+)")
 _BALANCED = re.compile(r"(`+)[^`]+\1")
 _SPECIAL = re.compile(r"[\\`\[\]|~]")
 _ACTIVE = re.compile(
-    # As in `escape.py`: `:30:` in a time of day is no emoji. A piece may also end within an emoji's name, which a gap's
-    # value may complete.
+    # As in `escape.py`, `:30:` in a time of day is no emoji.
+    # `\Z` is for a piece that ends within an emoji's name: the gap's value may complete the name.
     r"[@#]|:(?=//)|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}(?::|\Z))|(?<![0-9A-Za-z])(?:www|mailto:|xmpp:|GH-)|duplicate(?=\s*of)",
     re.IGNORECASE,
 )

@@ -94,8 +94,8 @@ class Stance:
 
         A stem is flipped if one text asserts it and the other denies it. A stem with a prefix such as "un-" is also
         flipped if one text asserts it and the other asserts it without the prefix. Any other shared stem is agreed if
-        it is `negated` in either text: "never disable X" and "enable X" agree on "enable". Shared and flipped stems
-        must be at least half as many as the stems of the text that has fewer.
+        it is `negated` in either text: "never disable X" and "enable X" agree on "enable". Shared
+        and flipped stems together must be at least half as many as the shorter text's stems.
         """
         shared = self.words & other.words
         flipped = (self.asserted & other.denied) | (self.denied & other.asserted)
@@ -161,9 +161,9 @@ def stance(text: str) -> Stance:
             numbers.add(str(_NUMBER_WORDS.index(token)))
         elif token[0].isalnum() and token not in _FILLERS:
             stem = stem_of(token)
-            first, same = opposites.get(stem, (stem, True))
+            first, means_first = opposites.get(stem, (stem, True))
             # To deny the second of two opposites is to assert the first.
-            sides[affirmed is same].add(first)
+            sides[affirmed is means_first].add(first)
             if first == stem and token in name_like:
                 names.add(first)
             if not affirmed:
@@ -203,7 +203,7 @@ def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
 
 @cache
 def _opposites() -> dict[str, tuple[str, bool]]:
-    """For each stem: the stem that stands for its pair, and whether both stems mean the same (or are opposites)."""
+    """For a stem: the stem that stands for it; True if the meaning is equal, False if opposite."""
     stem_of = snowballstemmer.stemmer("english").stemWord
     table: dict[str, tuple[str, bool]] = {}
     for pair in _OPPOSITES.split():
@@ -211,6 +211,6 @@ def _opposites() -> dict[str, tuple[str, bool]]:
         if right in table:
             # By an earlier pair, "optional" is the opposite of "require". So "mandatory" gets the meaning of "require".
             left, right = right, left
-        first, same = table.setdefault(left, (left, True))
-        table.setdefault(right, (first, not same))
+        first, means_first = table.setdefault(left, (left, True))
+        table.setdefault(right, (first, not means_first))
     return table

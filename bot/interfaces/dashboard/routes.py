@@ -38,8 +38,8 @@ log = logging.getLogger(__name__)
 # The texts of error pages, by status. A forbidden page looks the same as a missing page.
 _REFUSALS = {
     400: "What was sent does not fit what is stored by now. Open the page anew and try again.",
-    404: "There is no such page, or none for you: a repository's pages are for who may triage there. "
-    "If you have only just been given access, sign out and in again.",
+    404: "There is no such page, or you may not see it: a repository's pages are for people with "
+    "triage access. If you have only just been given access, sign out and in again.",
 }
 
 
@@ -161,7 +161,7 @@ class _Pages:
         return shown
 
     def _still_sees(self, repository: StoredRepository, session: Session) -> bool:
-        """Whether the person still has access. Otherwise they must not learn a private repository's new name."""
+        """Whether the person still has access, and so may learn a private repository's new name."""
         try:
             return self._dashboard.access.allows(repository, session.login)
         except GitHubError:
@@ -258,7 +258,7 @@ class _Pages:
         if request.form.get("back") == "pair":
             return redirect(_page_of(repository, "pair", number=number, other=other), 303)
         if request.form.get("back"):
-            # Go back to the page of the list where the person voted; the first page sends "first", so `before` is None.
+            # Return to the list where the person voted. On its first page, `before` is None.
             before = request.form.get("back", type=float)
             return redirect(_page_of(repository, "decisions", before=before, _anchor=f"issue-{number}"), 303)
         return redirect(_page_of(repository, "issue", number=number, _anchor=f"candidate-{other}"), 303)
@@ -322,12 +322,12 @@ class _Pages:
     def health(self, repository: StoredRepository) -> Page:
         health_checks = current_app.extensions["doppel.health"]
         _, state_of_parts = health_checks.parts()
-        letters, problem = self._data.given_up(repository)
+        dead_letters, problem = self._data.given_up(repository)
         return render_template(
             "dashboard/health.html",
             repository=repository,
             index=self._data.index_status(repository),
-            letters=letters,
+            letters=dead_letters,
             problem=problem,
             bot=state_of_parts,
             ill=health_checks.ill().get(repository.id),

@@ -35,7 +35,7 @@ class Access:
 
     def __init__(self, may_triage: Callable[[StoredRepository, str], bool], clock: Callable[[], float]) -> None:
         """`may_triage` asks GitHub about a repository and a login."""
-        # The minute belongs to the key of the cache, so that answers expire.
+        # `_minute` is part of the cache's key, so that answers expire.
         self._asked = lru_cache(10_000)(lambda repository, login, _minute: may_triage(repository, login))
         self._clock = clock
 
@@ -115,16 +115,16 @@ class SignInPages:
             g.session = data.store.sessions.get(name, data.now())
 
     def login(self) -> Page:
-        """Send the person to GitHub. The state in a cookie keeps another site's link from signing them in."""
+        """Send the person to GitHub. The cookie shows `callback` that the sign-in began here."""
         state = secrets.token_urlsafe(24)
         answer = redirect(self._sign_in.address(state, _back()))
-        following = request.args.get("next", "")
-        _set(answer, STATE_COOKIE, f"{state}.{following if _is_ours(following) else ''}", 600)
+        next_path = request.args.get("next", "")
+        _set(answer, STATE_COOKIE, f"{state}.{next_path if _is_ours(next_path) else ''}", 600)
         return answer
 
     def callback(self) -> Page:
         """Begin a session with the code that GitHub adds when it sends the person back."""
-        state, _, following = request.cookies.get(STATE_COOKIE, "").partition(".")
+        state, _, next_path = request.cookies.get(STATE_COOKIE, "").partition(".")
         if not state or not hmac.compare_digest(state.encode(), request.args.get("state", "").encode()):
             return render_template("dashboard/problem.html", problem="This sign-in did not begin here."), 400
         if "code" not in request.args:
@@ -135,7 +135,7 @@ class SignInPages:
             session = self._sign_in.who(request.args["code"], _back())
         except NotSignedIn as problem:
             return render_template("dashboard/problem.html", problem=str(problem)), 403
-        answer = redirect(following if _is_ours(following) else url_for("dashboard.home"))
+        answer = redirect(next_path if _is_ours(next_path) else url_for("dashboard.home"))
         self._end()
         data = self._data()
         _set(answer, COOKIE, data.store.sessions.begin(session, data.now()), HOURS * 3600)

@@ -49,31 +49,31 @@ def read_labels(path: Path) -> Labels:
 def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -> Labels:
     """The labels in rows: `duplicate_of`, `maybe_related`, `dup_unknown_master`, `body_mentions_master`.
 
-    Issues linked by `duplicate_of`, in either direction, form a group. People's decisions about pairs (`decided`) count
-    as well, and then the rows must be in order of arrival: the later issue of a `same` pair is a duplicate, and an
-    issue whose mark contradicts a decision is doubtful. Raises UserError naming an issue whose `duplicate_of` cannot be
-    an id.
+    Issues linked by `duplicate_of`, in either direction, form a group. People's decisions about
+    pairs (`decided`) count as well: the later issue of a `same` pair is a duplicate, and an issue
+    whose mark contradicts a decision is doubtful. So with decisions, rows must be in order of
+    arrival. Raises UserError naming an issue whose `duplicate_of` cannot be an id.
     """
     for row in rows:
-        of = row.get("duplicate_of")
-        if isinstance(of, bool) or not isinstance(of, int | str | None):
+        original = row.get("duplicate_of")
+        if isinstance(original, bool) or not isinstance(original, int | str | None):
             raise UserError(f"duplicate_of of the issue {row['id']!r} is neither a number nor a string")
     ids: dict[Id, None] = dict.fromkeys(row["id"] for row in rows)
     links = {row["id"]: row["duplicate_of"] for row in rows if row.get("duplicate_of") in ids}
-    contradicted = {id for id, of in links.items() if {(id, of), (of, id)} & decided.different}
+    contradicted = {a for a, b in links.items() if {(a, b), (b, a)} & decided.different}
     position_of = {id: at for at, id in enumerate(ids)}
     agreed = [pair for pair in decided.same if position_of.keys() >= set(pair)]
     marked = {row["id"] for row in rows if row.get("duplicate_of") is not None} - contradicted
     doubtful = {row["id"] for row in rows if row.get("maybe_related") or row.get("dup_unknown_master")}
     return Labels(
-        group=components(ids, [*((id, of) for id, of in links.items() if id not in contradicted), *agreed]),
+        group=components(ids, [*(link for link in links.items() if link[0] not in contradicted), *agreed]),
         marked=frozenset(marked | {max(pair, key=position_of.__getitem__) for pair in agreed}),
         doubtful=frozenset(doubtful | contradicted),
         named=frozenset(row["id"] for row in rows if row.get("body_mentions_master")),
         astray={
-            row["id"]: of
-            for row in rows
-            if (of := row.get("duplicate_of")) is not None and (of not in ids or of == row["id"])
+            id: original
+            for id, original in ((row["id"], row.get("duplicate_of")) for row in rows)
+            if original is not None and (original not in ids or original == id)
         },
     )
 
@@ -81,9 +81,9 @@ def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -
 def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[tuple[int, frozenset[Id] | None]]:
     """The positions of the arrivals that can be judged, each with its originals: the earlier members of its group.
 
-    None instead of originals means that no earlier issue is known to be the same, so the bot should stay silent. Leaves
-    out the first `warm` share, duplicates whose original is unknown or named in their text, doubtful issues without an
-    original, and issues that are the same as an earlier issue but not marked themselves.
+    None instead of originals means that no earlier issue is known to be the same, so the bot should
+    stay silent. Leaves out the first `warm` share, duplicates that name their original, duplicates
+    without an original in the file, doubtful issues without one, and unmarked issues with one.
     """
     size = Counter(labels.group[issue.id] for issue in issues)
     earlier: dict[Id, list[Id]] = {}
@@ -111,7 +111,7 @@ def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed
 
 
 Truth = Mapping[int, frozenset[Id] | None]
-"""The originals of each arrival, or None, as in `truth`, by the arrival's position."""
+"""Maps an arrival's position to its originals or None, as in `truth`."""
 
 Found = tuple[tuple[Id, float], ...]
 """Candidates with their confidence, best first."""
@@ -160,7 +160,7 @@ def read_answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -
 
 
 def _id(value: Any) -> Id:
-    """An id as issues have it. Raises TypeError for anything else."""
+    """The value, if it is a number or a string. Raises TypeError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise TypeError("an id is a number or a string")
     return value
@@ -184,7 +184,7 @@ class Trial:
     """An evaluation's data: which arrivals to ask about, and which answers are right.
 
     `known` maps each position that can be judged to its originals, and `chosen` maps the positions to ask about to
-    their weights. `marks` holds the file's labels, and `decided` people's decisions about pairs.
+    their weights. `marks` holds the file's labels, `decided` holds people's decisions about pairs.
     """
 
     issues: Sequence[PastIssue]

@@ -51,12 +51,12 @@ def confidence(found: Evaluation) -> str:
     if not found.retrieval.queries:
         return ""
     high = [bin for bin in calibration.bins if bin.low >= HIGH]
-    whose = f"The first candidates with {percent(HIGH)} or more have" if high else "The first candidates have"
+    first = "The first candidates" + (f" with {percent(HIGH)} or more" if high else "")
     expected, marked, answers = _means(high or calibration.bins)
     text = (
-        "The confidence is how likely a careful reader calls the two the same, which is more than people mark. "
-        f"{whose} {percent(expected)} on average, and {percent(marked)} of them are marked "
-        f"({counted(answers, 'answer')})"
+        "The confidence is how likely a careful reader is to call two issues the same. People mark "
+        f"fewer pairs. {first} have {percent(expected)} on average, and {percent(marked)} of them "
+        f"are marked ({counted(answers, 'answer')})"
     )
     return text + (": more than that, so the confidence is too low here." if marked > expected else ".")
 
@@ -73,8 +73,9 @@ def at_threshold(found: Evaluation, row: ThresholdOutcome) -> str:
     """The effect of the configured threshold in an average month, and on all arrivals."""
     month = found.monthly[row.cut]
     text = (
-        f"At {threshold(row.cut)}, which is set, a month with {_average(month.issues, 'issue')}, as those of the "
-        f"last year had on average, would bring {_average(month.comments, 'comment')}{_same_reports(found, month)}."
+        f"At {threshold(row.cut)}, which is set, an average month of the last year "
+        f"({_average(month.issues, 'issue')}) would bring {_average(month.comments, 'comment')}"
+        f"{_same_reports(found, month)}."
     )
     if not found.retrieval.queries:
         return text
@@ -89,8 +90,8 @@ def last_month(found: Evaluation) -> str:
         f"At {threshold(cut)} it would have commented on {_about(found)}{round(month.comments):,} of "
         f"{counted(round(month.issues), 'issue')} in the last month{_same_reports(found, month)}: the 30 days up to "
         # The sentence names the day, because the newest issue of a file may be years old.
-        f"the newest issue, of {_day(found.period[1])}. Nobody has triaged these yet, so what is unmarked among "
-        "them may still be a duplicate."
+        f"the newest issue, of {_day(found.period[1])}. Nobody has triaged these issues "
+        "yet, so unmarked ones may still be duplicates."
     )
 
 
@@ -100,7 +101,7 @@ def history(found: Evaluation) -> str:
     row = next(row for row in (*found.curve, found.at) if row.cut == cut)
     issues = counted(found.arrivals, "issue")
     text = (
-        f"Over the whole history, from {_day(found.period[0])} on and that month included, it would have commented on "
+        f"Over the whole history, from {_day(found.period[0])} on, it would have commented on "
         f"{_about(found)}{round(row.comments):,} of {issues}{_same_reports(found, row)}"
     )
     wrong = f" People called {round(row.wrong):,} of these comments wrong." if round(row.wrong) else ""
@@ -114,7 +115,7 @@ def _same_reports(found: Evaluation, row: Monthly | ThresholdOutcome) -> str:
     if not round(row.comments):
         return ""
     marked = f", {round(row.right):,} by mark" if found.retrieval.queries else ""
-    return f" (the same report: {round(row.said):,} by its confidence{marked})"
+    return f" (naming the same report: {round(row.said):,} by confidence{marked})"
 
 
 def caught(found: Evaluation, row: ThresholdOutcome) -> str:
@@ -123,7 +124,7 @@ def caught(found: Evaluation, row: ThresholdOutcome) -> str:
 
 
 def same(row: ThresholdOutcome) -> str:
-    """The expected share of comments whose first candidate is the same report, by confidence; `–` without comments."""
+    """The mean confidence of the comments' first candidates; `–` without comments."""
     return percent(row.said / row.comments if row.comments else None)
 
 
@@ -158,13 +159,12 @@ def advice(found: Evaluation) -> str:
         case AdviceReason.NOTHING_BEARABLE:
             return (
                 f"No threshold from {threshold(LEAST)} on catches a known duplicate and surely comments on no more "
-                f"than {bearable} of the other issues: let it answer when it is asked, and not by itself "
-                "(mode: shadow)."
+                f"than {bearable} of the other issues: let the bot answer only when asked (mode: shadow)."
             )
         case AdviceReason.CATCHES:
-            why = f"it catches most where surely no more than {bearable} of the other issues get a comment"
+            quiet = f"surely comments on at most {bearable} of the other issues"
     row = next(row for row in found.curve if row.cut == found.advice.threshold)
-    text = f"Recommended is min_confidence: {row.cut:g}, since {why}."
+    text = f"Recommended is min_confidence: {row.cut:g}, since it catches the most duplicates and {quiet}."
     if row.comments < _FEW_COMMENTS:
         text += f" It rests on {_about(found)}{counted(round(row.comments), 'comment')} in all, which is little."
     return text
@@ -185,10 +185,10 @@ def unmarked(found: Evaluation) -> str:
     if not found.unmarked:
         return ""
     if not found.retrieval.queries:
-        return "These are the likeliest. Read some: the share that is the same is the share of right comments."
+        return "These are the likeliest pairs. Read some to see how many comments would be right."
     return (
-        "These are the likeliest pairs that nobody marked as duplicates. Read some: each pair that reports the same "
-        "thing is a right comment that the marks do not count."
+        "These are the likeliest pairs that nobody marked as duplicates. Read some: if both issues "
+        "of a pair report the same thing, the comment is right, but the marks do not count it."
     )
 
 
@@ -196,10 +196,10 @@ def caution(found: Evaluation, *, of_file: bool = False) -> str:
     """A caution for every reader of the figures; `of_file` says whether a file was evaluated, not a repository."""
     if not found.retrieval.queries:
         how = "Mark a few duplicates in duplicate_of" if of_file else "Close a few duplicates by GitHub's own menu"
-        return f"{how}, and evaluate again: then it says how many it finds."
+        return f"{how}, and evaluate again, to see how many the bot finds."
     text = (
         "Marks are incomplete: on five trackers readers found two to five times as many duplicates as were marked. So "
-        "a comment that names nothing that is marked may be right all the same."
+        "a comment that names no marked issue may still be right."
     )
     bounds = found.rr_intervals.get(5)
     if bounds and bounds[1] - bounds[0] > 0.2:

@@ -53,12 +53,11 @@ def replay_index(
 ) -> Generator[ReplayAnswer | None, None, None]:
     """Like `replay`, with an index, in at most `jobs` processes (None: one for each processor).
 
-    For each of `issues`, yields an answer if `asked` has its position, else None; with several processes, only when all
-    are done. `advance` is called whenever an issue has arrived in any process.
+    For each of `issues`, yields an answer if `asked` has its position, else None. With several
+    processes, answers wait until all are done. Calls `advance` for each arrival in any process.
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
-    # `replay` yields nothing for the issues before its start, which is `first` here.
     for _ in range(first):
         advance()
         yield None
@@ -86,13 +85,13 @@ def _in_processes(
     """Ask about the arrivals at `positions` (ascending), in `count` processes; replay from the first position on."""
     starts = [positions[len(positions) * part // count] for part in range(count)]
     ends = [*starts[1:], len(issues)]
-    arrived, told = multiprocessing.get_context("spawn").Value("q", 0), 0
+    arrived, advanced = multiprocessing.get_context("spawn").Value("q", 0), 0
     # A killed child process leaves its index's file behind, so this process removes all these files.
     with temporary_index_errors():
-        made = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
-    with made as home:
+        folder = tempfile.TemporaryDirectory(prefix="doppel-", ignore_cleanup_errors=True)
+    with folder as path:
         calls = [
-            (issues[:end], start, [position for position in positions if start <= position < end], asking, Path(home))
+            (issues[:end], start, [position for position in positions if start <= position < end], asking, Path(path))
             for start, end in zip(starts, ends, strict=True)
         ]
         with running_in_processes(count, _replay_segment, calls, _begin, arrived) as segments:
@@ -102,9 +101,9 @@ def _in_processes(
                 # Raise a failed segment's error at once.
                 for segment in done:
                     segment.result()
-                while told < arrived.value:
+                while advanced < arrived.value:
                     advance()
-                    told += 1
+                    advanced += 1
             for segment in segments:
                 yield from segment.result()
 
@@ -132,18 +131,18 @@ def _answers(
     with temporary_index_errors(), ephemeral_index(TextAnalyser(), choose_embedder(), within, TextModel()) as index:
         github = ReplayGitHub(searchable=False)
         model = Model.parse(asking.weights) if asking.weights else None
-        settings = FinderSettings(sources=only_sources(*asking.sources))
         recorder = None if asking.floor is None else QuestionRecorder(asking.floor)
         finder = Finder(
             github,
-            settings=settings,
+            settings=FinderSettings(sources=only_sources(*asking.sources)),
             matcher=Matcher(index, model, most=None),
             temporary=TemporaryIndexes(index),
             repo_id=REPO_ID,
             judge=recorder,
         )
         mirror = IndexMirror(index)
-        yield from replay(issues, asked, finder, github, asking.options(), mirror, start, recorder)
+        find_options = asking.options()
+        yield from replay(issues, asked, finder, github, find_options, mirror, start, recorder)
 
 
 @contextmanager
@@ -159,7 +158,7 @@ def temporary_index_errors() -> Iterator[None]:
         # On a full disk, gettempdir() finds no usable folder.
         with suppress(OSError):
             home = tempfile.gettempdir()
-        raise Unavailable(f"the index in {home} failed ({why(failure)}); TMPDIR names another place") from None
+        raise Unavailable(f"the index in {home} failed ({why(failure)}); change TMPDIR") from None
 
 
 def replay_search(
@@ -173,7 +172,8 @@ def replay_search(
     settings = FinderSettings(budget=asking.budget, hybrid=GitHubHybrid.name in asking.sources)
     model = Model.parse(asking.weights) if asking.weights else None
     finder = Finder(github, settings=settings, temporary=TemporaryIndexes(matcher_for=partial(Matcher, model=model)))
-    for answer in replay(issues, asked, finder, github, asking.options()):
+    find_options = asking.options()
+    for answer in replay(issues, asked, finder, github, find_options):
         advance()
         yield answer
 

@@ -138,7 +138,7 @@ class Scores:
 
     def best(self, k: int) -> Scores:
         """The `k` best issues, best first; among equal scores the older issue comes first."""
-        # Every issue that ties with the k-th reaches this bound, too. So age can break the tie.
+        # `picked` has every issue that ties for place k, so that age can break the tie.
         picked = np.flatnonzero(self.scores >= lower_bound(self.scores, k))
         order = picked[np.lexsort((self.numbers[picked], -self.scores[picked]))][:k]
         return Scores(self.numbers[order], self.scores[order])
@@ -147,7 +147,7 @@ class Scores:
 def lower_bound(values: NDArray[Any], k: int) -> float:
     """A value that at least `k` of the values reach, and most others usually do not; -inf if there are at most `k`.
 
-    Of the maxima of more than k groups of values, it is the k-th highest: so k groups have a value that reaches it.
+    Splits the values into more than k groups, and returns the k-th highest of the groups' maxima.
     Finding the k-th highest of all values would take ten times as long.
     """
     if len(values) <= k:

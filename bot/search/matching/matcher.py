@@ -57,8 +57,8 @@ _MOST_WORDS_NAMED = 12
 class Match(NamedTuple):
     """One candidate. `confidence` is the probability in [0, 1] that it reports the same thing as the question.
 
-    `score` is the ranking's (`weights.py`). Only scores of one list can be compared. `row` is the candidate's row in
-    the pool, for `explain_row`.
+    `score` comes from the ranking (`weights.py`). Only scores of one list can be compared. `row` is
+    the candidate's row in the pool, for `explain_row`.
     """
 
     number: int
@@ -84,9 +84,9 @@ class AnalysedText(NamedTuple):
 class Matcher:
     """Opens sessions over an index. Cheap to build and stateless.
 
-    Without a `model`, the first judgement reads the shipped one. Training never judges, so it needs no weights. If
-    candidates lack the text model's vectors, a judgement makes at most `most` of them. With None, it makes all, and
-    does not depend on earlier sessions.
+    Without a `model`, the first judgement reads the shipped model; training never judges. `most`
+    limits how many missing vectors of the text model a judgement makes. If `most` is None, it makes
+    all missing vectors, and does not depend on earlier sessions.
     """
 
     def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:
@@ -108,10 +108,10 @@ class Matcher:
     ) -> Iterator[SearchSession]:
         """Search for issues like `target`. Inside the `with` block, the session can judge any number of times.
 
-        `words` replace the target's text in the search, but the results are judged by both. The search finds only
-        numbers below `below` and in `only`, and never the target. With `stored`, the target's vectors come from the
-        index instead of the model. If the model fails, `problems` says so, and only words are compared. `total` is how
-        many issues the repository has, if the index holds only some of them.
+        `words` replace the target's text in the search, but the results are judged by both. The
+        search finds only numbers below `below` and in `only`, and never the target. With `stored`,
+        the index supplies the target's vectors. If embedding fails, `problems` says so, and only
+        words are compared. `total` is the repository's number of issues, if the index lacks some.
         """
         own = self._analyse(repo_id, target.title, target.body, target.number, embedded=not stored)
         searched = self._analyse(repo_id, words, "", target.number, embedded=not stored) if words else None
@@ -121,12 +121,10 @@ class Matcher:
             own = own._replace(pair=view.pair(target.number)) if stored else self._checked(view, own)
             text_vectors = self._index.text_vectors
             by_text = TextComparison(text_vectors, repo_id, view, own.analysis, self._most) if text_vectors else None
-            session = SearchSession(view, self._model, target, own, below, by_text, only=only, total=total)
+            make_session = partial(SearchSession, view, self._model, target, only=only, total=total)
+            session = by_target = make_session(own, below, by_text)
             if searched:
-                analysed = self._checked(view, searched)
-                session = SearchSession(
-                    view, self._model, target, analysed, below, by_text, session, only=only, total=total
-                )
+                session = make_session(self._checked(view, searched), below, by_text, by_target)
             yield session
         if text_vectors is not None and by_text is not None:
             text_vectors.put(repo_id, by_text.fresh)
@@ -171,10 +169,10 @@ class TextComparison:
         return self._text_vectors.of_text(self._analysis)
 
     def likeness(self, numbers: Integers, total: int, order: Integers, leaders: int) -> TextSimilarity | None:
-        """Compare the question with a pool: `numbers` has each row's issue, and `order` the rows, best first.
+        """Compare the question with a pool; None if the model fails or cannot read the texts.
 
-        The leaders are the first `leaders` rows of `order`, in training perhaps more than LEADERS. The model reads
-        other rows only in a small repository. Returns None if the model fails or cannot read the texts.
+        `numbers` has each row's issue; `order` lists rows, best first. The model reads the first
+        `leaders` rows, or all rows if `total` is small. In training, `leaders` may exceed LEADERS.
         """
         rows = order if smallness(total) > 0 else order[:leaders]
         try:
@@ -201,8 +199,8 @@ class SearchSession:
     """One search, made by `Matcher.session`. Do not share it between threads.
 
     `found` has for each source the numbers worth comparing, best first; a source that could not be asked is missing.
-    `runs` has the queries, `problems` the failures. In a session for a person's search words, `itself` is the session
-    for the target's own text.
+    `runs` lists the queries, and `problems` lists the failures. In a session for a person's search
+    words, `by_target` is the session for the target's own text.
     """
 
     def __init__(
@@ -213,14 +211,14 @@ class SearchSession:
         analysed: AnalysedText,
         below: int | None,
         by_text: TextComparison | None = None,
-        itself: SearchSession | None = None,
+        by_target: SearchSession | None = None,
         *,
         only: Collection[int] | None = None,
         total: int | None = None,
     ) -> None:
         self._view, self._model, self._text, pair = view, model, analysed.text, analysed.pair
         self._question = make_query(view, target, analysed.text[0], analysed.analysis, pair)
-        self._below, self._by_text, self._itself, self._total = below, by_text, itself, total
+        self._below, self._by_text, self._by_target, self._total = below, by_text, by_target, total
         self._retrieved = {FULL_TEXT: by_words(view, self._question, below)}
         if pair is not None:
             self._retrieved[VECTORS] = by_vectors(view, pair, below)
@@ -228,14 +226,16 @@ class SearchSession:
         candidates = fused(lists, target.number)
         self._candidates = candidates if only is None else candidates[np.isin(candidates, list(only))]
         self.problems: tuple[SourceProblem, ...] = tuple(
-            dict.fromkeys((*analysed.problems, *(itself.problems if itself else ())))
+            dict.fromkeys((*analysed.problems, *(by_target.problems if by_target else ())))
         )
 
     @cached_property
     def found(self) -> Mapping[str, tuple[int, ...]]:
-        own, candidates = self._question.number, frozenset(self._candidates.tolist())
-        ranked = {source: fused(one.values(), skip=own, most=None).tolist() for source, one in self._retrieved.items()}
-        return {source: tuple(one for one in numbers if one in candidates) for source, numbers in ranked.items()}
+        found = {}
+        for source, lists in self._retrieved.items():
+            ranked = fused(lists.values(), skip=self._question.number, most=None)
+            found[source] = tuple(ranked[np.isin(ranked, self._candidates)].tolist())
+        return found
 
     @cached_property
     def runs(self) -> tuple[QueryRun, ...]:
@@ -248,9 +248,9 @@ class SearchSession:
         with their own words, the results are judged by the target's text, too, and the higher probability counts.
         """
         matches = self._judge_all(also)
-        if self._itself is not None:
+        if self._by_target is not None:
             found = {match.number for match in matches}
-            matches = _likelier(matches, self._itself.judge(found, also=found))
+            matches = _likelier(matches, self._by_target.judge(found, also=found))
         return matches if numbers is None else [one for one in matches if one.number in {*numbers, *also}]
 
     def _judge_all(self, also: Collection[int]) -> list[Match]:

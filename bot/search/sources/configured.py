@@ -66,8 +66,8 @@ def _query(asked: Sequence[int]) -> str:
     return " ".join(f"#{number}" for number in asked)
 
 
-TOGETHER = 3
-"""How many repositories one query names. GitHub allows five operators, and the words need some of these operators."""
+REPOS_PER_QUERY = 3
+"""The most repositories in one query. GitHub allows five operators, and the words need some too."""
 
 
 class Siblings:
@@ -91,9 +91,9 @@ class Siblings:
             if not public:
                 return SourceResult(self.name, problems=_left_out(named, public))
             queries = [
-                # n alternatives need n - 1 operators, among the repositories and among the words.
+                # r repositories and w words need (r - 1) + (w - 1) operators.
                 build_query(group, any_that_fit(words[: MAX_OPERATORS + 2 - len(group)]), "title", question.state)
-                for group in batches(public, TOGETHER)
+                for group in batches(public, REPOS_PER_QUERY)
             ]
             without_or = build_query(public, " ".join(words[:2]), "title", question.state, flat=True)
             answer = ask_by_words(self._github, self.name, queries, [without_or], budget=len(queries) + 1)

@@ -50,7 +50,7 @@ class WireServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print a traceback, except for OSError: it means that the client hung up, or that a fault made us hang up."""
+        """Print a traceback, except for OSError: the client or a simulated fault hung up."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 
