@@ -60,7 +60,7 @@ class Vote:
 class Votes:
     """The votes on a comment. `author` opened the issue (empty: unknown). `folded` is the reason for a fold, or empty.
 
-    A kind with unread votes is a key of `since` (True: 👍, False: 👎). The value is the time of the
+    A kind with unread votes is a key of `since` (True: 👍, False: 👎). The value is the time of its
     earliest vote that the bot read, in seconds since 1970. `locked`: whether the issue is locked.
     """
 

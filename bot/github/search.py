@@ -110,7 +110,7 @@ def _likeness(item: dict[str, Any]) -> Likeness:
     return Likeness(score if known else None, str(item["confidence"]), item.get("likely_duplicate") is True)
 
 
-# Without the permission, a search only finds nothing, but GitHub refuses to give this count.
+# The count reveals a missing permission: GitHub then refuses it, while a search finds nothing.
 _DISCUSSIONS = """query Discussions($owner: String!, $name: String!%s) {
   repository(owner: $owner, name: $name) { discussions(first: 1) { totalCount } }
 %s

@@ -1,8 +1,8 @@
 """Reads a repository's issues for the indexer, in the order of their last change, within GitHub's rate limit.
 
-A request asks for the issues that changed at a start time or later. The next page's start time is
-one second before the latest change so far. After the last page, the bot goes back one minute
-instead of one second. An issue that changes during the backfill moves to the end and is read again.
+A request asks for the issues that changed at a start time or later: one second before the latest
+change so far or, after the last page, one minute before it. So the next round finds new changes,
+and an issue that changes during the backfill moves to the end and is read again.
 """
 
 from __future__ import annotations

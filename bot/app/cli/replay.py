@@ -48,7 +48,7 @@ replay_options = options(
 @click.command()
 @click.argument("issues", type=READ_FILE)
 @click.option("--out", type=WrittenFile(), required=True, help=_OUT)
-# `--from`, passed as `warm`: the first issues, up to this share, are not asked about.
+# `--from` sets `warm`: the first issues, up to this share, only arrive and are not asked about.
 @from_option("asked about")
 @click.option("--top", type=ONE_OR_MORE, default=20, show_default=True, help="The most candidates for each issue.")
 @click.option("--sample", type=ONE_OR_MORE, help=_SAMPLE)

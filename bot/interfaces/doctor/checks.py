@@ -161,7 +161,7 @@ def token(settings: Settings, client: RepoClient) -> Finding:
     except Retryable as problem:
         return _unreachable(settings, problem)
     except GitHubError as problem:
-        mend = "Check DOPPEL_REPOSITORY and GITHUB_API_URL, or make a token that may read issues."
+        mend = "Check DOPPEL_REPOSITORY and GITHUB_API_URL, or make a token to read issues there."
         return broken("GITHUB_TOKEN", access_refused(problem) or str(problem), mend)
 
 

@@ -141,7 +141,7 @@ class FindAnswer(ToolAnswer):
     problems: list[Line] = []
     candidates: list[CandidateResult]
     candidate_count: int
-    named_unasked: list[str] = Field([], description="would be in a comment, in candidates or not")
+    named_unasked: list[str] = Field([], description="by the bot's comment, in candidates or not")
     silence: Line = Field(default="", description="why the bot would not comment unasked")
     not_asked: list[str] = Field(default=[], description="sources that could not be asked")
     search_query: Line

@@ -65,7 +65,7 @@ def path_of(name: str, text: str) -> Path:
 def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLite in DOPPEL_HOME") -> str:
     """The SQLAlchemy URL of a database. Hosts such as Heroku write `postgres://` and name no driver.
 
-    Raises SettingsError. Its message has `name` and the default, `otherwise`, but never the value.
+    Raises SettingsError. Its text has `name`, perhaps the default `otherwise`, never the value.
     """
     scheme, sep, rest = value.partition("://")
     if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):

@@ -57,7 +57,7 @@ _GZIPPED = b"\x1f\x8b"
 
 
 def read_archive(path: Path) -> list[PastIssue]:
-    """All issues in order of arrival. Raises UserError if the file is invalid or has no issue."""
+    """All issues in order of arrival. Raises UserError if it cannot read them, or if none exist."""
     archive = archive_of(read_rows(path))
     if not archive:
         raise UserError(f"{path}: there is no issue in it")

@@ -1,9 +1,9 @@
 """Groups issues by the backlog scan's answers, and defines the scan's data types. Pure.
 
 Groups come from complete linkage (Sørensen, 1948; "farthest neighbour"). Each issue starts as a
-group. The probability for two groups is the lowest of all pairs across both groups. The likeliest
-two groups are merged until no two reach the threshold. So a chain of weak links joins nothing,
-and an umbrella issue joins at most one group, whose other members must resemble each other.
+group. The probability for two groups is the lowest of all pairs with one issue from each group.
+The likeliest two are merged until no two groups reach the threshold. So a chain of weak links joins
+nothing, and an umbrella issue joins one group at most, whose other members must be alike.
 
 `bot/domain/merging.py` (D8) then takes the oldest issue of each group as the proposed original, and adds up the 👍
 (`helpful`) and the 👎 (`harmful`) of the group.

@@ -26,10 +26,10 @@ def load_issues(
     """Load a JSON Lines file of issues, or parsed lines, into the repository (created if missing); return their number.
 
     A line has `id`, `created_at` and perhaps `title`, `body`, `closed_at`, `author`, `closed_by`, `duplicate_of`
-    (another line's id), `labels`, `state_reason`, `reactions` (counts by GitHub's word, like
-    `heart`) and `comments` (each with `created_at`, perhaps `body`, `author`). Issues get the next
-    numbers in the order of `created_at`. An issue with `closed_at` is closed. If it also has
-    `duplicate_of`, it is closed as a duplicate, and marked as one if the file has the original.
+    (another line's id), `labels`, `state_reason`, `reactions` (such as `{"+1": 3}`) and `comments`
+    (each with `created_at`, perhaps `body`, `author`). Issues get the next numbers in the order of
+    `created_at`. An issue with `closed_at` is closed. If it also has `duplicate_of`, it is closed
+    as a duplicate, and marked as one if the file has the original.
 
     Texts are cut to GitHub's limits. No event of an issue is emitted, and mentions or "Duplicate of" in a text have no
     effect. If a line is wrong, raises ValueError naming the line, and the repository stays unchanged.
