@@ -1,7 +1,7 @@
 """Copies the store and the queue to other databases, each in one transaction, while the bot is stopped.
 
-`doppel migrate-store` calls this. The copy omits the index, which the bot reads again from GitHub. It includes finished
-deliveries, because the queue recognises redeliveries by their ids.
+`doppel migrate-store` calls this. The copy omits the index, which the bot reads again from GitHub.
+Finished deliveries are copied, because the queue recognises redeliveries by the ids of deliveries.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ class HostDatabases(NamedTuple):
     queue: sa.Engine
 
     def reach(self) -> None:
-        """Connect once, unless this would create an SQLite file. Raises Unavailable, which names the database."""
-        if (file := sqlite_file(self.store.url)) is None or file.is_file():
+        """Connect once. Skip a missing SQLite file: connecting creates it. Raises Unavailable."""
+        file = sqlite_file(self.store.url)
+        if file is None or file.is_file():
             try:
                 self.store.connect().close()
             except sa.exc.SQLAlchemyError as failure:
@@ -69,24 +70,22 @@ def copy(source: HostDatabases, target: HostDatabases, *, dry_run: bool = False)
     prepare(source.queue)
     with ExitStack() as stack:
         # On SQLite this stops all other writes to the source until the copy ends.
-        reading = {engine: stack.enter_context(write(engine)) for engine in {source.store, source.queue}}
+        sources = {engine: stack.enter_context(write(engine)) for engine in {source.store, source.queue}}
         if any(age < LEASE for age in heartbeats(source.queue)):
             raise UserError(
                 f"a worker runs on {source.name}, or ran in the last {LEASE:.0f} s; stop web and worker first"
             )
+        originals = [(sources[engine], table) for engine, table in source.tables()]
         if dry_run:
-            return {
-                table.name: reading[engine].execute(_COUNT.select_from(table)).scalar_one()
-                for engine, table in source.tables()
-            }
+            return {table.name: reader.execute(_COUNT.select_from(table)).scalar_one() for reader, table in originals}
         migrate(target.store)
         prepare(target.queue)
-        writing = {engine: stack.enter_context(write(engine)) for engine in {target.store, target.queue}}
-        targets = {table.name: (writing[engine], table) for engine, table in target.tables()}
-        full = [name for name, (connection, table) in targets.items() if connection.scalar(_COUNT.select_from(table))]
+        targets = {engine: stack.enter_context(write(engine)) for engine in {target.store, target.queue}}
+        copies = {table.name: (targets[engine], table) for engine, table in target.tables()}
+        full = [name for name, (connection, table) in copies.items() if connection.scalar(_COUNT.select_from(table))]
         if full:
             raise UserError(f"{target.name} has data already (in {full[0]}); copy to an empty database")
-        return {table.name: _copy(reading[engine], table, *targets[table.name]) for engine, table in source.tables()}
+        return {table.name: _copy(reader, table, *copies[table.name]) for reader, table in originals}
 
 
 def _identity(databases: HostDatabases) -> str:
@@ -98,11 +97,12 @@ def _copy(reading: sa.Connection, table: sa.Table, writing: sa.Connection, targe
     count = 0
     for batch in reading.execute(sa.select(table).execution_options(yield_per=500)).mappings().partitions():
         # Unlike SQLite, PostgreSQL cannot store NUL in a text.
-        rows = [{k: v.replace("\0", "\ufffd") if isinstance(v, str) else v for k, v in row.items()} for row in batch]
+        rows = [dict(row) for row in batch]
+        for row in rows:
+            row.update({name: text.replace("\0", "\ufffd") for name, text in row.items() if isinstance(text, str)})
         writing.execute(sa.insert(target), rows)
         count += len(rows)
     if writing.dialect.name == "postgresql" and (column := target.autoincrement_column) is not None:
-        # Number new rows after the copied rows. SQLite always does so.
         sequence = sa.func.pg_get_serial_sequence(target.name, column.name)
         writing.execute(sa.select(sa.func.setval(sequence, sa.func.max(column))))
     return count

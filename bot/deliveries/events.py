@@ -16,14 +16,14 @@ from pydantic import TypeAdapter
 
 from bot.domain.entities import Actor, Repository
 
-# Jobs of a partition run one at a time. Prefixes of partitions for background work, and for such work that takes hours:
+# Jobs of a partition run one at a time. Prefixes of the partitions of background work:
 BACKGROUND = "index:"
-REPLAY = f"{BACKGROUND}replay:"
+REPLAY = f"{BACKGROUND}replay:"  # for work that takes hours
 
 
 @dataclass(frozen=True, slots=True)
 class IssueEvent:
-    """`issues.*`. `partition` keeps the work of one issue in order. `closed_at` tells one closing from another."""
+    """`issues.*`. `partition` keeps an issue's jobs in order. `closed_at` is the closing's time."""
 
     action: str
     installation: int | None
@@ -42,7 +42,7 @@ class IssueEvent:
 
 
 # Actions of `issues` that the bot queues for itself; GitHub never sends them.
-# JUDGED: a command on another issue declared that the two issues differ, or took that back.
+# JUDGED: a command on another issue declared that both issues differ, or withdrew that decision.
 # OVERTAKEN: the bot checked this issue before indexing its likely original.
 # INDEXED: the index was incomplete when the bot checked this issue, and is now complete.
 # DEFERRED: the issue's author had opened too many issues within the hour.
@@ -61,7 +61,7 @@ def own_issue_event(
 class CommentEvent:
     """`issue_comment.*` on an issue (not on a pull request).
 
-    `previous` is the body before an edit; `updated_at` tells one edit from another. `locked`: the issue is locked.
+    `previous` is the body before an edit. `updated_at` dates `body`. `locked`: the issue is locked.
     `app` is the id of the App that wrote the comment, or 0. `author` is the login of the comment's author; jobs of an
     earlier version leave it empty. `by_another` marks an edit by somebody other than the author.
     """
@@ -91,7 +91,7 @@ class CommentEvent:
 class InstallationEvent:
     """`installation.*` and `installation_repositories.*`: the App has gained or lost access to repositories.
 
-    The handler asks GitHub which ones.
+    The event does not name the repositories. The handler asks GitHub for them.
     """
 
     name: str
@@ -160,10 +160,10 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class IndexEvent(_Step):
-    """The next step of a backfill, which reads all issues, or of a round that asks whether indexed issues still exist.
+    """The next step of a backfill or of a check. A check finds indexed issues that no longer exist.
 
-    Such a round has looked up all issues up to number `checked`, which is None in a backfill. If `completed` is set,
-    the event stands for the work that follows the first backfill.
+    A check has looked up all issues up to number `checked`. In a backfill, `checked` is None. If
+    `completed` is set, the event stands for the work that follows the first backfill.
     """
 
     checked: int | None = None

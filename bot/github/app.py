@@ -67,7 +67,7 @@ class DeliveryAttempt:
 
 
 class AppClient:
-    """The App's own operations. Requests raise RateLimited, Unavailable, and KeyRefused if id and key do not match."""
+    """The App's own operations. Each request may raise RateLimited, Unavailable or KeyRefused."""
 
     def __init__(self, api: Api, api_of: Callable[[int], Api], skew: Callable[[], float | None]) -> None:
         self._api = api
@@ -80,7 +80,7 @@ class AppClient:
         return AppInfo(data.get("slug") or "", dict(data["permissions"]), tuple(data["events"]))
 
     def clock_skew(self) -> float | None:
-        """Seconds by which GitHub's clock is ahead of ours; 0 for less than two, None before GitHub's first answer."""
+        """Seconds that GitHub's clock is ahead; 0 if under 2. None before GitHub's first answer."""
         return self._skew()
 
     def installation_of(self, repo: RepoRef) -> int:
@@ -91,8 +91,8 @@ class AppClient:
     def repository(self, repo: RepoRef, repo_id: int) -> tuple[int, Repository]:
         """The id of the installation that covers a repository, and the repository's present state.
 
-        Raises NotFound if the App is not installed on the repository, or if another repository now has the name.
-        Anybody can read a public repository, so only the installation proves that the App may act there.
+        Raises NotFound if the App is not installed there, or if the name now belongs to another
+        repository. Reading a public repository does not prove that the App is installed there.
         """
         installation_id = self.installation_of(repo)
         api = self._api_of(installation_id)
@@ -167,7 +167,7 @@ class AppClient:
                     taken=data["status"] == "OK",
                 )
             following = response.raw_response.links.get("next", {}).get("url", "")
-            cursor = next(iter(parse_qs(urlsplit(following).query).get("cursor", ())), None)
+            cursor = parse_qs(urlsplit(following).query).get("cursor", [None])[0]
             if cursor is None:
                 return
 
@@ -188,7 +188,7 @@ def _installation(data: Mapping[str, Any]) -> Installation:
     )
 
 
-# A person with more installations, or with more repositories in one of them, sees only the first ones.
+# Read at most this many installations of a person, and this many repositories of each.
 _MOST_INSTALLATIONS, _MOST_REPOSITORIES = 20, 300
 
 
@@ -199,18 +199,18 @@ class VisitorClient:
         self._api = api
 
     def login(self) -> str:
-        return str(self._api.call("read who signs in", self._api.rest.users.get_authenticated)["login"])
+        return str(self._api.call("read the visitor's login", self._api.rest.users.get_authenticated)["login"])
 
     def repositories_to_triage(self) -> Iterator[int]:
         """The ids of the repositories that have the App and in which the person may triage."""
         rest = self._api.rest.apps
         first = self._api.call(
-            "list the installations of who signs in",
+            "list the visitor's installations",
             partial(rest.list_installations_for_authenticated_user, per_page=_MOST_INSTALLATIONS),
         )
         for installation in first["installations"]:
             listed = self._api.pages(
-                "list the repositories of who signs in",
+                "list the visitor's repositories",
                 partial(rest.list_installation_repos_for_authenticated_user, installation["id"]),
                 most=_MOST_REPOSITORIES,
                 within="repositories",
@@ -231,7 +231,7 @@ class NewApp:
 
 
 def convert_manifest(api: Api, code: str) -> NewApp:
-    """Exchange the code of a new App for its secrets. Raises NotFound for a used code or after an hour."""
+    """Exchange the code for an App's secrets. Raises NotFound after one use, and after one hour."""
     data = api.call("exchange the manifest's code", partial(api.rest.apps.create_from_manifest, quote(code, safe="")))
     return NewApp(
         id=data["id"],

@@ -1,7 +1,7 @@
 """Reads a hundred issues of a repository with a single GraphQL request. Each issue has an alias, such as `i12`.
 
-GitHub's answer can be partial: an unreadable issue or field is null. Then `errors` has the cause, with a path through
-the alias, such as `["repository", "i12", "duplicateOf"]`.
+GitHub's answer can be partial: an unreadable issue or field is null. Then `errors` has the cause.
+An error's path contains the alias, such as `["repository", "i12", "duplicateOf"]`.
 https://docs.github.com/graphql/reference/objects#issue
 """
 
@@ -36,7 +36,7 @@ class Batch:
     errors_of: Mapping[int, Sequence[GraphQLError]]
 
     def failed(self, number: int) -> bool:
-        """Whether GitHub failed internally over this issue. If so, a field that is null may have a value after all."""
+        """Whether GitHub's reading of this issue failed. If so, a null field may have a value."""
         return any(map(is_failure, self.errors_of.get(number, ())))
 
 
@@ -50,10 +50,9 @@ def read_issues(
     of_repository: str = "",
     texts: Mapping[str, str] | None = None,
 ) -> Iterator[Batch]:
-    """Read `fields` of each issue, and the repository's fields `of_repository`, a hundred issues per request.
+    """Read `fields` of each issue, a hundred issues per request. Raises like `Api.graphql`.
 
-    `texts` are further variables. Pass people's texts only as variables, never inside the query. Raises like
-    `Api.graphql`.
+    `of_repository` names fields of the repository. Pass people's texts only as variables: `texts`.
     """
     variables = {"owner": repo.owner, "name": repo.name, **(texts or {})}
     declared = ", ".join(f"${name}: String!" for name in variables)
@@ -66,7 +65,7 @@ def read_issues(
         )
         data, errors = api.graphql(operation, query, variables)
         repository: Mapping[str, Any] | None = data.get("repository")
-        found = {number: issue for number in batch if (issue := (repository or {}).get(f"i{number}"))}
+        found = {number: repository[f"i{number}"] for number in batch if repository and repository.get(f"i{number}")}
         errors_of = {
             number: [error for error in errors if error.path and error.path[:2] == ["repository", f"i{number}"]]
             for number in batch
@@ -100,8 +99,8 @@ class Closings(NamedTuple):
 def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
     """What last closed each of these issues.
 
-    The result omits closers in other repositories, which some readers may not see. It omits an issue that has neither a
-    closer (a person may have closed the issue by hand) nor a milestone. If GitHub fails, the result is incomplete.
+    The result omits closers in other repositories, which some readers may not see. It omits an
+    issue if closer and milestone are both unknown. If GitHub fails, the result is incomplete.
     """
     found: dict[int, Closer] = {}
     releases: tuple[Release, ...] = ()
@@ -110,8 +109,8 @@ def closers(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Closings:
         for batch in read_issues(api, operation, repo, numbers, _CLOSER, of_repository=_RELEASES):
             releases = _releases(batch.repository or {})
             for number, issue in batch.issues.items():
-                # Omit an issue if only the time is known: a person closed it, or something in another repository did.
-                if (closer := _closer(issue, repo)) != Closer(at=closer.at):
+                closer = _closer(issue, repo)
+                if closer.pull or closer.commit or closer.milestone:
                     found[number] = closer
     return Closings(found, releases)
 
@@ -141,11 +140,11 @@ _ORIGINAL = "duplicateOf { number repository { nameWithOwner } }"
 
 
 def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
-    """The issue that `number` is closed as a duplicate of, if the token may read it. Raises Unavailable."""
+    """The original of a closed duplicate; None if there is none to read. Raises Unavailable."""
     operation = f"read the original of {repo}#{number}"
     (batch,) = read_issues(api, operation, repo, [number], _ORIGINAL)
     if batch.failed(number):
-        raise Unavailable(f"{operation}: GitHub failed over it")
+        raise Unavailable(f"{operation}: GitHub failed on this issue")
     return _original(batch.issues.get(number, {}))
 
 
@@ -194,7 +193,7 @@ DEFAULT_FIELDS = ("Workflow State", "Status")
 
 @dataclass(frozen=True, slots=True)
 class WorkflowStates:
-    """The workflow state of each issue, or None. If no issue has one because of an error, `reason` names the error."""
+    """The workflow state of each issue, or None. If all are None, `reason` names any error."""
 
     states: Mapping[int, str | None]
     reason: str
@@ -218,7 +217,8 @@ def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str 
             problem = problem or next((error.message for error in batch.errors if error.type != "NOT_FOUND"), "")
     except (GitHubError, Retryable) as error:
         problem = str(error)
-    return WorkflowStates(states, "" if any(states.values()) or not problem else f"projects cannot be read: {problem}")
+    has_reason = problem and not any(states.values())
+    return WorkflowStates(states, f"projects cannot be read: {problem}" if has_reason else "")
 
 
 def state_of(issue: Mapping[str, Any], field_count: int) -> str | None:

@@ -1,4 +1,4 @@
-"""People's commands: which the bot carried out, how many each person gave lately, and which issues are muted."""
+"""Stores which commands the bot carried out, recent uses for limits, and muted issues."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from bot.storage.schema import heeded, muted, repositories, usage
 
 
 class HandledCommands(TableGateway):
-    """The `heeded` table. `said_at` is the comment's `updated_at`, `text_hash` a hash of that time and the commands."""
+    """`said_at` is the comment's `updated_at`. `text_hash` hashes `said_at` and the commands."""
 
     def begin(self, repo_id: int, number: int, comment_id: int, *, said_at: str, text_hash: str, delivery: str) -> bool:
         """Record a comment's commands, and return whether this delivery must carry them out.
 
-        It must carry out new commands, and those that it has begun but not ended. If the comment was edited, only its
-        newest text counts. GitHub's times are whole seconds, so all texts of the latest second count as newest.
+        A delivery must carry out new commands, and those that the same delivery began but did not
+        end. Only texts with the latest `said_at` count. GitHub's times are whole seconds.
         """
         where, texts = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
         last = sa.select(sa.func.max(texts.c.said_at)).where(_of_comment(texts, repo_id, number, comment_id))
         key = {"repo_id": repo_id, "number": number, "comment_id": comment_id, "text_hash": text_hash}
         insert = self._insert(heeded).values(**key, said_at=said_at, delivery=delivery, done=False)
-        begun = sa.select(heeded.c.done).where(where, heeded.c.text_hash == text_hash, heeded.c.delivery == delivery)
+        own_done = sa.select(heeded.c.done).where(where, heeded.c.text_hash == text_hash, heeded.c.delivery == delivery)
         with write(self._engine) as connection:
             connection.execute(insert.on_conflict_do_nothing())
             # This deletes the new row too, if the commands of a later text are stored already.
             connection.execute(sa.delete(heeded).where(where, heeded.c.said_at < last.scalar_subquery()))
-            return connection.execute(begun).scalar_one_or_none() is False
+            return connection.execute(own_done).scalar_one_or_none() is False
 
     def end(self, repo_id: int, number: int, comment_id: int, *, text_hash: str) -> None:
         """Record that the delivery has carried out the commands."""
@@ -64,7 +64,7 @@ class MutedIssues(TableGateway):
 
 
 class UsageLimit(NamedTuple):
-    """At most `most` uses in `seconds` seconds: by each person, or by all people `together`."""
+    """A limit of `most` uses in `seconds` seconds: for each person, or for all if `together`."""
 
     most: int
     seconds: float
@@ -72,8 +72,8 @@ class UsageLimit(NamedTuple):
 
 
 _INSTALLATION = sa.select(repositories.c.installation).where(with_key(repositories, "repo_id"))
-_ITS_REPOSITORIES = sa.select(repositories.c.repo_id).where(with_key(repositories, "installation"))
-_OF_INSTALLATION = sa.or_(with_key(usage, "repo_id"), usage.c.repo_id.in_(_ITS_REPOSITORIES))
+_INSTALLATION_REPOS = sa.select(repositories.c.repo_id).where(with_key(repositories, "installation"))
+_OF_INSTALLATION = sa.or_(with_key(usage, "repo_id"), usage.c.repo_id.in_(_INSTALLATION_REPOS))
 _USES = sa.select(usage).where(_OF_INSTALLATION)
 _FORGET_USES = sa.delete(usage).where(
     _OF_INSTALLATION, sa.or_(usage.c.at <= sa.bindparam("oldest"), usage.c.at > sa.bindparam("latest"))
@@ -81,22 +81,22 @@ _FORGET_USES = sa.delete(usage).where(
 
 
 class Usage(TableGateway):
-    """The `usage` table: recent commands and other limited uses. Limits apply to an installation, as GitHub's do."""
+    """The `usage` table: recent commands and other limited uses. A limit covers an installation."""
 
     def refuse(
         self, repo_id: int, login: str, uses: Collection[str], limits: Sequence[UsageLimit], now: float
     ) -> UsageLimit | None:
-        """Count these uses; or count none, and return the first limit that they would exceed.
+        """Count these uses if all limits allow them. Else return the first limit that forbids them.
 
         `uses` are unique names, such as one for each command of a comment. A retry may repeat uses; they count once.
-        The uses in all repositories of the installation count; if it is unknown, only those in this repository.
+        Limits cover the installation's repositories; without a known installation, this repository.
         """
         login, longest = name_key(login), max(limit.seconds for limit in limits)
         with write(self._engine) as connection:
             installation = connection.execute(_INSTALLATION, {"repo_id": repo_id}).scalar()
-            # Without the lock, two simultaneous uses could both pass as the last one that the limit allows.
+            # Without the lock, two simultaneous uses could both fill the last place under a limit.
             lock(connection, f"usage/{installation or repo_id}")
-            # A row far ahead of this clock was written before somebody set the clock back.
+            # Forget rows far ahead of the clock, too: somebody has set the clock back.
             span = {"oldest": now - longest, "latest": now + longest}
             of_installation = {"repo_id": repo_id, "installation": installation}
             connection.execute(_FORGET_USES, of_installation | span)
@@ -105,7 +105,7 @@ class Usage(TableGateway):
             new = [use for use in uses if use not in known]
             for limit in limits:
                 counted = [row for row in past if abs(now - row.at) < limit.seconds]
-                # `together` counts only commands: rows for other uses have a space in `login`, which no real login has.
+                # `together` counts only commands. Rows of other uses have a space in `login`.
                 spent = sum(" " not in row.login if limit.together else row.login == login for row in counted)
                 if new and spent + len(new) > limit.most:
                     return limit

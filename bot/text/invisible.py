@@ -31,8 +31,8 @@ def is_ignorable(char: str) -> bool:
 def without_invisible(text: str) -> str:
     """`text` without ignorable characters, except those that scripts and emoji need to look right.
 
-    The exceptions are joiners in Arabic, Indic scripts and emoji, the selectors of Mongolian letters, and the emoji
-    selector. Even these are removed where they change nothing, or repeat.
+    The exceptions are joiners in Arabic, Indic scripts and emoji, Mongolian letters' selectors, and
+    the emoji selector. A joiner or selector without effect, such as a repeated one, is removed.
     """
     if not _IGNORABLE.search(text):
         return text
@@ -52,19 +52,19 @@ def _changes_look(char: str, before: str, after: str) -> bool:
         return "\u1820" <= last <= "\u18aa"
     if char not in JOINERS or not last:
         return False
-    # A joiner after a virama, or between an Indic letter and a virama, changes a letter's form. Indic letters are among
-    # those without case.
+    # After a virama, or between a caseless (Indic) letter and a virama, a joiner changes a form.
     if _is_virama(last) or (_is_virama(following) and _is_caseless_letter(last)):
         return True
     # The base character, without a mark or an emoji selector after it.
     base = before[:1] if last == _AS_EMOJI or unicodedata.combining(last) else last
     if char == _NON_JOINER:
         return _is_joined(base) and _is_joined(following)
-    # In a run of joiners only the last one counts.
+    # A joiner counts only at the end of a run of ignorable characters.
     if is_ignorable(following):
         return False
-    # A joiner does nothing between two letters that are joined anyway.
-    return (_is_emoji(base) and _is_emoji(following)) or _is_joined(base) != _is_joined(following)
+    # A joiner has no effect between two letters of a script that joins its letters, such as Arabic.
+    only_one_joins = _is_joined(base) != _is_joined(following)
+    return only_one_joins or (_is_emoji(base) and _is_emoji(following))
 
 
 def _is_emoji(char: str) -> bool:
@@ -89,7 +89,7 @@ def _is_joined(char: str) -> bool:
 
 
 # An HTML comment, or a tag with its attributes, as a browser reads raw HTML ("Tokenization" in the HTML standard).
-# Markdown knows fewer of both. No text can match in two ways, so the expression takes linear time.
+# Markdown has fewer comments and tags. No text can match in two ways: matching takes linear time.
 _TAG_OR_COMMENT = re.compile(
     r"""
       <!--(?:-?>|.*?--!?>)
@@ -123,7 +123,7 @@ def _next_begin(html: str, at: int) -> int:
 
 
 def pieces(html: str) -> Iterator[re.Match[str] | None]:
-    """Yield a match for each tag (its group `name` is set) and each comment. None stands for an unfinished last one."""
+    """Yield a match for each tag (with group `name`) and comment, or None if it is unfinished."""
     at = 0
     while (begin := _next_begin(html, at)) < len(html):
         whole = _TAG_OR_COMMENT.match(html, begin)
@@ -151,7 +151,7 @@ def without_comments(html: str) -> str:
 def hidden_by(html: str, before: str = "") -> str:
     """The name of the element that hides the text after `html`, or UNFINISHED; empty if that text is visible.
 
-    `before` is the result for the HTML before `html`: the element that hides `html` itself.
+    `before` is the name of the element that hides `html`, as this function returns it.
     """
     hiding = before
     for piece in pieces(html):

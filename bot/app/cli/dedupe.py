@@ -29,7 +29,7 @@ _TEXT_SHOWN = 100
 @click.option(
     "--threshold",
     type=float,
-    help="The least cosine similarity of two entries to merge, 0 to 1.  [default: the model's own]",
+    help="Merge entries from this cosine similarity on, 0 to 1.  [default: the model's own]",
 )
 @click.option("--model", help="all-MiniLM-L6-v2 or wordllama.  [default: the first one that is installed]")
 @click.option("--out", type=OUT, help="Write the merged playbook to this file.")
@@ -59,7 +59,7 @@ def dedupe(
     except MalformedPlaybook as problem:
         raise UserError(f"{playbook}: {problem}") from None
     except (Retryable, ValueError) as problem:
-        # Retryable comes from a missing or broken model, for which another try does not help.
+        # Retryable here means a missing or broken model. Another try does not help.
         raise UserError(str(problem)) from None
     _report(found)
     if dry_run:
@@ -68,9 +68,9 @@ def dedupe(
     text = in_json(content, indent=2) + "\n"
     if out is None and not in_place:
         click.echo(text, nl=False)
-    # If nothing was merged, PLAYBOOK keeps its author's formatting.
+    # With --in-place and without a merge, keep PLAYBOOK and its author's formatting.
     elif found.merged or out is not None:
-        # PLAYBOOK may be a symbolic link; `refuse_links` allows none for --out. An existing file keeps its mode.
+        # PLAYBOOK may be a symbolic link, --out must not be one. An existing file keeps its mode.
         target = out or playbook.resolve()
         with file_errors(target):
             refuse_links(target)

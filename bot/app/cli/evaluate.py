@@ -1,4 +1,4 @@
-"""`doppel evaluate`: how well Doppel would have done, from duplicates that people marked."""
+"""`doppel evaluate`: how well Doppel would have found the duplicates that people marked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from bot.quality.replay.archive import read_rows
 from bot.quality.replay.drivers import replayed
 from bot.quality.replay.replay import ReplayOptions
 
-_DEFAULT = f"{MIN_CONFIDENCE}; for a repository that this host knows, its threshold in force"
+_DEFAULT = f"{MIN_CONFIDENCE}, or the threshold that this host uses for the repository"
 _CONFIDENCE = "The threshold to look at first, as in .github/doppel.yml."
 
 
@@ -50,7 +50,7 @@ _CONFIDENCE = "The threshold to look at first, as in .github/doppel.yml."
 @click.option("--min-confidence", type=SHARE, show_default=_DEFAULT, help=_CONFIDENCE)
 @click.option("--sample", type=click.IntRange(3), help="Ask about only this many arrivals, a third of them duplicates.")
 @seed_option
-# `--from` sets `warm`: the first issues, up to this share, arrive unjudged.
+# `--from` sets `warm`: the share of issues that arrive first and are not judged.
 @from_option("judged")
 @click.option("--answers", type=READ_FILE, help="Do not ask: evaluate these answers, from `doppel replay`.")
 @click.option("--export", type=WrittenFile(), help="Write the repository's history to this file.")
@@ -58,8 +58,8 @@ _CONFIDENCE = "The threshold to look at first, as in .github/doppel.yml."
 @replay_options
 @click.option("--judge", is_flag=True, help="Also use a judge: DOPPEL_JUDGE_URL, or the answers in --answers.")
 @click.option("--floor", type=SHARE, default=JUDGE_FLOOR, show_default=True, help="As in .github/doppel.yml.")
-@click.option("--related", is_flag=True, help="Also count an issue as named if the judge calls it related.")
-@click.option("--critic", is_flag=True, help="Ask again about what the judge calls the same, as in doppel.yml.")
+@click.option("--related", is_flag=True, help="Keep candidates that the judge calls related.")
+@click.option("--critic", is_flag=True, help="A critic rechecks pairs that the judge calls same.")
 @click.option("--export-questions", type=WrittenFile(), help="Only write the questions that --answers leaves open.")
 @click.option("--record", type=OUT, help="Keep the judge's answers in this file.")
 @click.option("--out", type=WrittenFile(), help="Write the judged candidates to this file, as `doppel replay` does.")
@@ -86,9 +86,9 @@ def evaluate(
 
     SOURCE is OWNER/REPO or a file of past issues (JSON Lines, plain or gzipped, as for `doppel replay`). In a file,
     duplicate_of names the original of a duplicate. A repository's history is read from GitHub: issues that were marked
-    or closed as duplicates, and issues that members called duplicates in comments. Doppel is asked about each issue as
-    it was on arrival; the labels are used only afterwards. docs/evaluate.md says what the figures mean. With --judge a
-    language model reads the likeliest candidates, too; --answers then holds its answers (docs/guides/judge.md).
+    or closed as duplicates, and issues that members called duplicates in comments. Doppel sees each
+    issue as it was on arrival, without marks. docs/evaluate.md explains the figures. With --judge,
+    an LLM also reads the likeliest candidates; --answers has its answers (docs/guides/judge.md).
     """
     from bot.app.cli.shared.evaluate_judge import JudgeOptions, with_judge
     from bot.app.wiring.evaluations import known_decisions, repository_history, store_evaluation
@@ -102,7 +102,7 @@ def evaluate(
         raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
     if answers is not None and not judge and (sample is not None or asking != as_the_bot_asks()):
         options_of_replay = "--sample, --sources, --relevance, --weights"
-        raise UserError(f"{options_of_replay}: --answers asks nothing; give them to `doppel replay`")
+        raise UserError(f"{options_of_replay}: these are for `doppel replay`, not for --answers")
     for option, written in (("--picture", picture), ("--export", export)):
         refuse_overwriting(option, written, Path(source), answers, weights)
     given = read_source(source)
@@ -127,7 +127,7 @@ def evaluate(
     if answers is not None and not judge:
         found = _answered(trial, answers)
     else:
-        # With --judge but no --sample, --out gets every arrival after the first `warm`, as `doppel replay` does.
+        # Without --sample, --out writes all arrivals after the share `warm`, as in a replay.
         every = range(int(len(trial.issues) * warm), len(trial.issues))
         with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             positions = every if judge and not sample else trial.chosen
@@ -153,17 +153,17 @@ def evaluate(
         titles = {issue.id: issue.title for issue in trial.issues}
         text = evaluation_markdown(result, titles, of_file=repo is None)
         console = Console()
-        # Every table fits into 80 columns. A narrower terminal wraps the lines; a narrower table would cut off figures.
+        # The tables need 80 columns: narrower tables cut off figures. A terminal wraps lines.
         console.width = max(console.width, 80)
         console.print(Markdown(f"{judge_markdown(judgement)}\n\n{text}" if judgement else text))
 
 
 def _report_marks(trial: Trial, source: str) -> None:
-    """Report marks that are missing or lead nowhere."""
+    """Report a lack of marks, and marks that name no other issue."""
     if not trial.marks.marked:
         click.echo(
             f"{source}: no issue is known to be a duplicate. In a file `duplicate_of` names the original's id; in a "
-            'repository it is known from "closed as duplicate" and from members\' comments "Duplicate of #N".',
+            'repository "closed as duplicate" or a member\'s "Duplicate of #N" names the original.',
             err=True,
         )
     if astray := trial.marks.astray:

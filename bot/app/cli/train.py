@@ -19,11 +19,9 @@ from bot.platform.signals import cleanup_on_signal
 if TYPE_CHECKING:
     from bot.quality.training.arrivals import TrainingFile
 
-_READINGS = "Careful readers' answers about issues of the file of the same name. May be given more than once."
-_BY = (
-    "The folder of a text model that was not tuned on the file NAME. It compares the issues that readers judged there."
-)
-_MODEL = "Tune the text model instead, into this folder: half an hour or more, with the packages of the extra `train`."
+_READINGS = "Readers' verdicts on issues. The file must be named like one of FILES. Can be repeated."
+_BY = "For the issues of NAME with verdicts, use the text model in FOLDER, not tuned on NAME."
+_MODEL = "Tune only a text model, into this folder. Needs 30 minutes or more and the extra `train`."
 _OTHERS = "Non-duplicates to learn from, in each file."
 
 
@@ -31,15 +29,15 @@ _OTHERS = "Non-duplicates to learn from, in each file."
 @click.argument("files", nargs=-1, required=True, type=READ_FILE)
 @click.option("--out", type=WrittenFile(), help="Write the weights to this file.")
 @click.option("--readings", multiple=True, type=READ_FILE, help=_READINGS)
-@click.option("--compared-by", "by", multiple=True, metavar="NAME=FOLDER", help=_BY)
+@click.option("--compared-by", multiple=True, metavar="NAME=FOLDER", help=_BY)
 @click.option("--text-model", type=click.Path(file_okay=False, path_type=Path), help=_MODEL)
 @click.option("--others", type=ONE_OR_MORE, default=2_500, show_default=True, help=_OTHERS)
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws other non-duplicates.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The random seed.")
 def train(
     files: tuple[Path, ...],
     out: Path | None,
     readings: tuple[Path, ...],
-    by: tuple[str, ...],
+    compared_by: tuple[str, ...],
     text_model: Path | None,
     others: int,
     seed: int,
@@ -53,9 +51,9 @@ def train(
         raise UserError(
             f"{pipe} is a pipe or a device, and training reads each file twice; name a file, which may be gzipped"
         )
-    if (out is None) == (text_model is None):
+    if sum(path is not None for path in (out, text_model)) != 1:
         raise click.UsageError("name either --out, for the weights, or --text-model, for a text model")
-    materials = _materials(files, readings, by)
+    materials = _materials(files, readings, compared_by)
     refuse_overwriting("--out", out, *files, *readings)
     try:
         with cleanup_on_signal():
@@ -73,8 +71,8 @@ def _learn(out: Path, materials: Sequence[TrainingFile], others: int, seed: int)
 
     with temporary_index_errors(), progress_bar("Issues looked at", None) as (progress, task):
 
-        def advance(more: int, done: int) -> None:
-            progress.update(task, total=(progress.tasks[0].total or 0) + more, advance=done)
+        def advance(added: int, done: int) -> None:
+            progress.update(task, total=(progress.tasks[0].total or 0) + added, advance=done)
 
         learned = learning.learn(materials, advance, others=others, seed=seed)
     made_from = [path.name for one in materials for path in (one.issues, one.readings) if path]
@@ -83,23 +81,23 @@ def _learn(out: Path, materials: Sequence[TrainingFile], others: int, seed: int)
     made = {"made_from": made_from, "made_by": f"doppel train FILES{given} --others {others} --seed {seed}"}
     write(out, json.dumps({**made, **learned}, indent=1) + "\n")
     click.echo(
-        f"{out}: learned from {learned['arrivals']:,} issues. How good these weights are is shown by `doppel evaluate` "
-        "with --weights, on issues that they were not learned from.",
+        f"{out}: learned from {learned['arrivals']:,} issues. "
+        "Test these weights on other issues with `doppel evaluate --weights`.",
         err=True,
     )
 
 
-def _materials(files: Sequence[Path], readings: Sequence[Path], by: Sequence[str]) -> list[TrainingFile]:
-    """Each file with the readings and model of its name. Raises UserError for an unknown name or a missing model."""
+def _materials(files: Sequence[Path], readings: Sequence[Path], compared_by: Sequence[str]) -> list[TrainingFile]:
+    """Add readings and models to files by name. Raises UserError: unknown name or missing model."""
     from bot.quality.training.arrivals import TrainingFile
 
     # The name of golang-go.jsonl.gz is golang-go.
     names = [path.name.partition(".")[0] for path in files]
     readings_of = {path.name.partition(".")[0]: path for path in readings}
-    models = {name: Path(folder) for name, _, folder in (one.partition("=") for one in by)}
+    models = {name: Path(folder) for name, _, folder in (one.partition("=") for one in compared_by)}
     for name in (*readings_of, *models):
         if name not in names:
-            raise UserError(f"{name} is the name of none of the files; these are {', '.join(names)}")
+            raise UserError(f"none of the files is named {name}; the names are {', '.join(names)}")
     for folder in models.values():
         if not (folder / "model.onnx").is_file():
             raise UserError(f"{folder} holds no text model; `doppel train FILES --text-model {folder}` makes one")

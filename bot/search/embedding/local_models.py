@@ -21,8 +21,8 @@ from bot.search.embedding import Embedder, EmbeddingError, all_invalid, unit
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
 _TENSOR = "embedding.weight"
-# Embed this many texts at once, to bound the memory. But embed a few texts one by one: the tokenizer splits a batch
-# between threads, and starting these would take longer.
+# Embed at most _BATCH texts at once, to bound the memory. Embed up to _FEW texts one by one: for a
+# batch, the tokenizer starts threads, which takes longer than a few texts.
 _BATCH, _FEW = 32, 2
 
 _lock = threading.Lock()
@@ -78,8 +78,8 @@ def _read_wordllama() -> tuple[Any, NDArray[np.float16]]:
 MOST_TOKENS, MOST_CHARACTERS = 128, 1_200
 # In languages other than English, the model knows only characters and word pieces, so that unrelated titles look alike:
 # the mean cosine of such titles is .05 in English, .40 in Spanish and .59 in Chinese. So a text gets a vector only if
-# this share of its letters is in words that the vocabulary has as a whole (of Vietnamese letters,
-# .44 are, so it gets one). On four English trackers, fewer than one issue in a hundred gets no vector.
+# this share of its letters is in words of the vocabulary. Vietnamese has .44, so it gets vectors.
+# On four English trackers, fewer than one issue in a hundred gets no vector.
 _MIN_KNOWN_SHARE = 0.35
 _UNKNOWN = "[UNK]"
 
@@ -120,7 +120,7 @@ class TextModel:
 
 
 def _can_read(tokens: Any, text: str) -> bool:
-    """Whether enough letters are in known words: single tokens of two letters or more. Ignores words with digits."""
+    """Whether enough letters are in known words. A known word is one token of several letters."""
     # Each access to these properties builds the whole list.
     offsets, names = tokens.offsets, tokens.tokens
     tokens_of_word: dict[int, list[int]] = {}
@@ -192,7 +192,7 @@ class SentenceModel:
         return unit(vectors)
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Like `embed`, but the vectors have any length, and have NaN if the model is broken."""
+        """The vectors before `embed` scales them to length one. A broken model gives NaN."""
         # The library's documentation does not say whether several threads may call it at once.
         with self._lock:
             if self._loaded is None:
@@ -224,7 +224,7 @@ NONE, DEFAULT = "none", "wordllama"
 
 
 def choose_embedder(model: str = DEFAULT, url: str = "", key: str = "") -> Embedder | None:
-    """The host's model, not loaded yet: None for `none`; else the model at `url`, if any; else a local one."""
+    """The host's model, not loaded yet. Without `url`, a local model. None if `model` is `none`."""
     if model == NONE:
         return None
     if url:

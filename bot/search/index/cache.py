@@ -1,8 +1,8 @@
 """This process's cache of each repository: term frequencies and vectors.
 
-The cache first reads both in full. Afterwards, sequence numbers show which issues any process has changed, and the
-cache reads only those. It reads the term frequencies in full again after many changes, and the vectors after a change
-of the model or of `IndexState.centre`.
+The cache first reads all frequencies and vectors. Later it reads only issues with newer sequence
+numbers. It reads all frequencies again after many changes, and all vectors after a change of the
+model or of `IndexState.centre`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bot.storage.schema import index_lists, indexed_terms
 
 #: Bytes for all repositories together; the least recently used repository is dropped first.
 MOST_BYTES = 128 << 20
-#: All terms are counted again after changes to more issues than this number plus one percent of all issues.
+#: If more issues than this number plus 1% of all issues have changed, all terms are counted again.
 FEW_CHANGED = 50
 
 _ROWS = 10_000
@@ -42,7 +42,7 @@ class RepositoryCache:
     def __init__(self, large_read_lock: threading.Lock) -> None:
         self._lock = threading.Lock()
         self._large_read_lock = large_read_lock
-        # Frequencies by a field's position, up to the change `_counted_until`. An array may have room for new terms.
+        # Frequencies by field position, as of change `_counted_until`. Arrays may have spare room.
         self._frequencies: dict[int, NDArray[np.int32]] = {}
         self._counted_until = 0
         self._neighbours = Neighbours(IndexState())
@@ -62,9 +62,8 @@ class RepositoryCache:
     def frequencies(self, connection: sa.Connection, repo_id: int, field: int, state: IndexState) -> NDArray[np.int32]:
         """How many issues have each term in a field, by term number.
 
-        Most terms are in only one issue. So only terms of several issues are read, and every other term counts 1.
-        If another process removes a term from an issue, the issue still counts for the term until another issue with
-        the term changes.
+        Only terms of several issues are read; others count 1. If another process removes a term
+        from an issue, the term's count falls only after another issue with the term changes.
         """
         with self._lock:
             if self._counted_until < state.sequence:
@@ -84,7 +83,7 @@ class RepositoryCache:
                 with self._large_read_lock:
                     counts = _count_all(connection, repo_id, field, state.next_term)
                 if self._counted_until > state.sequence:
-                    # Another search counted newer changes. If stored, `counts` might lack those for good.
+                    # Do not store `counts`: they may lack changes that another search counted.
                     return counts
                 self._frequencies[field] = counts
             return self._frequencies[field]
@@ -95,7 +94,8 @@ class RepositoryCache:
             if not self._neighbours.follows(state):
                 self._neighbours = Neighbours(state)
             if self._neighbours.sequence < state.sequence:
-                with nullcontext() if self._neighbours.sequence else self._large_read_lock:
+                is_large = self._neighbours.sequence == 0
+                with self._large_read_lock if is_large else nullcontext():
                     self._neighbours.refresh(connection, repo_id, state)
             return self._neighbours
 

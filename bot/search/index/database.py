@@ -1,4 +1,4 @@
-"""Fast statements over many rows for SQLite and PostgreSQL, and the row of each repository's totals.
+"""Reads and writes many rows fast, on SQLite and PostgreSQL. Stores each repository's `IndexState`.
 
 Each change of the index holds the repository's lock (`lock_index`).
 """
@@ -46,8 +46,8 @@ def fetch(
 ) -> list[Any]:
     """Select columns of a repository's rows whose `column` is one of `keys`: each row once, in no particular order.
 
-    On PostgreSQL the statement looks up each key separately. With `= ANY` or a join, PostgreSQL would read all rows of
-    the repository, twenty times as slowly, if the table has no statistics. OFFSET prevents a join.
+    On PostgreSQL the statement looks up each key separately; OFFSET prevents a join. Without table
+    statistics, `= ANY` or a join reads all rows of the repository: twenty times slower.
     """
     wanted = sorted(set(keys))
     if not wanted:
@@ -65,14 +65,14 @@ def fetch(
 
 
 def read_on_sqlite(connection: sa.Connection, statement: str, values: tuple[Any, ...]) -> list[Any]:
-    """Read without SQLAlchemy: a look makes thirty reads, and each would take SQLAlchemy longer than SQLite itself."""
+    """Read without SQLAlchemy, which adds more time to each read than SQLite takes for the read."""
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     try:
         return driver.execute(statement, values).fetchall()
     except sqlite3.Error as error:
-        # SQLAlchemy's own statement would raise this by itself. But after some errors, such as a full disk, SQLite has
-        # rolled back the transaction, so the statement must not run again.
+        # Raise SQLAlchemy's error. Do not repeat the statement with SQLAlchemy: after some errors,
+        # such as a full disk, SQLite has rolled back the transaction.
         raise sa.exc.DBAPIError.instance(statement, None, error, sqlite3.Error, hide_parameters=True) from error
 
 
@@ -118,10 +118,10 @@ NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
 class IndexState:
     """One repository's totals.
 
-    `sequence` is the number of the last change. `next_term` is the lowest number that no term has had. `lengths` has
-    the total length of each field, by position. `vectors` counts the issues with vectors of the model `model`, and
-    `vector_sum` is the sum of these vectors. Searches subtract `centre` from vectors. `vector_sum` and `centre` have
-    a row for titles and one for texts, (2, dimensions). `reading` is the version of the analyser that read the issues.
+    `sequence` is the number of the last change. Term numbers are below `next_term`. `lengths` has
+    the total length of each field, by position. `model` made the vectors of `vectors` issues, and
+    `vector_sum` is their sum. Searches subtract `centre` from vectors. `vector_sum` and `centre`
+    are (2, dimensions): titles, texts. `reading` is the analyser's version that read the issues.
     """
 
     sequence: int = 0
@@ -161,7 +161,7 @@ def save_state(connection: sa.Connection, repo_id: int, state: IndexState) -> No
 
 
 def _first_sequence(connection: sa.Connection) -> int:
-    """The time in milliseconds, as a new index's first number: caches may remember lower numbers of an erased index."""
+    """The time in ms: above all sequence numbers of an erased index, which caches may remember."""
     now: float = connection.execute(sa.select(database_time(connection.engine))).scalar_one()
     return int(now * 1_000)
 

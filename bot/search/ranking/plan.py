@@ -1,15 +1,15 @@
 """Plans the queries to GitHub's search for one issue, within a small budget of requests (F8).
 
-GitHub ANDs words, so the title as a query finds next to nothing. But GitHub answers `(a OR b OR c OR d OR e OR f)` over
-rare words with the best hundred matches, ranked. Its limit of five operators allows six alternatives. The plan is:
+A match needs all words of a query, so a whole title finds next to nothing. But for up to six rare
+words joined by OR, GitHub returns the best hundred matches, ranked. The plan is:
 
 1. F4's literal query;
 2. the title's words, in titles;
 3. the title's words, in bodies;
 4. a quoted error message and the rarest words of the whole text, in bodies.
 
-Titles and bodies get separate queries, because in one query for both, the titles win. A server that refuses OR gets
-pairs of rare words instead. docs/research/accuracy.md tells what each query finds.
+A query for titles and bodies would rank titles first. A server that refuses OR gets pairs of rare
+words instead. docs/research/accuracy.md tells what each query finds.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ ALTERNATIVES = MAX_OPERATORS + 1
 # Characters in a query's text, with operators and parentheses. GitHub's limit is 256.
 _LONGEST_TEXT = 240
 _LONGEST_WORD = 50
-# Word statistics of this many issues contain nearly every word of the repository. Only then does a word
-# count as too rare, or as common (at least `_COMMON_SHARE` of the issues have it).
+# With fewer issues, word statistics lack many words: no word then counts as too rare or common.
 _RELIABLE_TOTAL = 1_000
+# A word is common if at least this share of the issues has it.
 _COMMON_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`queries`, `fallback` queries for a server that refuses OR, and `words`, rarest first or in a person's order."""
+    """`fallback` is for servers that refuse OR. `words` come rarest first, or as typed."""
 
     queries: tuple[str, ...]
     fallback: tuple[str, ...] = ()
@@ -71,10 +71,10 @@ def plan_queries(
     words_max: int = 5,
     template_headings: Iterable[str] = (),
 ) -> Plan:
-    """The plan for an issue: at most `budget` different queries, F4's literal one first. Without usable words, none.
+    """The plan for an issue: at most `budget` different queries, F4's literal query first.
 
-    `rarity` must know the terms of the issue (`bot.text.terms.read`). `words_max` and `template_headings` are for F4's
-    query, as in `extract_search_keywords`.
+    Without usable words, there is no query. `rarity` must know the issue's terms (`terms.read`).
+    `words_max` and `template_headings` are for F4's query, as in `extract_search_keywords`.
     """
     keywords = extract_search_keywords(title, body, template_headings, max_words=words_max)
     by_title, by_all = rank_words(title, body, rarity)
@@ -85,7 +85,7 @@ def plan_queries(
         return build_query(repo, any_that_fit(texts), scope, state) if texts else ""
 
     in_bodies = [*quoted, *by_all]
-    # The last three queries ask for the next words, for budgets above the default.
+    # For large budgets, the last three queries ask for less rare words.
     queries = [
         literal_query(repo, keywords, state) if neutralise(keywords) else "",
         ask(by_title[:ALTERNATIVES], "title"),
@@ -131,8 +131,8 @@ def natural_query(repo: RepoRef, title: str, state: StateFilter = "all") -> str:
 def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], list[str]]:
     """The title's words by rarity, and all words by rarity and count, best first.
 
-    If the statistics have enough issues, words that are too rare come last: title words that no issue has, and body
-    words that at most one issue has. Common body words are then left out.
+    With enough issues in `rarity`, common body words are left out, and too rare words come last. A
+    title word is too rare if no issue has it, a body word if at most one issue has it.
     """
     in_title, title_forms = _count(_searchable(title[:TITLE_READ], 2))
     in_body, body_forms = _count(_searchable(without_noise(body), 3))
@@ -143,10 +143,10 @@ def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], li
     reliable = rarity.total >= _RELIABLE_TOTAL
 
     def ranked(among: Iterable[str], weight: Callable[[str], float]) -> list[str]:
-        return [forms[term] for term in sorted(among, key=lambda term: (reliable and too_rare(term), -weight(term)))]
+        return [forms[one] for one in sorted(among, key=lambda one: (too_rare(one), -weight(one)))]
 
     def too_rare(term: str) -> bool:
-        return rarity.count(term) <= (0 if term in in_title else 1)
+        return reliable and rarity.count(term) <= (0 if term in in_title else 1)
 
     common = _COMMON_SHARE * rarity.total if reliable else math.inf
     worthy = [term for term in often if term in in_title or rarity.count(term) < common]
@@ -154,7 +154,7 @@ def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], li
 
 
 def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
-    """(word as written, its term) for words of `shortest` characters or more. Unspaced scripts give character pairs."""
+    """Yield words from `shortest` characters on with terms. Unspaced text gives character pairs."""
     for raw in raw_words(text):
         own = terms_of(raw)
         if is_unspaced(raw):

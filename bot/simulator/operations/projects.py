@@ -26,7 +26,7 @@ def add_project(world: World, owner: str, title: str, fields: Mapping[str, list[
 def set_status(
     world: World, project: Project, repository: str | Repository, number: int, value: str, field: str = "Status"
 ) -> ProjectItem:
-    """Choose `value` in the project's `field` for an issue; add the issue to the project if missing."""
+    """Set an issue's `field` in the project to `value`. Adds the issue to the project if needed."""
     if value not in project.fields.get(field, []):
         raise ValueError(f"{field} of {project.title} has no option {value!r}")
     issue = world.issue(repository, number)

@@ -1,8 +1,7 @@
-"""Lists with cursors: a page starts after the last entry of the page before. Numbered pages end at 10,000 entries.
+"""Lists with cursors: a page starts after the cursor's entry. Numbered pages end at 10,000 entries.
 
-GitHub's manual does not describe this. But with 100 entries per page, GitHub refuses page 100: "Pagination with the
-page parameter is not supported for large datasets, please use cursor based pagination (after/before)". And its `Link`
-header has addresses with the parameter `after`.
+GitHub's manual does not describe the limit of numbered pages. But with 100 entries per page, GitHub
+refuses page 100. GitHub's `Link` header has addresses with the parameter `after`.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Iterable
+from operator import gt, lt
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -26,11 +26,11 @@ def page(ctx: Context, items: Iterable[T], key: Callable[[T], Key], show: Callab
     """One page of `items`, sorted by `key`, descending if `down`. The key's second part breaks ties."""
     ordered = sorted(items, key=key, reverse=down)
     number, per_page = ctx.paging()
-    start = (number - 1) * per_page
+    start = 0 if "after" in ctx.query else (number - 1) * per_page
     if "after" in ctx.query:
         last_shown = _read(ctx.query["after"])
-        ordered = [item for item in ordered if (key(item) < last_shown if down else key(item) > last_shown)]
-        start = 0
+        is_later = lt if down else gt
+        ordered = [item for item in ordered if is_later(key(item), last_shown)]
     elif number * per_page >= MOST_COUNTED:
         raise ApiError(
             422,

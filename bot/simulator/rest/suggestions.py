@@ -49,16 +49,16 @@ def dismiss(ctx: Context) -> Json:
 
 
 def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], list[Json]]:
-    """Store the suggestions among a request's labels. Return the other labels' names, and the suggestions to show.
+    """Store a request's suggested labels. Return the other labels' names, and the suggestions.
 
     If the repository lacks the feature, or the client uses an older API version, `suggest` is ignored.
     """
     enabled = target.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == VERSION
     names: list[str] = []
     proposed: list[Json] = []
-    # Check every label before any suggestion is stored.
-    for entry in labels if enabled else ():
-        confidence = entry.get("confidence") if isinstance(entry, dict) and entry.get("suggest") else None
+    suggested = [one for one in labels if enabled and isinstance(one, dict) and one.get("suggest")]
+    # Check every suggestion before any is stored.
+    for confidence in [one.get("confidence") for one in suggested]:
         if confidence not in (None, "low", "medium", "high"):
             raise invalid("Issue", "confidence", "invalid", value=confidence)
     for entry in labels:
@@ -73,10 +73,10 @@ def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], li
 
 
 def store_suggested_closing(ctx: Context, target: Issue, state: dict[str, Any]) -> bool:
-    """If the request's `state` object suggests something, store the suggestion and return True; else return False.
+    """Return whether the request's `state` object is a suggestion, and store the suggestion.
 
-    422 unless the suggestion is to close as a duplicate. If the repository lacks the feature, GitHub answers 200 and
-    does nothing.
+    Only closing as a duplicate can be suggested; other suggestions get 422. If the repository lacks
+    the feature, nothing is stored: GitHub answers 200.
     """
     if not state.get("suggest"):
         return False

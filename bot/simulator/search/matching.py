@@ -1,4 +1,4 @@
-"""The parts of a compiled query, as set algebra: a part selects documents, or narrows a set to those that match."""
+"""The parts of a compiled query. Each part selects matching documents, or narrows a given set."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PhraseMatcher:
 
 
 class FilterMatcher:
-    """Documents that pass a test, without help from an index. `universe` gives all documents in the query's reach."""
+    """Documents that pass a test. `universe` gives all documents that a query can reach."""
 
     def __init__(self, test: Callable[[int], bool], universe: Callable[[], Iterable[int]]) -> None:
         self._test = test

@@ -29,8 +29,8 @@ class Surroundings:
         login = value.lower()
         if login == "@me":
             return self.viewer.lower()
-        app = login.removeprefix("app/")
-        return f"{app.removesuffix('[bot]')}[bot]" if app != login else login
+        bot = login.removeprefix("app/").removesuffix("[bot]") + "[bot]"
+        return bot if login.startswith("app/") else login
 
 
 # Makes the test for one value of a qualifier.
@@ -145,18 +145,18 @@ def _owner(value: str, around: Surroundings) -> Predicate:
     return lambda document: document.repo.lower().startswith(owner)
 
 
-def _count(of: Callable[[Document], int]) -> Build:
+def _count(count_of: Callable[[Document], int]) -> Build:
     def build(value: str, around: Surroundings) -> Predicate:
         allowed = numbers(value)
-        return lambda document: of(document) in allowed
+        return lambda document: count_of(document) in allowed
 
     return build
 
 
-def _time(of: Callable[[Document], datetime | None]) -> Build:
+def _time(time_of: Callable[[Document], datetime | None]) -> Build:
     def build(value: str, around: Surroundings) -> Predicate:
         allowed = times(value)
-        return lambda document: (moment := of(document)) is not None and moment.timestamp() in allowed
+        return lambda document: (time := time_of(document)) is not None and time.timestamp() in allowed
 
     return build
 
@@ -190,7 +190,7 @@ _TABLE: MappingProxyType[str, Build] = MappingProxyType(
     }
 )
 _PEOPLE = frozenset({"author", "assignee", "commenter", "mentions", "involves"})
-# GitHub supports these, too. They are refused: ignoring them, or reading them as text, would give a wrong answer.
+# Qualifiers of GitHub's that the simulator refuses. Without them, an answer would be wrong.
 _NOT_SIMULATED = frozenset(
     {
         *("team", "project", "status", "head", "base", "language", "linked", "review", "reviewed-by"),
@@ -202,7 +202,7 @@ NAMES = frozenset(_TABLE) | _NOT_SIMULATED | {"in", "sort"}
 
 
 def predicate(qualifier: Qualifier, around: Surroundings) -> Predicate:
-    """The qualifier's test. Raises QueryError for a wrong date or unsimulated name, or if none of its people exists."""
+    """The qualifier's test. Raises QueryError: not simulated, a wrong date, only unknown users."""
     build = _TABLE.get(qualifier.name)
     if build is None:
         raise invalid(f"The qualifier {qualifier.name}: is not simulated here.")

@@ -14,8 +14,8 @@ from bot.simulator.state.repositories import Repository
 class Event:
     """An event, with the name and action of GitHub's webhooks.
 
-    The event concerns a repository, or `installations`, or both. `parts` are the fields that this kind of event adds to
-    the payload, by their names.
+    The event concerns a repository, or `installations`, or both. `parts` has the name and value of
+    each field that this kind of event adds to the payload.
     """
 
     name: str

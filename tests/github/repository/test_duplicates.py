@@ -59,5 +59,5 @@ def test_a_failure_over_one_issue_is_no_answer_about_it(
     monkeypatch.setattr(client._api, "graphql", lambda *_: ({"repository": answer}, [failure]))
     assert client.originals(REPO, [1, 2]) == {1: None}
     assert client.duplicate_of(REPO, 1) is None
-    with pytest.raises(Unavailable, match="GitHub failed over it"):
+    with pytest.raises(Unavailable, match="GitHub failed on this issue"):
         client.duplicate_of(REPO, 2)

@@ -31,7 +31,7 @@ from bot.quality.replay.replay import ReplayAnswer
 from bot.search.judge.prompt import CRITIC, PROMPT, Endpoint, Price
 from bot.search.repository_settings import settings_at_present
 
-# The least time limit for an answer, in seconds, and how often the client retries a question.
+# The client waits at least _SECONDS for an answer, and retries a question up to _RETRIES times.
 _SECONDS, _RETRIES = 120.0, 5
 
 
@@ -49,7 +49,7 @@ class JudgeOptions:
     yes: bool
 
     def check(self, *, judge: bool) -> None:
-        """Raise UserError if an option lacks another one that it needs."""
+        """Raise UserError if a given option needs an option that is missing."""
         for name in ("related", "critic", "export_questions", "record", "out"):
             if getattr(self, name) and not judge:
                 raise UserError(f"--{name.replace('_', '-')}: this is for --judge")
@@ -69,7 +69,7 @@ def with_judge(
     if options.export_questions is not None:
         left = _read(options.answers, questions, options).unanswered
         write(options.export_questions, "".join(json.dumps(one.row()) + "\n" for one in left), "--export-questions")
-        follow = " The critic's questions follow from answers that are given with --answers." if options.critic else ""
+        follow = " The critic's questions need the judge's --answers." if options.critic else ""
         click.echo(f"{len(left):,} questions are in {options.export_questions}; nobody was asked.{follow}", err=True)
         return None
     answers = options.answers or options.record
@@ -101,11 +101,11 @@ def _read(answers: Path | None, questions: Sequence[RecordedQuestion], options: 
 
 
 def _report(answers: Path, read: RecordedAnswers, patience: float) -> None:
-    """Say what is missing or unusable in the answers, and how many of them the bot would not have waited for."""
+    """Say which answers are missing or unusable, and how many took longer than the bot waits."""
     if read.unusable or read.strange or read.unanswered:
         click.echo(
             f"{answers}: {len(read.said):,} of {len(read.asked):,} questions are answered; {len(read.unusable):,} "
-            f"answers are unusable, and {read.strange:,} are to other questions. Without an answer the probability "
+            f"answers are unusable, and {read.strange:,} answer unknown questions. Without an answer the probability "
             "alone decides.",
             err=True,
         )
@@ -118,18 +118,18 @@ def _report(answers: Path, read: RecordedAnswers, patience: float) -> None:
 
 
 def _ask_rest(questions: Sequence[RecordedQuestion], options: JudgeOptions, record: Path, repo: RepoRef | None) -> None:
-    """Ask the questions that have no answer in the record, not even an unusable one; append the answers."""
+    """Ask the questions without an answer in the record, and append the answers."""
     settings = host.load()
     endpoint = build_endpoint(settings, retries=_RETRIES)
     if endpoint is None:
         raise UserError(
-            "--judge: no model is named; set DOPPEL_JUDGE_URL and DOPPEL_JUDGE_MODEL, or let another one answer with "
+            "--judge: no model is named; set DOPPEL_JUDGE_URL and DOPPEL_JUDGE_MODEL, or let another model answer with "
             "--export-questions and --answers (docs/guides/judge.md)"
         )
     if repo is not None:
         with closing(build_github(settings)) as github:
             client = reader(settings, github, repo)
-            # Called for its check: this raises UserError if the repository's texts may not go to the judge.
+            # Raises UserError if the repository's texts may not go to the judge.
             required_judge(settings, None, client.repository(repo), settings_at_present(client, repo).config)
     left = _read(record, questions, options).unasked
     if left and not options.yes:
