@@ -104,7 +104,7 @@ class CommentRow:
 
     @contextmanager
     def claimed(self, since: float) -> Iterator[None]:
-        """On refusal, release the claim. Without an answer, keep the claim and raise Retryable."""
+        """On refusal, release the claim of `since`. With no answer, keep it and raise Retryable."""
         try:
             yield
         except (GitHubError, RateLimited, Overtaken):

@@ -144,7 +144,7 @@ class Verdicts(TableGateway):
         self._change(update.values(undone_at=now, undone_by=command_id))
 
     def end_overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
-        """People reopened or closed an issue: end its `of` verdicts. `but`: an original to keep."""
+        """People reopened or closed an issue: end its `of` verdicts, except for original `but`."""
         where = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
         update = sa.update(verdicts).where(*where, verdicts.c.undone_at.is_(None)).values(undone_at=now)
         self._change(update if but is None else update.where(verdicts.c.other != but))

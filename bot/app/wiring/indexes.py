@@ -238,7 +238,7 @@ def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
         try:
             inbox.put(event.delivery_id, replace(event, installation=known.installation))
         except QueueUnavailable as problem:
-            logger.warning("%s: cannot recheck issues without a candidate: %s", known.ref, problem)
+            logger.warning("%s: cannot recheck issues that had no match: %s", known.ref, problem)
 
 
 def present_reactions(settings: Settings, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, tuple[int, int]]:

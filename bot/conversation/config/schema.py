@@ -101,8 +101,8 @@ class SearchConfig(_Section):
     words_max: Annotated[int, Ge(1), Le(10)] = 5
     """How many words of a title the first query takes."""
     budget: Annotated[int, Ge(1), Le(10)] = 4
-    """How many searches by words an issue may cost. An installation has 30 a minute. Pull requests
-    need one, siblings one for every three. An enabled source is asked even beyond the budget."""
+    """How many word searches an issue may cost. An installation's repositories share 30 a minute.
+    Pull requests need one, siblings one per three. An enabled source is asked even over budget."""
     hybrid: Switch = True
     """Also ask GitHub's semantic search, where it is available."""
 
@@ -128,7 +128,7 @@ class JudgeConfig(_SwitchableSection):
     floor: Annotated[float, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = JUDGE_FLOOR
     """The judge is asked about candidates from this probability on. A lower one finds more and costs more."""
     critic: Switch = False
-    """Whether the judge rereads each pair with the verdict `same`, alone, to find differences."""
+    """Whether the judge rereads pairs that it calls the same, one by one, to find differences."""
     related: Switch = False
     """Whether the bot comments unasked on what the judge calls related, too."""
     cause: Switch = True
@@ -201,7 +201,7 @@ class RepoConfig(_Section):
     """How likely, in the same sense, the first candidate must be for the comment to begin with “Probably reported
     before” instead of “Possibly related”."""
     max_candidates: Annotated[int, Ge(1), Le(10)] = 3
-    """The most earlier issues that a comment shows unasked. A command allows at least five."""
+    """The most earlier issues that a comment shows unasked. A command can show five in any case."""
     include_closed: Switch = True
     """Whether closed issues are shown too; most originals are closed sooner or later."""
     search: SearchConfig = SearchConfig()

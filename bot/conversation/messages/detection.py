@@ -24,7 +24,7 @@ _BOILERPLATE = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No r
 _FENCED = re.compile(r"^ {0,3}(```(?=`*[^`\n]*$)|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 # Indented code and log lines, and text between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
-# Part of an address, path or name from code. Unspaced scripts are exempt: `.` may end a sentence.
+# Part of an address, path or name from code. Unspaced scripts are exempt: no space follows a `.`.
 _NOT_PROSE = re.compile(rf"\S://\S|(?![{UNSPACED}])\w[./\\_@=](?![{UNSPACED}])\w")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -69,7 +69,7 @@ def language_of(title: str, body: str) -> str:
     """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`. Code does not count."""
     unfenced = _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX])
     text = _CODE.sub(" ", without_noise(_BOILERPLATE.sub("", unfenced)))
-    # Separate scripts first. Otherwise a Chinese sentence with a name from code would be one run.
+    # Separate scripts first, or a name from code would remove the Chinese sentence around it.
     prose = " ".join(run for run in separate_scripts(text).split() if not _NOT_PROSE.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))

@@ -102,7 +102,7 @@ def read_comment(
 
     Guesses are hints. Plain statements by non-members are hints, too, and keep the login `by`. Of the claims
     that count (denied ones do not), the first decides. If the comment closes the issue (`closing`), each claim is
-    certain, even a guess; "duplicate" counts if only one issue is named; bare references are hints.
+    certain, even a guess; "a duplicate" refers to the only issue named; bare references are hints.
     """
     visible = _INVISIBLE_OR_QUOTED.sub(" ", text)
     dismissed_claim = False

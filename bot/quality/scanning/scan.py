@@ -83,8 +83,8 @@ class BacklogMatcher:
 
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
         with self._matcher.session(repo_id, target, below=target.number, stored=True) as session:
-            # At equal confidence, the latest candidates come first. With over MOST earlier copies,
-            # an issue matches only the latest. Copies that do not match are never in one group.
+            # At equal confidence, the latest come first: of many copies, an issue matches only the
+            # latest MOST. In a group, every two issues match, so more copies form several groups.
             matches = sorted(session.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
             return tuple(
                 ScanMatch(one.number, one.confidence, one.explain()) for one in matches if one.confidence >= LEAST

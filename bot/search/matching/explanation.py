@@ -1,6 +1,6 @@
 """Finds the reasons for a candidate (C3): error text, identifiers and words that both issues share, as written.
 
-The question is the issue for which candidates are sought.
+A question is an issue for which candidates are sought; each has its own `Explainer`.
 """
 
 from __future__ import annotations

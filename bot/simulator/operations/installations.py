@@ -62,7 +62,7 @@ def _select(
 
 @locked
 def remove_from_installation(world: World, *repositories: str) -> None:
-    """Remove repositories from their installations."""
+    """Remove repositories from their installations, which keep the others, but gain no new ones."""
     for name in repositories:
         repo = world.repository(name)
         for installation in world.installations_on(repo):
