@@ -63,9 +63,9 @@ class LanguageModel:
             )
             body = json.dumps(message).encode()
         # Without a length, the client would wait for the end of the connection.
-        about_body = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *reply.headers.items()]
-        # WSGI demands words after the status.
-        start(f"{reply.status} .", about_body)
+        headers_out = [("Content-Type", "application/json"), ("Content-Length", str(len(body))), *reply.headers.items()]
+        # WSGI requires some text after the status.
+        start(f"{reply.status} .", headers_out)
         return [body]
 
 

@@ -18,7 +18,7 @@ class ContractViolation(AssertionError):
 
 @cache
 def _adapter(model: str) -> TypeAdapter[Any]:
-    """The validator for a model of githubkit, for any one of several (`A|B`) or for a list (`[A]`).
+    """The validator for a model of githubkit (`A`), for one of several models (`A|B`), or for a list (`[A]`).
 
     Raises ContractViolation for a model that githubkit lacks.
     """

@@ -134,9 +134,9 @@ class TestRemote:
             f"{URL}/embeddings",
             json={"data": [{"index": 0, "embedding": nothing}, {"index": 1, "embedding": [0.0, 2.0]}]},
         )
-        with pytest.raises(EmbeddingError, match="no numbers") as raised:
+        with pytest.raises(EmbeddingError, match="invalid numbers") as raised:
             RemoteModel(URL, "m").embed(["x", "y"])
-        assert raised.value.public_message == "the model's endpoint answered with vectors that are no numbers"
+        assert raised.value.public_message == "the model's endpoint answered with vectors of invalid numbers"
         assert RemoteModel(URL, "m").embed(["x", "y"]).tolist() == [[0.0, 0.0], [0.0, 1.0]]
 
 

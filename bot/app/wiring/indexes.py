@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
 FIRST_STEP = 1
-"""The first step of a chain of IndexEvents that a command or workflow starts. Step 0 does nothing
-for two hours (`LOST`) after an unfinished backfill's last update, even if its chain was cut off."""
+"""The first step of a chain of IndexEvents that a command or workflow starts. Step 0 would do nothing for two hours
+(`LOST`) after the last update of an unfinished backfill, because the backfill's own chain might still be under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,11 @@ class MemoryQueue:
         return True
 
     def running(self, partitions: Collection[str]) -> set[str]:
-        """All `partitions`: another run of the workflow may have a running job in any of them."""
+        """Return all `partitions`: this queue cannot know in which of them another run of the workflow has a job."""
         return set(partitions)
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Drop all of a repository's events. `before` would spare later deliveries, but none arrive here."""
+        """Drop all of a repository's events. `before` is ignored: no delivery arrives while this queue is in use."""
         for queue in (self._events, self._background):
             for queued in list(queue):
                 if not isinstance(queued.event, InstallationEvent) and queued.event.repository.id == repository_id:
@@ -206,8 +206,8 @@ def fill_index(
         indexing = Indexer(build_index(settings, store), store, steps, now)
         with erased_if_ended(summary.id, store):
             IssueForms(store, now).refresh(client, summary)
-            # Give each chain a new name: `_hand_over` passes its last event to the host's queue, which would drop the
-            # event if an earlier chain had the same name.
+            # Give each chain a new name. `_hand_over` puts the chain's `completed` event into the host's queue, which
+            # would drop the event if an earlier chain had the same name.
             first = IndexEvent(None, summary, f"by-hand-{now().timestamp():.3f}", FIRST_STEP)
             steps.put(first.delivery_id, first)
             while (following := steps.take(background=True)) is not None:
@@ -230,7 +230,7 @@ def fill_index(
 
 
 def _hand_over(settings: Settings, store: Store, event: IndexEvent) -> None:
-    """Have this host's bot look again at recent issues without a candidate. If the queue is away, only log that."""
+    """Have this host's bot recheck recent issues that have no candidate. If the queue is unavailable, only log that."""
     known = store.repositories.get(event.repository.id)
     if known is None or known.installation is None:
         return

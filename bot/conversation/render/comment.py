@@ -110,8 +110,8 @@ def explain(
 ) -> str:
     """The reasons why `candidate` may be the same as the report's issue, and the searches that found the candidate.
 
-    The report may lack the candidate. The text also lists the candidate's `duplicates` that a search found, likeliest
-    first: the comment may show the candidate because of a duplicate.
+    The report may lack the candidate. `duplicates` are the candidate's duplicates that a search found, likeliest first.
+    The text lists them, because one of them may be why the comment shows the candidate.
     """
     state = closed_words(candidate, links, say)
     facts = [
@@ -154,9 +154,9 @@ class CommentView:
     - `asked`: a command with these `words` and `options` asked for the comment. Only then are there `settings_problems`
       (C6). With `settings_private` the comment gives only their number.
     - `labels`: the bot itself sets the label (`label: add`).
-    - From the probability `threshold` on, the bot comments unasked. If feedback has moved the threshold, `moved` is the
-      pair of the new one and the default. `likely` is the setting of that name.
-    - `unasked` are the candidates that the bot would have named unasked; with None the comment does not mention them.
+    - `threshold`: the least probability at which the bot comments unasked. If feedback has moved the threshold, `moved`
+      is the pair of the new one and the default. `likely` is the setting of that name.
+    - `unasked`: the candidates that the bot would have named without a command. None omits the sentence about them.
     - `closers` are the commits and pull requests that closed issues of this repository, by the number of the issue.
     """
 
@@ -205,7 +205,7 @@ def _body(report: Report, view: CommentView, shown: tuple[Candidate, ...]) -> st
         correction_block(first, say),
     ]
     checked = say.checked(time=view.checked_at)
-    # The fingerprint excludes the time, so that an unchanged comment is not edited.
+    # The marker's fingerprint excludes the time, so that a new time alone does not edit the comment.
     without_time = "\n\n".join([*blocks, *inside])
     content = "\n\n".join([*blocks, fold(say.summary(), [*inside, checked])])
     # "Duplicate of #N" would mark the issue as a duplicate (C3).
@@ -225,8 +225,8 @@ def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) ->
         return say.degraded_nothing()
     if report.outcome is SearchOutcome.INCONCLUSIVE:
         return say.inconclusive()
-    other_search = view.words or view.options.narrow
-    return say.nothing_left() if view.had_candidates and not other_search else say.nothing()
+    usual_search = not (view.words or view.options.narrow)
+    return say.nothing_left() if view.had_candidates and usual_search else say.nothing()
 
 
 def _nearest(report: Report, links: RepoLinks, view: CommentView) -> list[str]:
@@ -262,7 +262,7 @@ def _unasked(view: CommentView) -> list[str]:
         return []
     if not view.unasked:
         return [view.say.unasked_none(percent=view.threshold)]
-    # In code, since the list above already has the links.
+    # GitHub makes no links of code spans. The list above already has the links.
     issues = view.say.comma().join(code(f"{candidate.repo}#{candidate.number}") for candidate in view.unasked)
     return [view.say.unasked(issues=issues, percent=view.threshold)]
 

@@ -14,22 +14,22 @@ def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str,
     """The page's values at `moment`, in seconds since 1970, with the `threshold` now in force.
 
     `busy`: an evaluation runs or waits. `state` describes the last run; `problem` says why that run is late or failed.
-    `again` is the time from which another run is allowed; None means now. `found` is the last result, with `threshold`
-    in force, and `made` the result's time. A `cut` is a threshold. `snippet` is a line to add to the settings, if any.
+    `again` is the time from which another run is allowed; None means now. `found` is the last result with `threshold`
+    in force. `made` is the result's time. A `cut` is a threshold. `snippet` is a line to add to the settings, if any.
     """
     seconds = seconds_until_allowed(stored.run, moment)
     state = {
         "busy": stored.run.stage.is_active and seconds > 0,
-        # An active run blocks others. If another is allowed all the same, the active run has been lost.
-        "state": _state(stored.run, lost=not seconds),
+        "state": _state(stored.run, lost=not seconds),  # An active run that blocks no other run counts as lost.
         "problem": stored.run.problem,
         "again": moment + seconds if seconds else None,
     }
     if stored.result is None:
         return state
     found = with_threshold(stored.result, threshold)
-    recommended, rows = found.advice.threshold, {row.cut: row for row in (*found.cuts, found.at)}
-    names = {"recommended": recommended, "in force": found.at.cut}
+    recommended, in_force = found.advice.threshold, found.at.cut
+    rows = {row.cut: row for row in (*found.cuts, found.at)}
+    names = {"recommended": recommended, "in force": in_force}
     return state | {
         "made": stored.made_at,
         "found": found,
@@ -38,7 +38,7 @@ def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str,
             {"row": row, "month": found.monthly[cut], "names": [name for name, value in names.items() if value == cut]}
             for cut, row in sorted(rows.items())
         ],
-        "snippet": "" if recommended in (None, found.at.cut) else f"min_confidence: {recommended:g}",
+        "snippet": "" if recommended in (None, in_force) else f"min_confidence: {recommended:g}",
     }
 
 

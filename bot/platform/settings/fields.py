@@ -1,6 +1,6 @@
 """The host's settings as one frozen object: each field with its variable, its checks, and its text in docs/config.md.
 
-Error messages show a value only if it should be a path or a repository: any other value may hold a password.
+Error messages show only the values of paths and repositories. Any other value may hold a password.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def secret_address(value: str) -> str:
 
 
 def address(value: str) -> str:
-    """Check an http(s) address that messages show, such as those of `doppel doctor`. It must not hold a password."""
+    """Check an http(s) address that must not hold a password: messages, such as those of `doppel doctor`, show it."""
     if "@" in urlsplit(secret_address(value)).netloc:
         raise ValueError(
             "this holds a name or password before the @, which messages would show; leave it out. Keys and tokens have "
@@ -65,7 +65,7 @@ def path_of(name: str, text: str) -> Path:
 def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLite in DOPPEL_HOME") -> str:
     """The SQLAlchemy URL of a database. Hosts such as Heroku write `postgres://` and name no driver.
 
-    Raises SettingsError. Its text has `name`, perhaps the default `otherwise`, never the value.
+    Raises SettingsError. The message has `name`, sometimes the default `otherwise`, but never the value.
     """
     scheme, sep, rest = value.partition("://")
     if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
@@ -108,7 +108,7 @@ _UPPER, _LOWER = BeforeValidator(upper), BeforeValidator(str.lower)
 
 @dataclass(frozen=True)
 class Env:
-    """A setting's variable, with its default and meaning if they differ from the field's."""
+    """A setting's variable. `default` and `meaning`, if given, replace the field's texts in docs/config.md."""
 
     name: str
     default: str = ""
@@ -184,7 +184,7 @@ class Settings(BaseModel):
     """Public repositories of other owners that every repository may name under `siblings`: `OWNER/REPO`, separated by
     commas."""
     text_model: Annotated[bool, Env("DOPPEL_TEXT_MODEL")] = True
-    """`off` saves 80 MB of memory and finds less: no text model reads the best candidates together with the issue."""
+    """A text model reads the best candidates together with the issue. `off` saves 80 MB of memory and finds less."""
     embedding_model: Annotated[str, Env("DOPPEL_EMBEDDING_MODEL")] = "wordllama"
     """The model that turns texts into vectors. `wordllama` comes with Doppel; `none` does without vectors; any other
     name is a model of the endpoint in `DOPPEL_EMBEDDING_URL`, or else of sentence-transformers."""
@@ -195,8 +195,8 @@ class Settings(BaseModel):
     """The bearer token for that endpoint."""
     remote_text: Annotated[Literal["public", "all"], _LOWER, Env("DOPPEL_REMOTE_TEXT")] = "public"
     """Whose texts may go to that endpoint, and to the judge: those of `public` repositories, or of `all`. A private
-    repository's go there only if its own settings also say `remote_text: on`, or for the judge `judge: {private: on}`.
-    """
+    repository must also allow this in its own settings: `remote_text: on` for the endpoint, `judge: {private: on}`
+    for the judge."""
     judge_url: Annotated[_Address, Env("DOPPEL_JUDGE_URL")] = ""
     """The endpoint of a language model that judges the best candidates, such as `https://api.openai.com/v1` or
     `http://127.0.0.1:11434/v1`. Off without one."""
@@ -211,19 +211,19 @@ class Settings(BaseModel):
     judge_price_in: Annotated[float, Ge(0), Le(10_000), Env("DOPPEL_JUDGE_PRICE_IN", "0")] = 0.0
     """The price of a million tokens sent to the judge, in your money, for computing costs."""
     judge_price_out: Annotated[float, Ge(0), Le(10_000), Env("DOPPEL_JUDGE_PRICE_OUT", "0")] = 0.0
-    """What a million tokens cost that the judge writes."""
+    """The price of a million tokens written by the judge."""
     judge_calls: Annotated[int, Ge(0), Le(10**9), Env("DOPPEL_JUDGE_CALLS")] = 2_000
     """How many questions all repositories together may ask the judge in 24 hours."""
     judge_tokens: Annotated[int, Ge(0), Le(10**12), Env("DOPPEL_JUDGE_TOKENS")] = 4_000_000
-    """How many tokens these may take, sent and written."""
+    """How many tokens, sent and written, the questions of all repositories together may take in 24 hours."""
     judge_calls_each: Annotated[int, Ge(0), Le(10**9), Env("DOPPEL_JUDGE_CALLS_EACH")] = 500
     """How many questions one repository may ask the judge in 24 hours."""
     judge_tokens_each: Annotated[int, Ge(0), Le(10**12), Env("DOPPEL_JUDGE_TOKENS_EACH")] = 1_000_000
     """How many tokens these may take."""
     judge_calls_author: Annotated[int, Ge(0), Le(10**9), Env("DOPPEL_JUDGE_CALLS_AUTHOR")] = 20
-    """How many questions about the issues of one author the judge is asked in an hour."""
+    """How many questions the bot may ask the judge in an hour about the issues of one author."""
     default_repository: Annotated[str, Env("DOPPEL_REPOSITORY")] = ""
-    """The `OWNER/REPO` to use for a bare `#N` on the command line, and for an agent's call that names none."""
+    """The `OWNER/REPO` to use for a bare `#N` on the command line, and for an agent's call that names no repository."""
     mcp_token: Annotated[_Secret, Env("DOPPEL_MCP_TOKEN")] = ""
     """The bearer token that agents send to `doppel mcp --http`."""
     setup_token: Annotated[_Secret, Env("DOPPEL_SETUP_TOKEN")] = ""

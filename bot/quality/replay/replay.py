@@ -56,13 +56,13 @@ class ReplayGitHub:
     def __init__(self, *, searchable: bool = True) -> None:
         self._searched = _search_index() if searchable else None
         self._issues: dict[int, Issue] = {}
-        self._closing: list[tuple[datetime, int]] = []
-        self._closed: list[Issue] = []
+        self._future_closings: list[tuple[datetime, int]] = []
+        self._newly_closed: list[Issue] = []
 
     def arrive(self, past: PastIssue) -> Issue:
         """Close the issues that were closed by the time of `past`, and open `past`."""
-        while self._closing and self._closing[0][0] <= past.created_at:
-            moment, number = heapq.heappop(self._closing)
+        while self._future_closings and self._future_closings[0][0] <= past.created_at:
+            moment, number = heapq.heappop(self._future_closings)
             self._close(number, moment)
         number = len(self._issues) + 1
         issue = Issue(
@@ -84,12 +84,12 @@ class ReplayGitHub:
         self._issues[number] = issue
         self._put(issue)
         if past.closed_at is not None:
-            heapq.heappush(self._closing, (max(past.closed_at, past.created_at), number))
+            heapq.heappush(self._future_closings, (max(past.closed_at, past.created_at), number))
         return issue
 
     def take_closed(self) -> list[Issue]:
         """The issues that were closed since the last call."""
-        closed, self._closed = self._closed, []
+        closed, self._newly_closed = self._newly_closed, []
         return closed
 
     def issue(self, repo: RepoRef, number: int) -> Issue:
@@ -128,7 +128,7 @@ class ReplayGitHub:
             self._issues[number], state="closed", state_reason="completed", closed_at=moment, updated_at=moment
         )
         self._issues[number] = closed
-        self._closed.append(closed)
+        self._newly_closed.append(closed)
         self._put(closed)
 
     def _put(self, issue: Issue) -> None:
@@ -150,7 +150,7 @@ def _search_index() -> SearchIndex:
 
 
 #: The index computes the centre of its vectors anew at this many issues, and whenever their number has doubled.
-#: `IndexMirror.load` ends its batches there, so the index is the same as if each issue were added by itself.
+#: `IndexMirror.load` ends a batch at each such number, so the index is the same as if each issue were added by itself.
 _FIRST_BATCH = 512
 # A word that may be an id, such as `TIMOB-1`.
 _WORD = re.compile(r"\w[\w.-]{0,98}\w")
@@ -201,7 +201,7 @@ class FutureLeak(DoppelError):
 class ReplayAnswer:
     """One arrival, by its id in the file. `candidates` are ids with relevance (by default the confidence), best first.
 
-    In `judge_question`, issues have the replay's numbers; `ids` has the file's ids of that question's candidates.
+    Issues in `judge_question` have the replay's numbers. For its candidates, `ids` has the ids in the file.
     """
 
     id: int | str
@@ -252,8 +252,8 @@ class IndexMirror:
 class FileIds:
     """Maps ids in the file to the replay's numbers, to find the issues that a text names.
 
-    The bot never suggests an issue that the new text names. A file does not name its repository, so `#12` and the
-    address of issue 12 in any repository name the issue with the id 12. The word `TIMOB-1` names the one with that id.
+    The bot never suggests an issue that the new text names. A file does not tell its repository. Therefore `#12` and
+    the addresses of issue 12 in all repositories mean the id 12. The word `TIMOB-1` means the id `TIMOB-1`.
     """
 
     def __init__(self) -> None:
@@ -272,11 +272,11 @@ class FileIds:
 
 
 def choose_arrivals(issues: Sequence[PastIssue], warm: float, sample: int | None, seed: int) -> list[int]:
-    """The positions of the arrivals to ask about: all after the first share `warm`, or a seeded sample."""
-    judged = range(int(len(issues) * warm), len(issues))
-    if sample is None or sample >= len(judged):
-        return list(judged)
-    return sorted(random.Random(seed).sample(judged, sample))  # noqa: S311 - a sample to measure by, no secret
+    """Skip the earliest issues (share: `warm`). Return the positions of all others, or of `sample` random others."""
+    eligible = range(int(len(issues) * warm), len(issues))
+    if sample is None or sample >= len(eligible):
+        return list(eligible)
+    return sorted(random.Random(seed).sample(eligible, sample))  # noqa: S311 - a sample to measure by, no secret
 
 
 def replay(
@@ -315,9 +315,8 @@ def replay(
             report = finder.find(issue, replace(options, named=ids.named(past)))
             question = judge.take() if judge else None
             numbers = [one.number for one in question.candidates] if question else []
-            yield ReplayAnswer(
-                past.id, tuple(_checked(report, issue, issues)), question, tuple(issues[at - 1].id for at in numbers)
-            )
+            candidate_ids = tuple(issues[number - 1].id for number in numbers)
+            yield ReplayAnswer(past.id, tuple(_checked(report, issue, issues)), question, candidate_ids)
         else:
             yield None
         finder.notice(issue)

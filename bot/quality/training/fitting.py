@@ -37,8 +37,8 @@ def fit_order(
 ) -> Fitted:
     """Fit an order: a softmax over the candidates of each question makes the true candidates most probable.
 
-    A question is an issue whose candidates are to be ordered. `rows` are (all candidates, names), question after
-    question, and `sizes` holds each question's number of candidates. `same` is 1 for a true candidate, a duplicate.
+    A question is an issue whose candidates are to be ordered. `rows` has the shape (all candidates, names), question
+    after question. `sizes` holds each question's number of candidates. `same` is 1 for a true candidate, a duplicate.
     Each question has at least one true candidate. The model is a conditional logit (McFadden, 1974), without intercept.
     """
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
@@ -49,7 +49,7 @@ def fit_order(
     question = np.repeat(np.arange(len(sizes)), sizes)
 
     def loss_and_shares(beta: Floats) -> tuple[float, Floats, Floats]:
-        """The loss, and each row's probability among all candidates of its question, and among the true ones."""
+        """The loss, and two probabilities of each row: among its question's candidates, and among the true ones."""
         scores = inputs @ beta
         # Subtract each question's highest score, so that no `exp` overflows.
         powers = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
@@ -77,7 +77,7 @@ def fit_probability(
     is hardly penalised. Raises ValueError if all rows have the same value of `same`.
     """
     if same.min() == same.max():
-        raise ValueError(f"{'all' if same.all() else 'none'} of the candidates that are looked at are the same issue")
+        raise ValueError(f"{'all' if same.all() else 'none'} of the candidates that were found are duplicates")
     mean = np.average(rows, axis=0, weights=weight)
     scale = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weight)) + 1e-9
     # The last column, of ones, is the intercept's. Its tiny penalty only keeps the equations solvable.
@@ -89,8 +89,8 @@ def fit_probability(
     start[-1] = np.log(rate / (1 - rate))
 
     def loss(beta: Floats) -> float:
-        odds = inputs @ beta
-        log_loss = (weight * (np.logaddexp(0, odds) - same * odds)).sum()
+        log_odds = inputs @ beta
+        log_loss = (weight * (np.logaddexp(0, log_odds) - same * log_odds)).sum()
         return float(log_loss + (penalty * (beta - priors) ** 2).sum() / 2)
 
     def step(beta: Floats) -> Floats:
@@ -104,15 +104,15 @@ def fit_probability(
     return _fitted(names, weights, float(beta[-1] - weights @ mean))
 
 
-def fit_factor(column: Floats, odds: Floats, same: Floats, weight: Floats, l2: float) -> float:
-    """Fit the factor by logistic regression with L2 penalty: the log-odds of `same` are `odds` + factor * `column`."""
+def fit_factor(column: Floats, log_odds: Floats, same: Floats, weight: Floats, l2: float) -> float:
+    """Fit f by logistic regression with an L2 penalty: the log-odds of `same` are `log_odds` + f * `column`."""
 
     def loss(beta: Floats) -> float:
-        total = odds + beta[0] * column
+        total = log_odds + beta[0] * column
         return float((weight * (np.logaddexp(0, total) - same * total)).sum() + l2 / 2 * beta[0] ** 2)
 
     def step(beta: Floats) -> Floats:
-        chance = 1 / (1 + np.exp(-np.clip(odds + beta[0] * column, -30, 30)))
+        chance = 1 / (1 + np.exp(-np.clip(log_odds + beta[0] * column, -30, 30)))
         slope = (weight * (chance - same) * column).sum() + l2 * beta[0]
         return np.array([slope / ((weight * chance * (1 - chance) * column**2).sum() + l2)])
 

@@ -24,8 +24,8 @@ _BATCH = 64
 _TIMEOUT = (5.0, 60.0)
 _ENDPOINT = "the model's endpoint"
 _REFUSED = (400, 413, 422)
-# A text this short fits every model, even a model of 128 tokens that needs a token for each byte of a Chinese
-# character. If an endpoint refuses such a text, something else is wrong.
+# A text of this length or less fits every model: 40 Chinese characters have 120 bytes, so at most 120 tokens, and every
+# model takes at least 128. If an endpoint refuses such a text, something else is wrong.
 _SHORT = 40
 
 
@@ -56,7 +56,7 @@ class RemoteModel:
             raise self._bad_answer("vectors of different lengths")
         vectors = np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)
         if all_invalid(vectors):
-            raise self._bad_answer("vectors that are no numbers")
+            raise self._bad_answer("vectors of invalid numbers")
         return unit(vectors)
 
     def _bad_answer(self, answer: str) -> EmbeddingError:
@@ -90,10 +90,10 @@ class RemoteModel:
             vectors = _vectors(json.loads(answer.content), len(texts))
         except requests.HTTPError as failure:
             status = failure.response.status_code
-            error = _RequestRefused if status in _REFUSED else EmbeddingError
+            error_type = _RequestRefused if status in _REFUSED else EmbeddingError
             message, public = f"{self._url}: HTTP {status}", f"{_ENDPOINT} answered {status}"
             after = retry_after(failure.response.headers, time.time())
-            raise error(message, after, public_message=public) from None
+            raise error_type(message, after, public_message=public) from None
         except requests.RequestException as failure:
             public = f"{_ENDPOINT} did not answer"
             raise EmbeddingError(f"{self._url}: {type(failure).__name__}", public_message=public) from None

@@ -25,7 +25,7 @@ TITLE_MAX = 1_000
 
 # Normalising sorts a letter's combining marks in quadratic time, and a stranger can write any number of them. A joiner
 # after every 30 splits the run, as in the "Stream-Safe Text Format" of Unicode's annex 15. The pattern matches symbols,
-# too; a joiner among them does no harm. Normalising turns U+FF9E and U+FF9F into marks.
+# too; a joiner among them does no harm. The pattern lists U+FF9E and U+FF9F, because normalising turns both into marks.
 _MANY_MARKS = re.compile(r"(?:[^\w\s\0-\x7f]|[\uff9e\uff9f]){30}")
 _JOINER = "\u034f"
 
@@ -90,7 +90,7 @@ def _keys(document: Document) -> Iterator[str]:
         yield f"number {document.identity.lower()}"
         return
     if thing := thing_at(document.url):
-        # A "thread" is an issue, pull request or discussion. No two of a repository have the same number.
+        # A "thread" is an issue, pull request or discussion. In a repository, each thread has its own number.
         yield f"number {thing.repo}#{thing.what}" if thing.kind == "thread" else f"thing {thing}"
     elif document.url:
         yield f"url {normalize_url(document.url)}"
@@ -163,8 +163,8 @@ def resolve(
 
     `ranked` are candidates, best first. Groups are the connected components of `originals`, which maps duplicates to
     their originals. Only issues in `known` are members, and only those in `may_lead` can lead; a group without a lead
-    is left out. The oldest open member leads; else the oldest closed as completed, since its problem may have come
-    back; else the oldest.
+    is left out. The oldest open member leads. If none is open, the oldest member that was closed as completed leads,
+    since its problem may have come back. If there is none either, the oldest member leads.
     """
     group_of = components(ranked, originals.items())
     members: defaultdict[int, set[int]] = defaultdict(set)

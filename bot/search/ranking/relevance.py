@@ -1,7 +1,7 @@
 """How rare words are in a repository, and the relevance functions by which candidates are sorted (H5).
 
-The word statistics are a sample: 200 issues rank words nearly as well as all issues. Each BM25 function scales
-its scores to [0, 1] by the highest possible score:
+Words are counted in a sample of issues: counts in 200 issues order words by rarity nearly as well as counts in all.
+Each BM25 function scales its scores to [0, 1] by the highest possible score:
 
 - `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
 - `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word in the text counts at least
@@ -26,7 +26,7 @@ from bot.text.terms import TITLE_READ, read, terms, without_noise
 
 @dataclass(frozen=True, slots=True)
 class WordRarity:
-    """How many of `total` issues have each word, at one moment. With `total` 0 all words are equally rare."""
+    """How many of `total` issues have each word. If `total` is 0, all words are equally rare."""
 
     total: int
     counts: Mapping[str, int]
@@ -97,11 +97,11 @@ def bm25(weights: Mapping[str, float], texts: Sequence[FieldCounts], least: floa
     A word in the text counts at least `least`, however long the text is.
     """
     lengths = [sum(text.title.values()) + sum(text.body.values()) for text in texts]
-    dampened = [K1 * spread for spread in _spreads(lengths)]
+    damping = [K1 * factor for factor in _damping(lengths)]
 
     def rate(at: int, term: str) -> float:
         count = texts[at].count(term)
-        return least + count * (K1 + 1) / (count + dampened[at])
+        return least + count * (K1 + 1) / (count + damping[at])
 
     return _scored(weights, texts, rate, K1 + 1 + least)
 
@@ -111,8 +111,8 @@ bm25plus = partial(bm25, least=DELTA)
 
 def bm25f(weights: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[float]:
     """`bm25` with title and body as separate fields."""
-    title_factors = [TITLE_WEIGHT / spread for spread in _spreads([sum(text.title.values()) for text in texts])]
-    body_factors = [BODY_WEIGHT / spread for spread in _spreads([sum(text.body.values()) for text in texts])]
+    title_factors = [TITLE_WEIGHT / factor for factor in _damping([sum(text.title.values()) for text in texts])]
+    body_factors = [BODY_WEIGHT / factor for factor in _damping([sum(text.body.values()) for text in texts])]
 
     def rate(at: int, term: str) -> float:
         count = title_factors[at] * texts[at].title.get(term, 0) + body_factors[at] * texts[at].body.get(term, 0)
@@ -140,7 +140,7 @@ def _scored(
     ]
 
 
-def _spreads(lengths: Sequence[int]) -> list[float]:
+def _damping(lengths: Sequence[int]) -> list[float]:
     """How much each text's length dampens its counts: 1 for a text of average length, more for a longer one."""
     mean = sum(lengths) / len(lengths) if lengths and sum(lengths) else 1.0
     return [1 - B + B * length / mean for length in lengths]
@@ -170,17 +170,17 @@ def relevances(
 ) -> list[float]:
     """How relevant each candidate is to the target, in [0, 1].
 
-    `title` is F5 on the titles. The BM25 functions use the words of the target's whole text, weighted by rarity in the
-    repository. `learned` gives the candidates' `confidences`.
+    `title` compares the titles by `dice_sorensen` (F5). The BM25 functions use the words of the target's whole text,
+    weighted by rarity in the repository. `learned` gives the candidates' `confidences`.
     """
     if by is Relevance.LEARNED:
         return list(confidences)
     if by is Relevance.TITLE:
         return [dice_sorensen(target.title, candidate.title) for candidate in candidates]
-    asked = read(target.title, target.body).all
-    rarity = WordRarity.of(stats, asked.keys())
+    counts = read(target.title, target.body).all
+    rarity = WordRarity.of(stats, counts.keys())
     weights = {
-        term: count * inverse_document_frequency(rarity.total, rarity.count(term)) for term, count in asked.items()
+        term: count * inverse_document_frequency(rarity.total, rarity.count(term)) for term, count in counts.items()
     }
     return _BY_WORDS[by](weights, [_text(candidate) for candidate in candidates])
 

@@ -34,7 +34,7 @@ def install(
     sender = administrator(world, account)
     for existing in world.installations.values():
         if existing.app is app and existing.account is account:
-            _select(world, existing, repositories, everything=everything, sender=sender)
+            _add_repositories(world, existing, repositories, everything=everything, sender=sender)
             return existing
     now = world.now()
     key = world.ids.next("installation")
@@ -48,7 +48,7 @@ def install(
     return created
 
 
-def _select(
+def _add_repositories(
     world: World, installation: Installation, repositories: Iterable[Repository], *, everything: bool, sender: Account
 ) -> None:
     before = world.repositories_of(installation)
@@ -83,7 +83,7 @@ def drop(world: World, installation: Installation, repository: Repository, sende
 
 
 def gain(world: World, repository: Repository, sender: Account) -> None:
-    """Tell the Apps installed on all of the owner's repositories about this one."""
+    """Tell the Apps installed on all of the owner's repositories that the owner has gained `repository`."""
     for installation in world.installations.values():
         if installation.all_repositories and installation.account is repository.owner:
             added = [repository]
@@ -94,7 +94,7 @@ def gain(world: World, repository: Repository, sender: Account) -> None:
 
 @locked
 def uninstall(world: World, account: str | Installation) -> None:
-    """Remove all Apps from an account, or one installation; the tokens end."""
+    """Remove one installation, or all installations on an account. Their tokens become invalid."""
     for installation in _installations(world, account):
         repositories = world.repositories_of(installation)
         del world.installations[installation.id]
@@ -105,7 +105,7 @@ def uninstall(world: World, account: str | Installation) -> None:
 
 @locked
 def suspend(world: World, account: str | Installation, suspended: bool = True) -> None:
-    """Suspend all installations on an account, or one; `suspended=False` resumes them."""
+    """Suspend one installation, or all installations on an account. `suspended=False` ends the suspension."""
     for installation in _installations(world, account):
         sender = administrator(world, installation.account)
         installation.suspended_at = world.now() if suspended else None

@@ -1,4 +1,4 @@
-"""The API about itself (https://docs.github.com/rest/meta/meta, …/rest/rate-limit/rate-limit)."""
+"""Endpoints that describe the API (https://docs.github.com/rest/meta/meta, …/rest/rate-limit/rate-limit)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def root(ctx: Context) -> Json:
 
 @ROUTES.add("GET", "/meta", model="ApiOverview")
 def meta(ctx: Context) -> Json:
-    """The addresses of GitHub's services: here only this machine's."""
+    """The address ranges of GitHub's services. The simulator has only this machine's range."""
     return {"verifiable_password_authentication": False, "hooks": ["127.0.0.0/8"], "api": ["127.0.0.0/8"]}
 
 

@@ -97,5 +97,5 @@ def search_issues(ctx: Context) -> Reply:
     }
     if results.fallback_reasons:
         body["lexical_fallback_reason"] = list(results.fallback_reasons)
-    last_page = max(1, -(-min(results.total_count, 1_000) // per_page))
+    last_page = max(1, -(-min(results.total_count, 1_000) // per_page))  # Rounded up.
     return Reply(body, headers=ctx.links(page, last_page))

@@ -1,6 +1,6 @@
 """The search engine: stores documents, and answers queries like GitHub's `GET /search/issues`.
 
-The engine is deterministic: no clock, no I/O, no randomness. It takes no locks; callers with threads must.
+The engine is deterministic: no clock, no I/O, no randomness. It takes no locks: callers with threads must take one.
 """
 
 from __future__ import annotations
@@ -114,11 +114,11 @@ class SearchIndex:
         wanted = search_type if search_type in ("semantic", "hybrid") else None
         reasons = fallback_reasons(query, anything_visible=bool(view.repositories), outage=outage) if wanted else ()
         if wanted and not reasons:
-            ran: SearchType = "hybrid" if wanted == "hybrid" else "semantic"
-            scores = search.similar(with_exact=ran == "hybrid")
+            used_type: SearchType = "hybrid" if wanted == "hybrid" else "semantic"
+            scores = search.similar(with_exact=used_type == "hybrid")
             sorting = None
         else:
-            ran = "lexical"
+            used_type = "lexical"
             sorting = ordering(sort, order, query.sort)
             scores = search.lexical(ranked=sorting is None)
         end = min(first + per_page, REACHABLE)
@@ -129,7 +129,7 @@ class SearchIndex:
             pick = heapq.nlargest if descending else heapq.nsmallest
             top = pick(end, scores, key=lambda doc_id: (value_of(self._documents[doc_id]), doc_id))
         ids = top[first:end]
-        return Result(len(scores), ids, [scores[doc_id] for doc_id in ids], ran, reasons)
+        return Result(len(scores), ids, [scores[doc_id] for doc_id in ids], used_type, reasons)
 
     def _facts(self, full_name: str) -> RepositoryFacts:
         return self._repositories.get(full_name.lower(), RepositoryFacts())

@@ -1,4 +1,4 @@
-"""The pages of the simulated GitHub for people: to create an App, to install it, to sign in.
+"""The simulated GitHub's web pages, on which people sign in, create an App and install the App.
 
 Their content is that of GitHub's pages. There are no passwords: people choose in the form who they are.
 """

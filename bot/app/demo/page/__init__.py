@@ -1,4 +1,4 @@
-"""The web page of one simulated repository, to read, search, open issues and comment as its people do on GitHub.
+"""The web page of one simulated repository, on which a visitor can read and search issues, file issues and comment.
 
 The page works on the simulator's state in the same process: it holds the simulator's lock while it renders, and the
 simulator sends webhooks for what people do. HTML is escaped, except tags that cannot affect the rest of the page.
@@ -33,7 +33,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethr
 # Each of these tags, if left open, ends with its parent element. Browsers would reopen a <b> after the parent.
 _ALLOWED = re.compile(r"&lt;(/?(?:details|summary|sub|sup|kbd)|br|details open)&gt;", re.IGNORECASE)
 _ISSUE_URL = re.compile(r"https://(?:redirect\.|www\.)?github\.com/([\w.-]+/[\w.-]+)/issues/(\d{1,10})", re.IGNORECASE)
-# GitHub makes links of addresses, mentions and bare issue numbers: each has a group. `[&<>]` are signs to escape.
+# GitHub makes links of what the three groups match: address, mention, issue number. `[&<>]` matches signs to escape.
 _LINKABLE = re.compile(
     r"(https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]])"
     r"|(?<![\w`/@])(@[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})(?:/[\w-]{1,100})?)"
@@ -101,7 +101,7 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
         with simulator.lock:
             found = find(number)
             author = {found.author.login: "author"}
-            # `author` comes first for the order of the list, and last to replace "maintainer" if both are one person.
+            # The first `author` puts the author at the top. The last `author` overrides the author's other roles.
             people = author | dict.fromkeys(maintainers, "maintainer") | {VISITOR: "visitor"} | author
             written = {"draft": draft, "login_before": login, "problem": problem}
             return render_template("issue.html", issue=found, people=people.items(), **written)
@@ -144,7 +144,7 @@ def to_html(markdown: str, repository: str = "", link: Callable[[str], str | Non
     """Render a text of `repository` (`owner/name`); `link` gives the address of `owner/name#N` on this page, if any."""
 
     def resolved(href: str) -> str | None:
-        """The address on this page if it is an issue of the repository; else `href` if it is harmless."""
+        """The address on this page if `href` leads to an issue shown here; else `href` if it is harmless, or None."""
         issue = _ISSUE_URL.fullmatch(href)
         return (issue and link(f"{issue[1]}#{issue[2]}")) or (href if href.startswith(_SAFE) else None)
 
@@ -172,7 +172,7 @@ def to_html(markdown: str, repository: str = "", link: Callable[[str], str | Non
                     token.attrs = {"href": target, "rel": "nofollow noopener noreferrer"} if target else {}
             elif token.type == "text" and not in_link:
                 # Only the first text of a block can begin with a check box.
-                begin = token.content[:4]
-                text = token.content if at else _BOXES.get(begin.lower(), begin) + token.content[4:]
-                token.type, token.content = "html_inline", _LINKABLE.sub(linked, text)
+                begin, rest = token.content[:4], token.content[4:]
+                begin = _BOXES.get(begin.lower(), begin) if at == 0 else begin
+                token.type, token.content = "html_inline", _LINKABLE.sub(linked, begin + rest)
     return str(_MARKDOWN.renderer.render(tokens, _MARKDOWN.options, {}))
