@@ -96,7 +96,7 @@ class IssueContext:
 
     @property
     def slot(self) -> CommentSlot:
-        return CommentSlot(self.repository.id, self.repo, self.number, ADVICE.begins)
+        return CommentSlot(self.repository.id, self.repo, self.number, is_marked=ADVICE.begins)
 
     def stored_comment(self) -> StoredComment | None:
         """The advisory comment as last stored; None if the store has no row."""
@@ -155,19 +155,19 @@ class IssueContext:
     ) -> Report:
         """Look for earlier reports of the issue. `options` and `words` come from a command.
 
-        For a command, the report has the best candidates even below the threshold. The report marks issues that the
-        issue's text names, or omits them without `show_named`. `asked` lifts the time limit of slow sources.
+        For a command, the report has the best candidates even below the threshold. Candidates that the issue's
+        text names are marked, or omitted without `show_named`. `asked` lifts the time limit of slow sources.
 
         Raises RateLimited or Unavailable if the report has no candidates, and a search failed that may succeed later:
         "nothing found" would not be honest (F9). Does not raise if the repository's own index answered.
         """
         # If the command has only meaningless words, even the closest issues would be no answer (F9).
-        listing = options is not None and (not words or has_usable_words(" ".join(words)))
+        shows_unlikely = options is not None and (not words or has_usable_words(" ".join(words)))
         options = options or CommandOptions()
         store, repo_id = self.services.store, self.repository.id
         with FIND_SECONDS.time(), span("find") as traced:
             decided = decisions_on_pairs(store, repo_id)
-            unasked = bot_options(
+            bot_defaults = bot_options(
                 self.config,
                 self.issue,
                 self.threshold.value,
@@ -175,15 +175,15 @@ class IssueContext:
                 rejected_elsewhere=store.verdicts.rejected_elsewhere(repo_id, self.number),
                 duplicates=decided.originals,
             )
-            # A listing has candidates of any probability, unless the command sets a minimum.
-            default = None if listing else unasked.min_confidence
+            # The least probability, unless the command sets its own. None: candidates of any probability.
+            minimum = None if shows_unlikely else bot_defaults.min_confidence
             find_options = replace(
-                unasked,
+                bot_defaults,
                 # The minimum similarity of titles; `self.threshold` is the minimum probability.
-                threshold=options.threshold or unasked.threshold,
-                min_confidence=default if options.confidence is None else options.confidence,
-                max_candidates=options.limit or max(unasked.max_candidates, ASKED_MOST if listing else 0),
-                state=options.state or unasked.state,
+                threshold=options.threshold or bot_defaults.threshold,
+                min_confidence=minimum if options.confidence is None else options.confidence,
+                max_candidates=options.limit or max(bot_defaults.max_candidates, ASKED_MOST if shows_unlikely else 0),
+                state=options.state or bot_defaults.state,
                 words=" ".join(words),
                 show_named=show_named,
             )
@@ -208,7 +208,7 @@ def issue_context(event: IssueEvent | CommentEvent, services: Services) -> Itera
     except Exception as problem:
         if context is None or services.store.repositories.get(event.repository.id) is not None:
             raise
-        # Do not retry: the queue would keep the delivery's content, perhaps for hours, after access has ended.
+        # The store has erased the repository: access has ended. A retry would keep the delivery's content in the queue.
         logger.info("access to %s ended in the middle of this: %s", event.repository.ref, type(problem).__name__)
 
 
@@ -261,7 +261,7 @@ def _present_repository(event: IssueEvent | CommentEvent, services: Services) ->
 
 
 def why_skipped(issue: Issue, config: RepoConfig, *, sender_is_bot: bool, muted: bool) -> str:
-    """Why to skip an issue that was opened or changed; empty to look at the issue (C1, C6)."""
+    """Why to skip an issue that was opened or changed (C1, C6); empty if the bot should look at the issue."""
     if issue.is_pull_request:
         return "it is a pull request"
     if issue.locked:

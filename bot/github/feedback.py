@@ -1,4 +1,4 @@
-"""Reads people's 👍 and 👎 on comments, changes of labels, and answers to suggestions. Also folds comments.
+"""Reads feedback: votes (👍 and 👎) on comments, label events, and answers to suggestions. Also folds comments.
 
 GitHub sends no event for a reaction, so the bot polls. REST needs two requests per comment, and its ETags expire with
 the token, after an hour. GraphQL reads fifty comments for the price of one or two requests. See `Reactable.reactions`,
@@ -60,8 +60,8 @@ class Vote:
 class Votes:
     """The votes on a comment. `author` opened the issue (empty: unknown). `folded` is the reason for a fold, or empty.
 
-    A kind with unread votes is a key of `since` (True: 👍, False: 👎). The value is the time of its
-    earliest vote that the bot read, in seconds since 1970. `locked`: whether the issue is locked.
+    If the bot did not read all votes of a kind (True: 👍, False: 👎), `since` maps the kind to the time of the
+    earliest vote of it that the bot read, in seconds since 1970. `locked`: whether the issue is locked.
     """
 
     author: str
@@ -113,7 +113,7 @@ def _change(api: Api, operation: str, query: str, node_id: str) -> None:
 
 
 def _votes(node: Mapping[str, Any]) -> Votes:
-    cast = [
+    found = [
         Vote(vote["user"]["login"], up, convert.moment(vote["createdAt"]).timestamp())
         for name, up in (("up", True), ("down", False))
         for vote in node[name]["nodes"] or ()
@@ -127,7 +127,7 @@ def _votes(node: Mapping[str, Any]) -> Votes:
         for name, up in (("up", True), ("down", False))
         if node[name]["totalCount"] > len(node[name]["nodes"] or ()) > 0
     }
-    return Votes(author, tuple(cast), folded, since, bool(issue.get("locked")))
+    return Votes(author, tuple(found), folded, since, bool(issue.get("locked")))
 
 
 Confidence = Literal["low", "medium", "high"]
@@ -178,7 +178,7 @@ def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A suggested action on an issue. `state` is GitHub's word, from `pending` to `invalidated`.
+    """A suggested action on an issue. `state` is GitHub's word, such as `pending` or `invalidated`.
 
     `target` is the database id of the label or of the duplicate's original. `value` is the label's name. `by` is the id
     of the maintainer who approved or dismissed the suggestion, else 0. `at` is the last change, in seconds since 1970.

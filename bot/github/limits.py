@@ -1,4 +1,4 @@
-"""Decides whether `transport` accepts an answer, retries or gives up (pure), and when it may send (`RateLimiter`).
+"""The pure function `decide` says whether to accept an answer, retry or give up. `RateLimiter` says when to send.
 
 https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api has the rules: honour `retry-after`; else
 wait for `x-ratelimit-reset` if no request remains; else wait at least a minute, and longer each time.
@@ -18,7 +18,7 @@ from typing import Any
 from bot.domain.formats import with_zone
 
 RETRIES = 3
-"""The most retries of a request, after limits and failures together."""
+"""The most retries of a request. Retries after limits and after failures both count."""
 
 # Seconds: the first pause after a failure; the first and the longest pause after a limit without a stated time.
 _FIRST_PAUSE, _LIMIT_PAUSE, _LONGEST_LIMIT_PAUSE = 0.5, 60.0, 960.0
@@ -114,9 +114,9 @@ def find_limit(
 ) -> RateLimit | None:
     """The rate limit that this answer reports, if any. The arguments are as in `decide`."""
     headers = answer.headers
-    # `message` is what the answer says, perhaps about a limit; `used_up` says whether no request remains of `resource`.
+    # `message` is what the answer says, perhaps about a limit. `used_up` says whether the primary limit is reached.
     if answer.status == 422:
-        # GitHub sends 422 also for spamming. Then an error has the code `abuse` (octokit/plugin-throttling.js#775), or
+        # A 422 can say that we are too quick. Then an error has the code `abuse` (octokit/plugin-throttling.js#775), or
         # the message _TOO_QUICK, which REST passes on from GraphQL (cli/cli#4801).
         errors = _errors(_read(answer.body))
         too_quick = any(error.get("code") == "abuse" or error.get("message") == _TOO_QUICK for error in errors)
@@ -206,7 +206,7 @@ def _until_reset(headers: Mapping[str, str], now: float) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    """A header's whole number; None for another text, or for more digits than a time since 1970 has (ten)."""
+    """A header's whole number of at most ten digits, enough for seconds since 1970. None for any other text."""
     return float(text) if text and text.isascii() and text.isdigit() and len(text) <= 10 else None
 
 
@@ -226,7 +226,7 @@ LIMITS: Mapping[str, Sequence[tuple[int, float]]] = {
 }
 _READING = ("GET", "HEAD", "OPTIONS")
 # POST requests that are safe to repeat: for a token, a label, a reaction, or GraphQL, where our mutations only fold and
-# unfold comments. Another POST, sent twice, could write a second comment.
+# unfold comments. Any other POST, sent twice, could write a second comment.
 _REPEATABLE_POSTS = re.compile(r"(/api)?/graphql|/app/installations/\d+/access_tokens|/repos/.+/(labels|reactions)")
 
 
@@ -281,8 +281,7 @@ class RateLimiter:
         # Until when each resource is blocked; None stands for all resources.
         self._blocked: dict[str | None, float] = {}
         self._strikes = 0
-        # The end of the pause that added the last strike.
-        self._struck_until = float("-inf")
+        self._unstated_pause_ends = float("-inf")
         self._lock = threading.Lock()
 
     def take(self, cost: Cost) -> float:
@@ -295,7 +294,8 @@ class RateLimiter:
             windows = [*self._windows.get(cost.resource, ()), *(self._windows.get(CONTENT, ()) if cost.content else ())]
             # A full window has room again once its oldest request is `seconds` old.
             full = [sent[0] + seconds - now for sent, seconds in windows if len(sent) == sent.maxlen]
-            delay: float = max(0.0, *(self._blocked.get(name, now) - now for name in (None, cost.resource)), *full)
+            blocked = [self._blocked.get(name, now) - now for name in (None, cost.resource)]
+            delay: float = max(0.0, *blocked, *full)
             if not delay:
                 for sent, _ in windows:
                     sent.append(now)
@@ -308,17 +308,17 @@ class RateLimiter:
                 self._block(resource, seconds)
 
     def refused(self, limit: RateLimit) -> None:
-        """Block the limit's resources until it ends. While all resources are blocked (a pause), add no strike."""
+        """Block what the limit covers. An unstated time adds a strike, unless all is already blocked (a pause)."""
         with self._lock:
             if not limit.stated and not self._paused():
                 self._strikes += 1
-                self._struck_until = self._clock() + limit.after
+                self._unstated_pause_ends = self._clock() + limit.after
             self._block(limit.resource, limit.after)
 
     def strikes(self) -> int:
         """How many pauses without a stated time began since the last success, not counting the present pause."""
         with self._lock:
-            return self._strikes - 1 if self._struck_until > self._clock() else self._strikes
+            return self._strikes - 1 if self._unstated_pause_ends > self._clock() else self._strikes
 
     def succeeded(self) -> None:
         """Note a success, so that the next pause is the shortest again."""

@@ -29,7 +29,7 @@ _OWNERS = f"owner:{CONFIG_PATH}"
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The settings in force, the problems of the file, and its place in `source` (empty: the defaults apply).
+    """The settings in force, and the problems of their file. `source` says where the file is; empty without a file.
 
     `private` means that the file is in the owner's private repository. Then nobody may see the problems, because they
     quote the file.
@@ -54,12 +54,12 @@ class RepositorySettings:
         self._mode = mode
 
     def read(self, client: Callable[[int], RepoClient], repository: Repository) -> LoadedSettings:
-        """The settings in force for a repository. `client` returns the client for a repository's id."""
+        """The settings in force for a repository. `client` takes a repository's id, and returns its GitHub client."""
         owners_ref = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
-        owners = self._store.repositories.by_name(owners_ref)
-        private = owners is not None and owners.private
+        owners_repo = self._store.repositories.by_name(owners_ref)
+        private = owners_repo is not None and owners_repo.private
         # Without the App on the owner's repository, use this repository's client, which can read public files.
-        own_client, owners_client = client(repository.id), client(owners.id if owners else repository.id)
+        own_client, owners_client = client(repository.id), client(owners_repo.id if owners_repo else repository.id)
         # A repository's own file never counts as private: whoever sees the problems may read the file.
         return _first_found(
             self._mode,
@@ -72,7 +72,7 @@ class RepositorySettings:
         return _in_mode(last_read(self._store, repo_id), self._mode)
 
     def last_or_present(self, client: Callable[[int], RepoClient], repository: Repository) -> RepoConfig:
-        """The settings as last read; they are read now only if the cache lacks them, as after a push."""
+        """The settings as last read. If the cache lacks them, as after a push, they are read from GitHub."""
         last = _last(self._store, repository.id)
         return _in_mode(last, self._mode) if last else self.read(client, repository).config
 
@@ -101,7 +101,7 @@ def last_read(store: Store, repo_id: int) -> RepoConfig:
 
 
 def _last(store: Store, repo_id: int) -> RepoConfig | None:
-    """The settings as last read; None if a file that may apply is not cached."""
+    """The settings as last read. None if the own file is not cached, or is absent and the owner's is not cached."""
     for name in (_OWN, _OWNERS):
         known = store.cached_files.get(repo_id, name)
         if known is None:
@@ -149,7 +149,7 @@ def _read_file(github: RepoClient, repo: RepoRef) -> str | None:
     """The text of the settings file; None without a file. Raises Forbidden, and Invalid if the file is too large."""
     try:
         text = github.file(repo, CONFIG_PATH)
-        # GitHub redirects from a former name, so this repository may belong to another owner by now.
+        # GitHub redirects from a former name, so the text may come from another owner's repository.
         if text is not None and repo.name == OWNERS_REPOSITORY and github.repository(repo).ref.key != repo.key:
             return None
         return text

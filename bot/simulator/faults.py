@@ -1,4 +1,4 @@
-"""Failures that a client must survive, at the moment that a test chooses.
+"""Makes requests fail when a test wants it. A client must survive these failures.
 
 sim.faults.add("GET /repos/*/issues/*", status=502, times=2)
 sim.faults.add("POST /repos/*/comments", "timeout_after_write")
@@ -27,7 +27,7 @@ Kind = Literal[
     "malformed",
     "graphql_error",
 ]
-# With these faults, the request is carried out all the same: only the answer goes wrong.
+# These faults strike after the request was carried out: only the answer goes wrong.
 AFTER = frozenset(
     {
         "timeout_after_write",
@@ -84,19 +84,19 @@ class Faults:
         """Make requests fail if their `METHOD /path` matches the pattern (shell wildcards; `*` also spans slashes).
 
         A pattern without a method matches all methods. `status` is an HTTP status or one of the kinds above. `code` is
-        the status of a `secondary_limit` (403, 422 or 429, for GraphQL also 200). A `graphql_error` always has status
-        200, and its `code` decides about the data: 200 replaces the data with null, any other code keeps the data. With
-        `unresolved`, the answer claims that an existing issue does not exist, as GitHub's sometimes do. The fault
-        strikes each matching request with `probability`, drawn from `seed`, until it has struck `times` of them (None:
-        forever). A time-out holds the connection for `seconds` unless the client hangs up; a `slow` answer comes
-        `seconds` late unless it is released. Returns the fault, whose `hits` counts the requests it struck. Raises
-        ValueError for unusable arguments.
+        the status of a `secondary_limit` (403, 422 or 429, for GraphQL also 200). A `graphql_error` always has HTTP
+        status 200; `code=200` replaces the answer's data with null, any other `code` keeps the data. With `unresolved`,
+        the answer claims that an existing issue does not exist, as GitHub sometimes does. The fault strikes a matching
+        request with `probability` (random numbers from `seed`), and strikes `times` requests at most (None: no limit).
+        A time-out holds the connection for `seconds` unless the client hangs up; a `slow` answer comes `seconds` late
+        unless it is released. Returns the fault, whose `hits` counts the requests it struck. Raises ValueError for
+        unusable arguments.
         """
         kind: Kind = "status" if isinstance(status, int) else status
         if kind not in get_args(Kind):
             raise ValueError(f"{kind!r} is not one of {', '.join(get_args(Kind))}")
         if not (times is None or (type(times) is int and times >= 0)):
-            raise ValueError(f"times is {times!r}, which is neither a number of requests nor none")
+            raise ValueError(f"times is {times!r}; give a number of requests, or None for no limit")
         for name, value in (("probability", probability), ("seconds", seconds), ("retry_after", retry_after or 0)):
             if not isinstance(value, int | float):
                 raise ValueError(f"{name} is {value!r}, which is not a number")

@@ -16,7 +16,7 @@ from bot.storage.engine import TableGateway, lock, with_key, write
 from bot.storage.schema import decisions, judge_calls, judgements, labelled
 
 KEPT_DAYS = 400
-"""Days after which a decision is erased: a year of feedback, plus a month, since decisions precede their feedback."""
+"""Days after which a decision is erased: a year, and a month more because feedback comes after the decision."""
 
 KEPT_MOST = 10_000
 """How many of a repository's decisions are kept; they take about 21 MB in SQLite."""
@@ -82,13 +82,13 @@ class Decisions(TableGateway):
 
     def last_looks(self, repo_id: int, numbers: Collection[int]) -> dict[int, float]:
         """When the bot last looked at each of these issues. A decision to leave an issue alone does not count."""
-        at, looked = sa.func.max(decisions.c.at), decisions.c.outcome != DecisionOutcome.LEFT_ALONE
-        where = (decisions.c.repo_id == repo_id, decisions.c.number.in_(numbers), looked)
-        query = sa.select(decisions.c.number, at).where(*where)
+        latest = sa.func.max(decisions.c.at)
+        where = (decisions.c.repo_id == repo_id, decisions.c.number.in_(numbers))
+        query = sa.select(decisions.c.number, latest).where(*where, decisions.c.outcome != DecisionOutcome.LEFT_ALONE)
         return {row[0]: row[1] for row in self._all(query.group_by(decisions.c.number))}
 
     def prune(self, now: float) -> int:
-        """Erase decisions older than KEPT_DAYS, and all but each repository's latest KEPT_MOST; returns how many."""
+        """Erase decisions older than KEPT_DAYS, then each repository's oldest beyond KEPT_MOST. Returns how many."""
         old = decisions.c.at < now - KEPT_DAYS * 86_400.0
         too_many = sa.select(decisions.c.repo_id).group_by(decisions.c.repo_id).having(sa.func.count() > KEPT_MOST)
         with write(self._engine) as connection:
@@ -111,10 +111,10 @@ DAY, HOUR = 86_400.0, 3_600.0
 
 
 class LabelledIssues(TableGateway):
-    """The `labelled` table: how often an issue's label `duplicate` was added or removed before the bot added it."""
+    """The `labelled` table. `place` counts additions and removals of the label `duplicate` before the bot adds it."""
 
     def set(self, repo_id: int, number: int, changes_before: int) -> None:
-        """Record that the bot adds the label after `changes_before` changes of it."""
+        """Record that the bot adds the label, after `changes_before` additions and removals of the label."""
         self._change(self._upsert(labelled, {"repo_id": repo_id, "number": number}, {"place": changes_before}))
 
     def clear(self, repo_id: int, number: int) -> None:
@@ -147,7 +147,7 @@ class StoredJudgement:
 
 
 class Judgements(TableGateway):
-    """The judge's verdicts, and the calls to it. Limits on calls cover the last 24 hours, for authors the last hour."""
+    """The judge's verdicts, and calls to the judge. Limits cover 24 hours; an author's limit covers one hour."""
 
     def get(self, repo_id: int, keys: Collection[str]) -> Mapping[str, JudgedPair]:
         """The stored verdicts, by the key of the pair."""
@@ -180,14 +180,14 @@ class Judgements(TableGateway):
             def spent(seconds: float, *among: sa.ColumnElement[bool]) -> JudgeUsage:
                 return _sum(connection, table.c.at > now - seconds, *among)
 
-            host, repo = spent(DAY), spent(DAY, table.c.repo_id == repo_id)
-            author_hour = spent(HOUR, table.c.login == login)
+            overall, in_repo = spent(DAY), spent(DAY, table.c.repo_id == repo_id)
+            by_author = spent(HOUR, table.c.login == login)
             if (
-                host.calls >= limits.calls
-                or host.tokens_in + host.tokens_out + tokens > limits.tokens
-                or repo.calls >= limits.calls_each
-                or repo.tokens_in + repo.tokens_out + tokens > limits.tokens_each
-                or author_hour.calls >= limits.calls_author
+                overall.calls >= limits.calls
+                or overall.tokens_in + overall.tokens_out + tokens > limits.tokens
+                or in_repo.calls >= limits.calls_each
+                or in_repo.tokens_in + in_repo.tokens_out + tokens > limits.tokens_each
+                or by_author.calls >= limits.calls_author
             ):
                 return None
             estimates = {"tokens_in": tokens, "tokens_out": 0, "cost": 0.0, "seconds": 0.0}

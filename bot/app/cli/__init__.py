@@ -1,4 +1,4 @@
-"""The `doppel` command. A subcommand lies in the module of its name; BESIDE lists the exceptions.
+"""The `doppel` command. A subcommand lies in the module of its name; BESIDE maps the exceptions to their modules.
 
 A module is imported on first use, and imports heavy packages only when its command runs, so that help and completion do
 not wait for NumPy and SQLAlchemy. `shared/` holds code that several commands use.
@@ -26,7 +26,7 @@ GROUPS = {
     "For maintainers": {
         "find": "Look for earlier reports of an issue.",
         "scan": "Look through a backlog for groups that report the same thing.",
-        "evaluate": "Say how well Doppel would have done, from known duplicates.",
+        "evaluate": "Measure Doppel's results on known duplicates.",
         "check-config": "Check a repository's doppel.yml.",
         "digest": "Say what the bot did lately, and how often it was right.",
         "calibrate": "Say which threshold is in force, or reset it.",
@@ -50,7 +50,7 @@ GROUPS = {
         "demo": "See Doppel at work on a made-up repository.",
         "simulator": "Run only the GitHub simulator.",
         "receive": "Sign a payload and post it to the receiver.",
-        "replay": "Run past issues through the finder, in order of arrival.",
+        "replay": "Replay past issues through the finder, in order of arrival.",
         "train": "Learn the weights from known duplicates.",
         "completion": "Print the shell completion script.",
     },
@@ -69,12 +69,12 @@ USAGE, UNREACHABLE, FAULT, INTERRUPTED = 2, 3, 70, 130
 _DISK_FULL = (ENOSPC, EDQUOT)
 EXIT_CODES = {
     0: "All is well.",
-    1: "The answer is no: a check failed, a delivery was refused, nothing was done; or a pipe is closed.",
+    1: "The answer is no (a check failed, a delivery was refused, nothing was done), or a pipe is closed.",
     USAGE: "Wrong usage, or a setting or file to mend; the message says which.",
-    UNREACHABLE: "GitHub or the database could not be reached, or refused; trying again later may help.",
+    UNREACHABLE: "GitHub or the database refused or could not be reached; trying again later may help.",
     FAULT: "A fault of Doppel's own.",
-    INTERRUPTED: "Interrupted by Ctrl-C; 143 after SIGTERM, 129 after the terminal was closed. `serve`, `worker`, "
-    "`simulator` and `demo --serve` end with 0 instead, and so do `proxy` and `mcp --http` after Ctrl-C.",
+    INTERRUPTED: "Ended by Ctrl-C; SIGTERM gives 143, a closed terminal 129. `serve`, `worker`, `simulator` and "
+    "`demo --serve` end with 0 after Ctrl-C or SIGTERM; `proxy` and `mcp --http` end with 0 after Ctrl-C.",
 }
 
 

@@ -25,7 +25,7 @@ _ISSUES = "Use the issues of this JSON Lines file (.gz too) instead of the made-
 @click.option("--serve", is_flag=True, help="Keep the demo running until Ctrl-C, with a web page to play with.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port [default: a free one].")
 @click.option("--issues", type=READ_FILE, help=_ISSUES)
-@click.option("--repo", help="The repository's name, OWNER/REPO [default: acme/app with --issues].")
+@click.option("--repo", help=f"The repository [default: {REPOSITORY}; acme/app with --issues].")
 @json_option
 def demo(serve: bool, port: int, issues: Path | None, repo: str | None, as_json: bool) -> None:
     """See Doppel at work on a made-up repository.
@@ -37,8 +37,8 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, as_json:
     name = str(RepoRef.parse(repo)) if repo else "acme/app" if issues else REPOSITORY
     tell = Lines(lambda event: click.echo(in_json(event))) if as_json else Terminal(Console(), "doppel[bot]")
     try:
-        # With --serve, Ctrl-C is the way to end the demo.
-        with suppress(KeyboardInterrupt) if serve else nullcontext(), cleanup_on_signal():
+        expected_interrupt = suppress(KeyboardInterrupt) if serve else nullcontext()
+        with expected_interrupt, cleanup_on_signal():
             perform(tell, name, issues, page=port if serve else None)
     except (ShowFailed, Unavailable) as failure:
         for note in getattr(failure, "__notes__", ()):

@@ -44,16 +44,16 @@ def build_setup(settings: Settings) -> SetupBackend:
         slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
         # Heroku sets DYNO; the disk of a dyno is lost when the dyno stops.
         lasting="DYNO" not in os.environ,
-        arrived=lambda: has_arrived(settings, stored.stat().st_mtime if stored.exists() else 0.0),
+        arrived=lambda: has_arrived(settings, since=stored.stat().st_mtime if stored.exists() else 0.0),
     )
 
 
 def build_dashboard(settings: Settings) -> Dashboard:
-    """The back end of the dashboard. The first page opens the database."""
+    """The back end of the dashboard. The first request for data opens the database."""
     github = build_github(settings)
 
     def may_triage(repository: StoredRepository, login: str) -> bool:
-        # `Access` asks only about repositories whose installation is known, so the 0 is for the type checker.
+        # `Access` asks only about repositories with a known installation. `or 0` is for the type checker.
         client = github.in_repository(repository.installation or 0, repository.id)
         return client.permission(repository.ref, login).triage
 

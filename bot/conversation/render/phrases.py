@@ -57,10 +57,10 @@ def reason_words(candidate: Candidate, say: Messages) -> list[str]:
 
 
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
-    """The main reason (C3), then GitHub's verdict (F8a) and the different surfaces of the two issues, if any.
+    """The main reason (C3), then any verdict of GitHub's (F8a) and any labels for different surfaces (app, editor, …).
 
-    An issue's labels name its surfaces (app, editor, …). The main reason is the first one, except that several words
-    shared by the titles precede a single shared identifier.
+    The main reason is the first one. But if the first reason is a single shared identifier, and the titles share
+    several words, the main reason is the shared words.
     """
     extra = [reason for reason in reasons if reason.code in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
     main = [reason for reason in reasons if reason not in extra]
@@ -70,7 +70,7 @@ def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
 
 
 def reasons_in(reasons: Sequence[Reason], say: Messages) -> list[str]:
-    """The reasons as Markdown, without reasons whose quotes have no visible character."""
+    """The reasons as Markdown. Leaves out a reason that needs a quote if its quotes, joined, are empty."""
     texts = (_reason_text(reason, list(map(escape, reason.quoted)), say) for reason in reasons)
     return [text for text in texts if text][:REASONS_MAX]
 
@@ -90,7 +90,7 @@ def remark_words(remark: Remark, say: Messages) -> str:
     """A remark as Markdown in the comment's language. Texts of other programs are not translated."""
     match remark.code, remark.values:
         case RemarkCode.NOT_FOUND_AND_LEFT, (int(missing), int(left)):
-            # `missing` known issues do not exist. `left` more were not read.
+            # `missing` counts the known issues that do not exist, `left` those that were not read.
             return say.comma().join([say.remark_not_found(count=missing), say.remark_left(count=left)])
         case RemarkCode.BY_WORDS, (str(reasons),):
             return say.remark_by_words(reasons=escape(reasons))

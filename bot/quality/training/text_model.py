@@ -1,10 +1,10 @@
 """Tunes the text model on marked duplicates, and writes the files that `bot/search/embedding/local_models.py` reads.
 
 The base model is all-MiniLM-L6-v2 (Wang and others, 2020; Reimers and Gurevych, 2019). A batch holds pairs of texts of
-one project: an issue's text, and its partner, the text of the next issue in the same group of duplicates. Tuning moves
-each text closer to its own partner than to all other partners of the batch, by the multiple negatives ranking loss
-(Henderson and others, 2017) with cosines scaled by 20. Tuning changes neither the embeddings nor the first two layers:
-a few thousand pairs are not enough to improve them. The tuned model has eight-bit weights.
+one project. The partner of an issue's text is the text of the next issue in the same group of duplicates. The multiple
+negatives ranking loss (Henderson and others, 2017), with cosines scaled by 20, moves each text closer to its partner
+than to all other partners of the batch. Tuning changes neither the embeddings nor the first two layers: a few thousand
+pairs are not enough to improve them. The tuned model has eight-bit weights.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bot.search.index.analysis import SUPPLIED_ISSUES, SUPPLIED_SHARE
 
 #: The model to tune, by its name on the Hugging Face Hub.
 BASE = "sentence-transformers/all-MiniLM-L6-v2"
-#: Passes over all groups of duplicates, pairs in a batch, the highest learning rate, and the factor of the cosines.
+#: Rounds through all groups of duplicates; pairs in a batch; the highest learning rate; the factor of the cosines.
 EPOCHS, BATCH, RATE, SCALE = 2, 48, 3e-5, 20.0
 # The number of layers that tuning does not change, besides the embeddings.
 _FROZEN = 2
@@ -49,14 +49,14 @@ def tune(files: Sequence[Path], folder: Path, progress: Callable[[int, int], Non
     tokenizer, model = AutoTokenizer.from_pretrained(BASE), _model()
     tuned = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(tuned, lr=RATE, weight_decay=0.01)
-    warm = max(1, steps // 10)
+    warm_up_steps = max(1, steps // 10)
     for step, batch in enumerate(islice(_batches(projects, random.Random(seed)), steps)):  # noqa: S311 - no secret
         # The rate rises for the first tenth of the steps, then falls to zero.
         for parameters in optimizer.param_groups:
-            parameters["lr"] = RATE * min((step + 1) / warm, 1.0) * (steps - step) / steps
+            parameters["lr"] = RATE * min((step + 1) / warm_up_steps, 1.0) * (steps - step) / steps
         texts, partners = zip(*batch, strict=True)
         vectors = _embed(model, tokenizer, [*texts, *partners])
-        # (pairs, pairs): how alike each text and each partner are. The diagonal has each text's own partner.
+        # How alike each text and partner are, in an array (pairs, pairs). The diagonal has each text's own partner.
         likeness = SCALE * vectors[: len(batch)] @ vectors[len(batch) :].T
         own = torch.arange(len(batch))
         loss = (functional.cross_entropy(likeness, own) + functional.cross_entropy(likeness.T, own)) / 2
@@ -69,7 +69,7 @@ def tune(files: Sequence[Path], folder: Path, progress: Callable[[int, int], Non
 
 
 def _pairs(path: Path) -> list[list[Pair]]:
-    """The pairs of a file by group of duplicates: each issue's text, as indexed, with the group's next text."""
+    """A file's pairs, in a list for each group of duplicates. A pair is an issue's indexed text and its partner's."""
     issues, labels = read_archive(path), read_labels(path)
     analyser = TextAnalyser()
     lines = [analyser.lines_of(issue.body) for issue in issues]
@@ -100,7 +100,7 @@ def _batches(projects: Sequence[Sequence[Sequence[Pair]]], rng: random.Random) -
 def _model() -> Any:
     from transformers import BertModel
 
-    # Without dropout a text always gets the same vector. Dropout masks would also take a quarter of the time.
+    # Without dropout a text always gets the same vector. Dropout would also use a quarter of the tuning time.
     model = BertModel.from_pretrained(
         BASE,
         add_pooling_layer=False,
@@ -131,7 +131,7 @@ def _pooled(states: Any, mask: Any) -> Any:
     return functional.normalize((states * weights).sum(1) / weights.sum(1), dim=-1)
 
 
-def _write(model: Any, tokenizer: Any, folder: Path, made: dict[str, object]) -> None:
+def _write(model: Any, tokenizer: Any, folder: Path, origin: dict[str, object]) -> None:
     import torch
     from onnx import TensorProto
     from onnxruntime.quantization import QuantType, quantize_dynamic
@@ -168,4 +168,4 @@ def _write(model: Any, tokenizer: Any, folder: Path, made: dict[str, object]) ->
         tokenizer.save_pretrained(work)
         for name in ("model.onnx", "tokenizer.json"):
             shutil.copyfile(Path(work) / name, folder / name)
-    replace_file(folder / "made.json", [json.dumps({"name": folder.name, **made}, indent=1) + "\n"])
+    replace_file(folder / "made.json", [json.dumps({"name": folder.name, **origin}, indent=1) + "\n"])

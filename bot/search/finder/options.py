@@ -27,7 +27,7 @@ class FindOptions:
 
     - `threshold`: the least similarity of titles (F5), in [0, 1].
     - `max_candidates`: how many candidates are shown, 1 or more.
-    - `relevance`: the order of the results (H5).
+    - `relevance`: the name of the order of the results (H5); `by` is the order as a `Relevance`.
     - `min_confidence`: the least probability of a shown candidate, in [0, 1] (None: any).
     - `state`: only issues in this state are shown.
     - `words`: search words that replace the issue's own.
@@ -38,8 +38,8 @@ class FindOptions:
     - `show_named`: show and mark the `named` issues.
     - `duplicates`: maps issues to originals, as people in the repository marked them.
     - `sources`: if not empty, only results of these sources are shown (H4).
-    - `explained`: find reasons, for which each candidate's text must be read.
-    - `related`: with `min_confidence`, show all candidates that the judge calls related, or none.
+    - `explained`: find the reasons for each candidate, and read each candidate's text for this.
+    - `related`: with `min_confidence`, whether to show candidates that the judge calls related, of any probability.
     """
 
     threshold: float = 0.3
@@ -69,9 +69,9 @@ class FindOptions:
         if self.state not in get_args(StateFilter):
             # No issue has any other state, so the search would wrongly answer "no duplicates" (F9).
             raise InvalidArgument("state", f"{self.state!r} is not one of: {', '.join(get_args(StateFilter))}")
-        if isinstance(self.sources, str) or (unknown := [one for one in self.sources if one not in SOURCE_NAMES]):
-            wrong = self.sources if isinstance(self.sources, str) else unknown[0]
-            raise InvalidArgument("sources", f"{wrong!r} is not a list of: {', '.join(SOURCE_NAMES)}")
+        wrong = [self.sources] if isinstance(self.sources, str) else [n for n in self.sources if n not in SOURCE_NAMES]
+        if wrong:
+            raise InvalidArgument("sources", f"{wrong[0]!r} is not a list of: {', '.join(SOURCE_NAMES)}")
         if self.min_confidence is not None and not _is_share(self.min_confidence):
             raise InvalidArgument("min_confidence", f"{self.min_confidence!r} is not between 0 and 1")
 
@@ -81,7 +81,7 @@ class FindOptions:
 
     def may_mention(self, issue: Issue, target: Issue) -> bool:
         """Whether an issue may be mentioned: it is not the target, not rejected, and early enough."""
-        # Compare dates as well as numbers: a transferred target can be older than issues with lower numbers.
+        # Compare dates, too: a transferred target has an old date and a new number, so a lower number can be later.
         if self.earlier_only and issue.created_at > target.created_at:
             return False
         if issue.repo.key != target.repo.key:
@@ -97,12 +97,12 @@ class FindOptions:
     ) -> bool:
         """Whether a candidate is likely enough, and one of the wanted sources found it.
 
-        If the judge read only other candidates (`unread`), `min_confidence` hides the candidate.
+        If the judge read other candidates but not this one (`unread`), `min_confidence` hides this candidate.
         """
-        likely = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
+        passes = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
         if verdict is JudgeVerdict.RELATED and self.min_confidence is not None:
-            likely = self.related
-        return likely and (not self.sources or not set(self.sources).isdisjoint(sources))
+            passes = self.related
+        return passes and (not self.sources or not set(self.sources).isdisjoint(sources))
 
     def may_lead(self, issue: Issue) -> bool:
         """Whether an issue has the wanted state, so that it can be shown and lead a group of duplicates."""
@@ -117,7 +117,7 @@ def _is_share(value: object) -> bool:
 def finder_settings(
     config: RepoConfig, *, headings: tuple[str, ...] = (), workflow_field: str | None = None
 ) -> FinderSettings:
-    """The finder's settings: the repository's own, its forms' headings, and the field of a GitHub Project (F7)."""
+    """Finder settings from a repository's settings, its forms' headings, and a field of a GitHub Project (F7)."""
     return FinderSettings(
         words_max=config.search.words_max,
         budget=config.search.budget,
@@ -170,14 +170,14 @@ def bot_options(
 
 
 def named_unasked(config: RepoConfig, threshold: float, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Of the candidates `found` for a person who asked, those that the bot would also have named unasked (P6)."""
+    """Of the candidates `found` for a person who asked, those that the bot would also have shown unasked (P6)."""
     states = ("open", "closed") if config.include_closed else ("open",)
-    likely = (
-        one
-        for one in found
-        if one.state in states
-        # `named`: the target's text names the issue.
-        and not one.named
-        and (config.judge.related if one.verdict is JudgeVerdict.RELATED else (one.confidence or 0.0) >= threshold)
-    )
-    return tuple(islice(likely, config.max_candidates))
+
+    def qualifies(one: Candidate) -> bool:
+        if one.verdict is JudgeVerdict.RELATED:
+            return config.judge.related
+        return (one.confidence or 0.0) >= threshold
+
+    # `one.named`: the target's text names the issue.
+    shown = (one for one in found if one.state in states and not one.named and qualifies(one))
+    return tuple(islice(shown, config.max_candidates))

@@ -1,4 +1,4 @@
-"""Issues' vectors by the text model, a slower embedding model. A search makes a few, the indexer can make the rest."""
+"""Vectors from the text model, a slower embedding model. Searches make a few vectors; the indexer can make the rest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bot.storage.schema import indexed_terms, lock_index, text_vectors
 
 Vector = NDArray[np.float32]
 NewVectors = dict[int, tuple[int, Vector]]
-"""New vectors by issue number, each with the number of the change that gave the issue its text."""
+"""Maps an issue's number to the sequence number of the change that set the issue's text, and to the new vector."""
 
 
 class TextVectors:
@@ -44,9 +44,9 @@ class TextVectors:
     def of(
         self, connection: sa.Connection, repo_id: int, numbers: Sequence[int], max_new: int | None
     ) -> tuple[Integers, Vectors, NewVectors]:
-        """Read the vectors of issues, and make those that the first `max_new` issues lack (None: all issues).
+        """Read the vectors of issues. Make missing vectors for the first `max_new` issues only (None: for all issues).
 
-        Returns the positions in `numbers` that have a vector, these vectors (positions, dimensions), and the new ones.
+        Returns the positions in `numbers` that have a vector; their vectors, (positions, dimensions); the new vectors.
         """
         vector_of, changes = self._stored(connection, repo_id, numbers)
         missing = {n: changes[n] for n in numbers[:max_new] if n in changes and n not in vector_of}
@@ -58,14 +58,14 @@ class TextVectors:
         return np.array(positions, dtype=np.int64), vectors.reshape(len(positions), width), fresh
 
     def put(self, repo_id: int, fresh: NewVectors) -> None:
-        """Store new vectors, except of issues whose text has changed or that were removed meanwhile."""
+        """Store new vectors. Skips an issue if it was removed or its text has changed meanwhile."""
         if not fresh:
             return
         with write(self._engine) as connection:
             lock_index(connection, repo_id)
             changes = issues.text_changes(connection, repo_id, fresh)
             current = [(n, changed, vector) for n, (changed, vector) in fresh.items() if changes.get(n) == changed]
-            rows = [(repo_id, n, changed, self.model, pack(vector[None, None])[0]) for n, changed, vector in current]
+            rows = [(repo_id, n, changed, self.model, pack(v.reshape(1, 1, -1))[0]) for n, changed, v in current]
             upsert(connection, text_vectors, rows)
 
     def count(self, repo_id: int) -> int:
@@ -82,7 +82,7 @@ class TextVectors:
             return list(connection.execute(query.order_by(indexed_terms.c.number.desc()).limit(limit)).scalars())
 
     def embed_missing(self, repo_id: int, limit: int) -> int:
-        """Make and store at most `limit` missing vectors. Returns how many were missing; call this until it is 0."""
+        """Make and store vectors for at most `limit` issues that lack one. Returns the number of issues (0: done)."""
         numbers = self.missing(repo_id, limit)
         if numbers:
             with self._engine.connect() as connection:

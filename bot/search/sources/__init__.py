@@ -1,4 +1,4 @@
-"""Sources of candidates (H6): requests and results, asking the sources in parallel, and merging their results.
+"""Defines sources of candidates (H6), asks the sources in parallel, and merges their results.
 
 Sources are independent: if one fails or is late, the report names it, and the others' answers count (H1). A result that
 several sources find keeps the names of all these sources (H2).
@@ -83,7 +83,7 @@ class Source(Protocol):
 
 
 class GitHubReads(Protocol):
-    """The finder's and the sources' reads from GitHub. `RepoClient` and `ThreadClient` implement them."""
+    """What the finder and the sources read from GitHub. `RepoClient` and `ThreadClient` implement this protocol."""
 
     def issue(self, repo: RepoRef, number: int) -> Issue: ...
     def search(self, query: str, *, hybrid: bool = False) -> SearchPage: ...
@@ -137,11 +137,11 @@ class Hit:
 
 
 def merge_results(
-    answers: Iterable[SourceResult], now: datetime, use: Mapping[str, SourceConfig] | None = None
+    answers: Iterable[SourceResult], now: datetime, settings: Mapping[str, SourceConfig] | None = None
 ) -> list[Hit]:
     """Every result once, best first by reciprocal rank over all lists, with a small bonus for recent issues (R3).
 
-    `use` holds the sources' settings, with the weights of their lists.
+    `settings` maps a source's name to its settings, which have the weight of the source's lists.
     """
     issues: dict[str, Issue] = {}
     sources: dict[str, dict[str, None]] = {}
@@ -149,7 +149,7 @@ def merge_results(
     lists = []
     for answer in answers:
         likeness.update(answer.likeness)
-        weight = (use or {}).get(answer.source, SourceConfig()).weight
+        weight = (settings or {}).get(answer.source, SourceConfig()).weight
         for ranked in answer.lists:
             for issue in ranked:
                 issues.setdefault(issue.key, issue)
@@ -170,13 +170,13 @@ def merge_results(
 def collapse_discussions(hits: Sequence[Hit]) -> Sequence[Hit]:
     """Merge repeated discussions (H3): those with the same address or text, or with similar titles.
 
-    The first gets the texts of the others. So the caller must first remove hits whose texts must not be shown.
+    The first hit gets the texts of the others. Before the call, remove hits whose texts must not be shown.
     """
     if not any(hit.issue.is_discussion for hit in hits):
         return hits
-    # Of hits with one address, the first counts.
+    # If several hits have the same address, the first counts.
     by_url = {hit.issue.url: hit for hit in reversed(hits)}
-    # Without an identity, `collapse` compares addresses, texts and titles.
+    # `collapse` compares the addresses, texts and titles of documents without an identity.
     documents = [
         Document(
             identity="" if hit.issue.is_discussion else hit.issue.key,

@@ -69,7 +69,7 @@ def _minimize(info: Info, key: str, reason: str | None) -> Comment:
     ctx = info.context
     record = ctx.sim.nodes.get(key)
     if not isinstance(record, Comment):
-        raise unresolved("a node", "global id of", f"'{key}'")
+        raise unresolved("a node", by="global id of", value=f"'{key}'")
     _require_write(ctx, record.issue, "triage", key)
     record.minimized = reason
     return record
@@ -86,7 +86,7 @@ def _visible_issue(ctx: Context, key: str) -> Issue:
     """The issue with this node id, if the caller may see it."""
     record = ctx.sim.nodes.get(key)
     if not isinstance(record, Issue) or not can_see(ctx.sim, ctx.caller, record.repository):
-        raise unresolved("a node", "global id of", f"'{key}'")
+        raise unresolved("a node", by="global id of", value=f"'{key}'")
     return record
 
 
@@ -94,7 +94,7 @@ def _require_write(ctx: Context, issue: Issue, role: Role, key: str) -> None:
     """Refuse Apps without permission, people without `role` (except the issue's author), and archived repositories."""
     repo, caller = issue.repository, ctx.caller
     if not can_see(ctx.sim, caller, repo):
-        raise unresolved("a node", "global id of", f"'{key}'")
+        raise unresolved("a node", by="global id of", value=f"'{key}'")
     if repo.archived:
         raise Refusal("UNPROCESSABLE", "Repository was archived so is read-only.")
     if not app_may(ctx.sim, caller, repo, (("issues", "write"),), writes=True):

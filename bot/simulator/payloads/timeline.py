@@ -41,7 +41,7 @@ def event(world: World, subject: Issue, record: TimelineEvent, source: Issue | N
             body["lock_reason"] = data["lock_reason"]
         case "closed" | "reopened":
             body["state_reason"] = data["state_reason"]
-            # `closer` is the merged pull request (an Issue) or a commit's hash (a str); only a commit has fields here.
+            # `closer` is the merged pull request (an Issue) or a commit's hash (a str). The JSON shows only a hash.
             if isinstance(commit := data.get("closer"), str):
                 body["commit_id"] = commit
                 body["commit_url"] = f"{repository_url(world, subject.repository)}/commits/{commit}"

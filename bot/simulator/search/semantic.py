@@ -28,7 +28,7 @@ Outage = Literal["server_error", "service_unavailable"]
 
 
 def fallback_reasons(query: Query, *, anything_visible: bool, outage: Outage | None) -> tuple[str, ...]:
-    """GitHub's reasons to answer this query lexically, in its API's words; empty if it answers semantically."""
+    """GitHub's reasons to answer this query lexically, in the API's words. Empty if GitHub answers semantically."""
     reasons = {
         "no_text_terms": not query.texts,
         "quoted_text": any(text.quoted for text in query.texts),
@@ -61,7 +61,7 @@ def similar(
         document for term in distinctive or terms for field in fields for document in field.postings.get(term, ())
     }
     scores = bm25(distinctive or terms, [(field, 1.0) for field in fields], allowed(candidates))
-    pool = heapq.nsmallest(_POOL, scores, key=lambda document: (-scores[document], -document))
+    pool = heapq.nlargest(_POOL, scores, key=lambda document: (scores[document], document))
     best = max((scores[document] for document in pool), default=1.0) or 1.0
     wanted = _trigrams(text)
     mixed = {
@@ -70,9 +70,7 @@ def similar(
         + _LEXICAL_BONUS * (document in exact)
         for document in pool
     }
-    return {
-        document: mixed[document] for document in heapq.nsmallest(MOST_RESULTS, mixed, key=lambda d: (-mixed[d], -d))
-    }
+    return {document: mixed[document] for document in heapq.nlargest(MOST_RESULTS, mixed, key=lambda d: (mixed[d], d))}
 
 
 def _trigrams(text: str) -> set[str]:

@@ -6,8 +6,8 @@ import base64
 import struct
 from itertools import count
 
-# The first id of each kind. Each kind has its own range of ids, so a test that passes an issue's number instead of an
-# id, or an id of the wrong kind, finds nothing.
+# The first id of each kind. Each kind has its own range of ids, so a test that passes an issue's number, or an id of
+# the wrong kind, finds nothing.
 _FIRST = {
     "app": 1_100_001,
     "account": 61_000_003,

@@ -42,7 +42,7 @@ class Repository:
     """A repository. `World.names` also has its former names, which redirect to it.
 
     `roles` are by account id, `labels` by name in lower case, `files` by path; `releases` are tags with their times.
-    `head` is the hash of the last commit (zeros before the first), `last_number` the number of the last issue or
+    `head` is the hash of the last commit (zeros before the first). `last_number` is the number of the last issue or
     discussion. `suggestions` says whether labels and closings can be suggested here.
     """
 

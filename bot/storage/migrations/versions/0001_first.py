@@ -1,4 +1,4 @@
-"""The first schema. A new database gets the newest tables at once from `bot/storage/schema.py`, without these steps."""
+"""The first schema. A new database skips all migrations: `bot/storage/schema.py` creates the newest tables."""
 
 from __future__ import annotations
 

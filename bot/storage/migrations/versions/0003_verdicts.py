@@ -1,4 +1,4 @@
-"""Moves the rejections of other repositories' issues into `verdicts`. Drops word counts, which the index replaces."""
+"""Moves rejections of other repositories' issues into `verdicts`. Drops two tables that the index has replaced."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _KEY = ["repo_id", "command_id", "kind", "number", "other", "issue"]
 
 
 def upgrade() -> None:
-    """Only unreleased builds have used the three dropped tables, so no worker of a release can miss them."""
+    """No release has used the three dropped tables, so a running worker of an older release does not need them."""
     with op.batch_alter_table("verdicts") as verdicts:
         verdicts.add_column(sa.Column("issue", sa.Text(), nullable=False, server_default=""))
         verdicts.drop_constraint("uq_verdicts_command", type_="unique")
