@@ -62,7 +62,7 @@ class DeadLetters:
 
 def is_dead() -> sa.ColumnElement[bool]:
     """A condition for dead letters, except erased ones and scheduled tasks."""
-    # The first part lets SQLite use the index `jobs_ended`.
+    # `state` repeats the condition of the index `jobs_ended`: otherwise SQLite would not use the index.
     return sa.and_(state("done", "dead"), jobs.c.state == "dead", jobs.c.payload != "", jobs.c.queue != SCHEDULE)
 
 

@@ -12,10 +12,10 @@ LIKELY = 0.6
 """The default of the setting `likely`: from this probability on, the bot calls a candidate likely."""
 
 VERY_LIKELY = 0.85
-"""From this probability on, careful readers hardly ever say that the two are different reports."""
+"""From this probability on, careful readers hardly ever call the two issues different reports."""
 
 POSSIBLY = 0.1
-"""Candidates below this probability are called unlikely. Feedback never moves a threshold below it."""
+"""Candidates below this probability are called unlikely. Feedback never moves a threshold below POSSIBLY."""
 
 HIGHEST = 0.98
 """The highest probability that the bot gives: even two careful readers agree on only 98 of 100 pairs."""

@@ -1,6 +1,6 @@
 """Conditional requests (T6): reuse a cached answer if GitHub confirms by its ETag that nothing has changed.
 
-A confirmation (304) does not count towards the primary limit. GitHub confirms only to tokens that may read the answer.
+A confirmation (304) does not count towards the primary limit. Only a token that may read the answer gets a 304.
 https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Use conditional requests"
 """
 
@@ -44,8 +44,8 @@ class ETagCache:
 
     def put(self, account: str, key: str, answer: CachedResponse) -> None:
         with self._lock:
-            if (before := self._answers.pop((account, key), None)) is not None:
-                self._size -= len(before.body)
+            if (replaced := self._answers.pop((account, key), None)) is not None:
+                self._size -= len(replaced.body)
             self._answers[account, key] = answer
             self._size += len(answer.body)
             while self._size > self._most:
@@ -63,7 +63,7 @@ _CACHED_HEADERS = ("content-type", "etag", "link", "last-modified")
 
 
 class ConditionalTransport(httpx.BaseTransport):
-    """Sends requests through `inner`, conditional ones if `cache` has a response for the `account`."""
+    """Sends requests through `inner`. If `cache` has a response for the `account`, the request becomes conditional."""
 
     def __init__(self, inner: httpx.BaseTransport, cache: ETagCache, *, account: str, base_path: str) -> None:
         self._inner = inner
@@ -79,7 +79,7 @@ class ConditionalTransport(httpx.BaseTransport):
             request.headers["If-None-Match"] = known.headers["etag"]
         response = self._inner.handle_request(request)
         if known is not None:
-            # Otherwise a redirect would send the header to another address, whose 304 would mean nothing here.
+            # A redirect would send the header to another address, whose 304 would mean nothing here.
             del request.headers["If-None-Match"]
         if key:
             CACHE.labels("hit" if response.status_code == 304 else "miss").inc()

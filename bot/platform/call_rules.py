@@ -19,9 +19,9 @@ _ABSENT = object()
 class ToolRule:
     """`same` says when two calls of a tool ask the same question.
 
-    `unchanged` takes a call's arguments and returns the state that the result depends on, such as a file's modification
-    time or an ETag. A cached result is valid while that state stays equal (T7). If `unchanged` raises, nothing is
-    cached. All sessions share the results of a `shared` tool, whose answers must never change.
+    `unchanged` takes a call's arguments. It returns the state that the result depends on, such as a file's modification
+    time or an ETag. A cached result is valid as long as `unchanged` returns an equal state (T7). If `unchanged` raises,
+    nothing is cached. All sessions share the results of a `shared` tool, whose answers must never change.
     """
 
     same: Rule
@@ -44,7 +44,7 @@ def equal(a: Arguments, b: Arguments) -> bool:
 
 
 def never(_a: Arguments, _b: Arguments) -> bool:
-    """Never the same: for a tool that must run each time, because its effects add up or its sources change."""
+    """Never the same: for a tool that must run each time, because each run has an effect or may find something new."""
     return False
 
 

@@ -41,7 +41,7 @@ _MOST_LINES = 200
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    """Writes to stderr. For a line that it cannot format, names only the origin: Python would print the arguments."""
+    """Writes to stderr. If a line cannot be formatted, writes its origin instead: Python would print the arguments."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         with suppress(OSError, ValueError):
@@ -116,7 +116,7 @@ class TextFormatter(_Formatter):
             text = f"{text}\n{self.formatException(record.exc_info)}"
         first, _, rest = text.partition("\n")
         work = " ".join(f"{name}={value}" for name, value in _fields().items())
-        first = f"{self.formatTime(record)} {record.levelname} {record.name}: {first}{f' [{work}]' if work else ''}"
+        first = f"{self.formatTime(record)} {record.levelname} {record.name}: {first}" + (f" [{work}]" if work else "")
         return "\n    ".join([first, *(rest.split("\n") if rest else ())])
 
 
@@ -159,7 +159,7 @@ def frames(error: BaseException) -> list[str]:
 
 
 def describe(error: BaseException) -> str:
-    """The error's type, and what is safe to log: GitHub's status, a message of our own, or else origin and cause."""
+    """The error's type and safe text: GitHub's status; the message of Retryable or DidNotEnd; else origin and cause."""
     if isinstance(error, GitHubError):
         # The message can quote GitHub's answer; the operation and the status are safe.
         return f"{type(error).__name__}: {error.operation} ({error.status})"

@@ -1,7 +1,7 @@
 """Child processes: web and worker under a supervisor (`doppel serve`, the demo), and pools that end with their parent.
 
 If a child keeps exiting by itself, `Supervisor.check` raises an error, and the caller ends everything: a person must
-fix the cause. More deaths by signals are tolerated: a poison job kills its workers until the queue gives it up.
+fix the cause. Deaths by signals have a higher limit: a poison job kills its workers until the queue gives the job up.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_TH
 
 RESTART_AFTER_SECONDS = 1.0
 # A child keeps dying if it exits EXITS times by itself within WITHIN_SECONDS, or if signals kill it KILLS times within
-# KILLS_WITHIN_SECONDS. A poison job kills fewer workers.
+# KILLS_WITHIN_SECONDS. One poison job kills fewer than KILLS workers.
 EXITS, WITHIN_SECONDS = 8, 60.0
 KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
 
@@ -144,7 +144,7 @@ class Supervisor:
 
 def keeps_dying(deaths: Sequence[tuple[float, int]], now: float) -> bool:
     """Whether to give a child up. Each death has a time and an exit code, which is negative for a signal. Pure."""
-    # `check` has dropped the deaths from before KILLS_WITHIN_SECONDS.
+    # `check` keeps only the deaths of the last KILLS_WITHIN_SECONDS.
     kills = sum(code < 0 for _, code in deaths)
     exits = sum(code >= 0 and now - at < WITHIN_SECONDS for at, code in deaths)
     return exits >= EXITS or kills >= KILLS
@@ -165,13 +165,13 @@ def running_in_processes(
     work: Callable[..., T],
     calls: Iterable[tuple[Any, ...]],
     begin: Callable[..., None],
-    *given: Any,
+    *begin_arguments: Any,
 ) -> Iterator[list[Future[T]]]:
-    """Call `work` with the arguments of each of the `calls`, in fresh interpreters that first call `begin(*given)`.
+    """Call `work(*call)` for each of the `calls`, in fresh interpreters that first call `begin(*begin_arguments)`.
 
     The processes end at once when the block or this process ends. Raises DoppelError if one of them is killed.
     """
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin, (begin, given))
+    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin, (begin, begin_arguments))
     own: set[BaseProcess] = set()
     try:
         # The pool starts its processes when it gets work. The lock keeps other threads' processes out of `own`.
@@ -188,7 +188,7 @@ def running_in_processes(
         pool.shutdown(cancel_futures=True)
 
 
-def _begin(begin: Callable[..., None], given: tuple[Any, ...]) -> None:
+def _begin(begin: Callable[..., None], begin_arguments: tuple[Any, ...]) -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None, "a pool has started this process"
 
@@ -199,7 +199,7 @@ def _begin(begin: Callable[..., None], given: tuple[Any, ...]) -> None:
         os._exit(1)
 
     threading.Thread(target=exit_after_parent, daemon=True).start()
-    begin(*given)
+    begin(*begin_arguments)
 
 
 @contextmanager
@@ -210,7 +210,7 @@ def _signals_blocked() -> Iterator[None]:
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
-        # SIGHUP must not end multiprocessing's helper process. Starting it unblocks SIGINT, so block SIGINT afterwards.
+        # SIGHUP must not end the resource tracker: start it now. Its start unblocks SIGINT, so block SIGINT afterwards.
         resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         yield

@@ -27,7 +27,7 @@ def sentences(found: Digest, checked: datetime, say: Messages) -> str:
     since, until = (datetime.fromtimestamp(moment, checked.tzinfo).date() for moment in (found.since, found.until))
     looked = say.issues(count=found.looked)
     texts = [say.digest_looked(since=since, until=until, issues=looked, new=found.new)]
-    # `watching`: the last decision was in shadow mode.
+    # The bot withheld some comments (`would`), or made its latest decision in shadow mode (`watching`).
     shadow_mode = found.would or found.watching
     if found.commented or not shadow_mode:
         texts.append(say.digest_commented(count=found.commented))
@@ -44,7 +44,7 @@ def sentences(found: Digest, checked: datetime, say: Messages) -> str:
 
 
 def threshold_words(threshold: Threshold, say: Messages) -> str:
-    """A sentence with the threshold in force and its origin."""
+    """A sentence with the threshold in force, which the messages call `bar`, and its origin."""
     if threshold.origin is ThresholdOrigin.SETTINGS:
         return say.bar_settings(bar=threshold.value)
     if threshold.origin is ThresholdOrigin.FEEDBACK:
@@ -98,7 +98,7 @@ def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
     lines = view.found.lines[:LINES_MOST]
     while len(body := _body(view, lines, ticked)) > BODY_MAX and lines:
         lines = lines[:-1]
-    # Without lines, only the repository's `templates` can be too long: use the built-in texts.
+    # A body without lines is too long only because of the repository's `templates`: use the built-in texts.
     return body if len(body) <= BODY_MAX else render_digest(replace(view, say=view.say.plain), ticked)
 
 
@@ -118,11 +118,11 @@ def _body(view: DigestView, lines: tuple[DigestLine, ...], ticked: Mapping[Pair,
 def _item(view: DigestView, line: DigestLine, ticked: Mapping[Pair, bool]) -> str:
     pair, say = (line.number, line.other), view.say
     sentence = say.digest_named if line.posted else say.digest_would_name
-    title, other = no_formula(view.link_and_title(line.number), view.link_and_title(line.other))
+    this_issue, other_issue = no_formula(view.link_and_title(line.number), view.link_and_title(line.other))
     return "\n".join(
         [
-            f"- {title}",
-            f"  {sentence(issue=other, percent=line.probability, standing=standing_words(line, say))}",
+            f"- {this_issue}",
+            f"  {sentence(issue=other_issue, percent=line.probability, standing=standing_words(line, say))}",
             f"  {checkbox(pair, True, ticked.get(pair) is True)} {say.box_same()}",
             f"  {checkbox(pair, False, ticked.get(pair) is False)} {say.box_other()}",
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 
-# A year before and after the present must fit into the calendar, for times such as a token's end.
+# The clock stays this far from both ends of the calendar, so that times near it, such as a token's end, exist too.
 _MARGIN = timedelta(days=366)
 
 

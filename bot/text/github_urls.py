@@ -73,7 +73,7 @@ def thing_at(url: str, enterprise: str = "") -> Thing | None:
     if parts is None:
         return None
     path = [unquote(part) for part in parts.path.split("/") if part]
-    # The API's addresses of files name the branch in the query.
+    # In the API's address of a file, the branch is in the query.
     branch = parse_qs(parts.query).get("ref", ["HEAD"])[0]
     host = _host(parts)
     if host in _RAW:
@@ -164,12 +164,11 @@ def _branch_and_path(rest: list[str]) -> str:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url.strip())
-        # Reading a wrong port raises ValueError.
-        usable = parts.scheme.lower() in _DEFAULT_PORTS and parts.hostname and (parts.port or True)
-        # Refuse a host with a space: if the normal form were parsed again, the host would end at the space.
-        usable = usable and not any(one.isspace() for one in parts.hostname or "")
+        host, _ = parts.hostname, parts.port  # a wrong port raises ValueError
     except ValueError:
         return None
+    # Refuse a host with a space: if the normal form were parsed again, the host would end at the space.
+    usable = parts.scheme.lower() in _DEFAULT_PORTS and host and not any(one.isspace() for one in host)
     return parts if usable else None
 
 

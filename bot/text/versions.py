@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from bot.domain.entities import Closer, Release
 
-# A number with one to three dots that stands alone, such as `1.8` or `v2.0.3`. In a tag, more may surround it.
+# A number with one to three dots that stands alone, such as `1.8` or `v2.0.3`. A tag may have text around the number.
 _VERSION = re.compile(r"(?<![\w.])[vV]?([0-9]{1,5}(?:\.[0-9]{1,5}){1,3})(?![\w]|\.[0-9])")
 _IN_TAG = re.compile(r"[0-9]{1,5}(?:\.[0-9]{1,5}){1,3}")
 
@@ -20,7 +20,7 @@ def fixed_in(text: str, closer: Closer, releases: Iterable[Release]) -> str:
     version of anything.
     """
     released = {number: one for one in releases if (number := _version_of(one.tag))}
-    reported = [number for found in _VERSION.finditer(text) if (number := _version_of(found[1])) in released]
+    reported = released.keys() & {_version_of(found[1]) for found in _VERSION.finditer(text)}
     fixed = closer.milestone if _version_of(closer.milestone) else ""
     if not fixed and (closer.pull or closer.commit):
         later = [one for one in released.values() if closer.at is not None and one.published_at > closer.at]

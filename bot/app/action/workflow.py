@@ -44,9 +44,9 @@ READING_SECONDS = 900.0
 TRIES, LONGEST_WAIT = 3, 60.0
 """How often an event is tried within a run, and the longest wait in seconds before another try."""
 
-# In seconds. Longer delays come from a rate limit or an outage: leave the step to the next run.
+# The longest wait for a step of indexing, in seconds. Rate limits and outages last longer: the next run reads on.
 _LONGEST_PAUSE = 10.0
-# In seconds. Drop an event due later than this: the issue's next event makes up for it. Handle all others at once.
+# In seconds. An event with a longer delay is dropped: the issue's next event makes up for it. Other delays are skipped.
 _TOO_LATE = 600.0
 # For this many seconds issue forms stay cached: they seldom change, and the nightly run reads them again.
 _FORMS_SECONDS = 86_400.0
@@ -55,7 +55,7 @@ _MAX_OUTPUT = 900_000
 # A child process gets these variables besides the job's settings.
 _PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "SSL_CERT_FILE", "HTTPS_PROXY", "NO_PROXY")
 # For this many seconds GitHub's API may not show a new issue yet, so NotFound leads to another try.
-_LAG = 30.0
+_NEW_SECONDS = 30.0
 
 
 @dataclass
@@ -141,7 +141,7 @@ class Workflow:
 
     def fill(self) -> bool:
         """Fill the index of the job's repository; return whether the index is complete."""
-        # The repository's id, here 0, is still unknown; a client that has a token ignores it.
+        # The repository's id is still unknown. Pass 0: the client of a token ignores the id.
         repository = self.github.in_repository(INSTALLATION, 0).repository(self.job.repo)
         self._register(repository)
         self._begin_reading(repository)
@@ -154,7 +154,7 @@ class Workflow:
         needed = (
             self.restored is not state.Restored.WHOLE
             or not self.job.is_issue_event
-            # Even with a complete index each run reads one step; the next run can read that much again.
+            # Even with a complete index, a run reads one step. If only this step is lost, the next run reads it again.
             or self.index_steps > 1
             or state.records_hash(store) != self.records_before
             # To save a small state costs next to nothing.
@@ -166,7 +166,7 @@ class Workflow:
         return needed
 
     def _register(self, repository: Repository) -> None:
-        """Store the repository, and recover people's decisions: those since the last save, or all if there is none."""
+        """Store the repository, and recover people's decisions: those since the last save, or all without a save."""
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
         client = self.github.in_repository(INSTALLATION, repository.id)
@@ -202,7 +202,7 @@ class Workflow:
         for attempt in range(1, TRIES + 1):
             services = replace(self.services, arrived=self.services.now(), delivery=f"run-{self.job.run}")
             try:
-                router.dispatch(event, services, new=attempt == 1 and time.monotonic() - self.began < _LAG)
+                router.dispatch(event, services, new=(attempt == 1 and time.monotonic() - self.began < _NEW_SECONDS))
                 return
             except Retryable as failure:
                 wait = failure.after or 5.0 * attempt
@@ -249,7 +249,7 @@ class Workflow:
         # Not everybody who sees the summary may read a private settings file.
         if loaded.problems and not loaded.private:
             wrong = "; ".join(map(str, loaded.problems))
-            self.problems.append(f"{loaded.source}: {wrong}. What is right in it counts.")
+            self.problems.append(f"{loaded.source}: {wrong}. The valid settings apply.")
 
     def _setup_problems(self) -> Iterator[str]:
         if self.restored is state.Restored.DAMAGED:
@@ -271,17 +271,16 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
     github = TokenGitHub(
         settings.github_token, api_url=settings.github_api_url, api_version=settings.github_api_version
     )
-    # `shared=False`: other runs have their own stores. `closely=False`: the text model reads only what a search needs.
     services = Services(
         settings=settings,
         github=github,
         store=store,
         repository_settings=RepositorySettings(store, now),
         issue_forms=IssueForms(store, now, cache_seconds=_FORMS_SECONDS),
-        comments=CommentWriter(store.comments, of_token(github.login), now, shared=False),
+        comments=CommentWriter(store.comments, of_token(github.login), now, shared=False),  # each run has its own store
         inbox=pending,
         index=index,
-        indexing=Indexer(index, store, pending, now, closely=False),
+        indexing=Indexer(index, store, pending, now, closely=False),  # the text model reads only what a search needs
         matcher=Matcher(index),
         clock=now,
         evaluate=_evaluate,

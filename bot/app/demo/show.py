@@ -1,4 +1,4 @@
-"""Runs one demo: the bot as hosts run it, against the simulator, and people who act and wait for answers."""
+"""Runs one demo on the simulated GitHub. The bot runs as in production; people act and wait for its answers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class BotProcesses:
 
 @contextmanager
 def running_bot(server: Server, home: Path, database_url: str = "") -> Iterator[BotProcesses]:
-    """Run web and worker during a `with` block, with data and log in `home` and none of this machine's settings."""
+    """Run web and worker during a `with` block. Data and log lie in `home`. This machine's settings do not count."""
     environ = environment(server, home, database_url)
     settings = host.load(environ, home / ".env")
     queue, store = queue_engine(settings, pool_size=1), make_engine(settings.database_url, pool_size=1)
@@ -170,25 +170,25 @@ class Show:
         nearest = (likeliest.number, title, likeliest.probability) if likeliest else None
         self._tell.stayed_silent(number=number, seconds=seconds, reason=reason, bar=threshold, nearest=nearest)
 
-    def _run_command(self, command: SceneCommand, issue: Issue, advice: Comment) -> None:
-        # `issue`, `advice` and `asked` are the simulator's objects: the bot changes them.
-        before, number = advice.body, issue.number
+    def _run_command(self, command: SceneCommand, issue: Issue, advisory: Comment) -> None:
+        # `issue`, `advisory` and `asked` are the simulator's objects: the bot changes them.
+        before, number = advisory.body, issue.number
         self._tell.command_given(number=number, login=command.login, text=command.text, note=command.note)
         asked = self._sim.comment(self._repository, number, command.login, command.text)
         began = time.monotonic()
         what = f"answer to {command.text.splitlines()[-1]!r} on #{number}"
-        wait_for(self._bot, what, lambda: self._answered(command, asked, advice, before), self._patience)
+        wait_for(self._bot, what, lambda: self._answered(command, asked, advisory, before), self._patience)
         # A reply may still follow the 👍, so wait until the job is done.
         self._wait_for_job(what, "comment", "id", asked.id)
         seconds = time.monotonic() - began
         for reply in self._bot_comments(issue, after=asked):
             self._tell.replied(number=number, body=reply.body, seconds=seconds)
-        if advice.body != before:
-            self._tell.edited(number=number, before=before, body=advice.body, seconds=seconds)
+        if advisory.body != before:
+            self._tell.edited(number=number, before=before, body=advisory.body, seconds=seconds)
         if issue.state == "closed" and issue.duplicate_of is not None:
             self._tell.issue_closed(number=number, original=issue.duplicate_of.number, seconds=seconds)
 
-    def _answered(self, command: SceneCommand, asked: Comment, advice: Comment, before: str) -> bool:
+    def _answered(self, command: SceneCommand, asked: Comment, advisory: Comment, before: str) -> bool:
         # The command's comment gets the bot's 👍 (C4).
         if not any(reaction.content == "+1" for reaction in asked.reactions):
             return False
@@ -196,8 +196,8 @@ class Show:
             return asked.issue.state == "closed" and asked.issue.state_reason == "duplicate"
         if command.expect is Expect.REPLY:
             return any(command.contains in reply.body for reply in self._bot_comments(asked.issue, after=asked))
-        unwanted = command.lacks and f"/issues/{command.lacks})" in advice.body
-        return advice.body != before and command.contains in advice.body and not unwanted
+        still_listed = command.lacks and f"/issues/{command.lacks})" in advisory.body
+        return advisory.body != before and command.contains in advisory.body and not still_listed
 
     def _bot_comments(self, issue: Issue, after: Comment | None = None) -> list[Comment]:
         """The bot's comments on an issue; with `after`, only those below that comment."""

@@ -133,12 +133,12 @@ def parse(body: str, repo: RepoRef, hosts: frozenset[str] = GITHUB_HOSTS, app: s
 def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
     word, *rest = line.split()
     if word.startswith("@"):
-        # `@doppel duplicates …`; `command_lines` has already compared the App's name.
+        # `@doppel duplicates …` means `/duplicates …`. `command_lines` has already compared the App's name.
         word, rest = COMMAND, rest[1:]
     if [plain(part).lower() for part in rest[:2]] == ["duplicate", "of"]:
         rest = rest[1:]
     head = plain(rest[0]).lower().rstrip(".,;:!") if rest else ""
-    spec = COMMANDS_BY_NAME[ALIASES.get(head) or CommandName(head)] if head in _KNOWN_WORDS else None
+    spec = _SPECS.get(head)
     # Other bots may use `/dup`: it counts only alone, or before a known word or an option.
     if word.lower() == SHORT_COMMAND and (spec or not rest or read_option(rest[0], CommandOptions())):
         word = COMMAND
@@ -164,8 +164,8 @@ def _with_punctuation(line: str, word: str, rest: Sequence[str], here: CommentRe
     None for `/duplicates: #12, #13`, a list of duplicates, and for `/duplicates:`, perhaps the line above a list.
     """
     meant = _parse_line(" ".join((COMMAND, *rest)), here)
-    unfinished = not rest and plain(word[-1]) in ",;:、"
-    if unfinished or not isinstance(meant, Command):
+    may_introduce_list = not rest and plain(word[-1]) in ",;:、"
+    if may_introduce_list or not isinstance(meant, Command):
         return None
     return MisspeltCommand(line, _shorten(word), _suggested_syntax(meant.spec, rest, here))
 
@@ -213,7 +213,7 @@ def _likely_meant(word: str, words: Sequence[str], here: CommentRepository) -> s
 
 
 def _suggested_syntax(spec: CommandSpec, words: Sequence[str], here: CommentRepository) -> str:
-    """The command's syntax with the issue number in `words[1]`, if any, and no other text of the comment."""
+    """The command's syntax. An issue number in `words[1]` replaces `#N`. No other text of the comment appears."""
     number = here.number(words[1]) if spec.takes is Arguments.NUMBER and len(words) > 1 else None
     return spec.syntax.replace("#N", f"#{number}") if isinstance(number, int) else spec.syntax
 
@@ -226,16 +226,16 @@ def _with_number(
     parsed = here.issue(words[0])
     if isinstance(parsed, CommandProblem):
         return InvalidCommand(line, spec.name, parsed, _shorten(words[0]))
-    repo, number = parsed
-    if repo and not spec.elsewhere:
+    other_repo, number = parsed
+    if other_repo and not spec.elsewhere:
         return InvalidCommand(line, spec.name, CommandProblem.OTHER_REPOSITORY, _shorten(words[0]))
     if len(words) > 1:
         return InvalidCommand(line, spec.name, CommandProblem.TOO_MUCH, _shorten(words[1]))
-    return Command(spec.name, line, number, repo=repo)
+    return Command(spec.name, line, number, repo=other_repo)
 
 
 # Typographic quotation marks, which become `"`. Complete quoted parts match first and stay as they are.
-_QUOTES = re.compile(r'"[^"]*"|`[^`]*`|[“”„«»「」『』＂]')
+_QUOTES = re.compile(r'(?P<complete>"[^"]*"|`[^`]*`)|[“”„«»「」『』＂]')
 # A part in straight quotes or backticks, or a word. No text can match in two ways, so matching takes linear time.
 _WORD_OR_QUOTED = re.compile(r'"([^"]*)"|`([^`]*)`|([^\s"`]+)')
 
@@ -245,7 +245,7 @@ def _search(line: str, spec: CommandSpec, arguments: str) -> Command | InvalidCo
 
     People also search for words like `open`, so options without `=` count only at the end, and never in quotes.
     """
-    text = _QUOTES.sub(lambda found: found[0] if len(found[0]) > 1 else '"', arguments)
+    text = _QUOTES.sub(lambda found: found["complete"] or '"', arguments)
     parts = [(match[0], (match[1] or match[2] or match[3] or "").strip()) for match in _WORD_OR_QUOTED.finditer(text)]
     options, words, at_end = CommandOptions(), [], True
     for raw, word in reversed(parts):
@@ -270,7 +270,7 @@ def _shorten(text: str) -> str:
 
 
 _NAMES = [spec.name.value for spec in COMMANDS if spec.name]
-_KNOWN_WORDS = {*_NAMES, *ALIASES}
+_SPECS = {word: COMMANDS_BY_NAME[CommandName(ALIASES.get(word, word))] for word in (*_NAMES, *ALIASES)}
 # The text to suggest after `/duplicates` for each name or option; some options have an example value.
 _SUGGESTIBLE = {name: name for name in _NAMES}
 _SUGGESTIBLE |= {option.partition("=")[0]: option for option in OPTIONS}

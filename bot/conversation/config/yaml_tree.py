@@ -76,7 +76,7 @@ SIZE_MAX = 64 * 1024
 _DEPTH_MAX = 8
 # `12`, `-0.5`, `.5` or `1e3`; `0x1F` stays a text.
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
-_MISSING_NAME = frozenset(("while scanning an alias", "while scanning an anchor"))  # in the parser's words
+_NO_ALIAS_NAME = frozenset(("while scanning an alias", "while scanning an anchor"))  # contexts of such errors
 _LITERALS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
@@ -91,7 +91,7 @@ class YamlNode:
     keys: dict[str, YamlNode] = field(default_factory=dict)
 
     def plain(self) -> Any:
-        """Values without positions. A null or empty value is Ellipsis, which settings reject."""
+        """Values without positions. A null or empty value becomes Ellipsis, so that the settings reject it."""
         if isinstance(self.value, list):
             return [item.plain() for item in self.value]
         if isinstance(self.value, dict):
@@ -100,7 +100,7 @@ class YamlNode:
 
 
 def scalar(text: str) -> str | int | float | bool | None:
-    """The value of an unquoted scalar, nearly by YAML 1.2's core rules, where `on`, `off`, `yes` and `no` are words."""
+    """The value of an unquoted scalar, nearly as in YAML 1.2's core rules: `on`, `off`, `yes` and `no` are words."""
     if text.lower() in _LITERALS:
         return _LITERALS[text.lower()]
     if not _NUMBER.fullmatch(text):
@@ -135,18 +135,18 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigE
 class _RefusedYaml(Exception):
     """The file is too long, too deep or no mapping, or it uses YAML that settings do not need."""
 
-    def __init__(self, line: int, column: int, wording: Callable[[Messages], str]) -> None:
+    def __init__(self, line: int, column: int, sentence: Callable[[Messages], str]) -> None:
         super().__init__()
-        self.error = ConfigError.translatable(line, column, lambda say, _: wording(say))
+        self.error = ConfigError.translatable(line, column, lambda say, _: sentence(say))
 
 
-def _refused_at(event: Any, wording: Callable[[Messages], str]) -> _RefusedYaml:
-    return _RefusedYaml(event.start_mark.line + 1, event.start_mark.column + 1, wording)
+def _refused_at(event: Any, sentence: Callable[[Messages], str]) -> _RefusedYaml:
+    return _RefusedYaml(event.start_mark.line + 1, event.start_mark.column + 1, sentence)
 
 
 def _syntax_error(error: MarkedYAMLError) -> ConfigError:
     mark = error.problem_mark or error.context_mark
-    if error.context in _MISSING_NAME:
+    if error.context in _NO_ALIAS_NAME:
         # People write titles as `[Bug]*` or `*[Bug]*`, which the parser takes for an alias without a name.
         mark = error.context_mark or mark
         return ConfigError.translatable(mark.line + 1, mark.column + 1, lambda say, _: say.anchors())
@@ -210,14 +210,14 @@ class _Reader:
             key = self.node(event, depth + 1)
             if isinstance(key.value, (list, dict)):
                 raise _refused_at(event, lambda say: say.key_no_word())
-            value = self.node(next(self.events), depth + 1)
-            if value.value is None and not value.text:
+            child = self.node(next(self.events), depth + 1)
+            if child.value is None and not child.text:
                 # The parser places a missing value at the next token, perhaps lines below. Place it after its key.
-                value.line, value.column = event.end_mark.line + 1, event.end_mark.column + 2
+                child.line, child.column = event.end_mark.line + 1, event.end_mark.column + 2
             if first := into.keys.get(key.text):
                 self.errors.append(_duplicate_key(key, first.line))
                 continue
-            into.keys[key.text], into.value[key.text] = key, value
+            into.keys[key.text], into.value[key.text] = key, child
 
     def check(self, event: Any) -> None:
         """Refuse anchors, aliases and tags."""

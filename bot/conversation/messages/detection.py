@@ -24,14 +24,13 @@ _BOILERPLATE = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No r
 _FENCED = re.compile(r"^ {0,3}(```(?=`*[^`\n]*$)|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 # Indented code and log lines, and text between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
-# Part of an address, path or name from code. Unspaced scripts are exempt: no space follows a `.`.
+# Part of an address, path or name from code. But in unspaced scripts, no space follows the `.` after a sentence.
 _NOT_PROSE = re.compile(rf"\S://\S|(?![{UNSPACED}])\w[./\\_@=](?![{UNSPACED}])\w")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 
-# Two Han characters or kana count as one word in Latin letters.
-_CJK_PER_WORD = 2
+_CJK_PER_WORD = 2  # this many characters, Han or kana, count as one word in Latin letters
 _CJK_MIN = 4
 # With a lower share of kana, a text counts as Chinese. Every Japanese test text has .6 or more.
 _KANA_MIN = 0.08
@@ -60,16 +59,17 @@ _FUNCTION_WORDS = {
 }
 _WORD_SETS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
 _SPOKEN = tuple(language for language in LANGUAGES if language in _WORD_SETS and language != FALLBACK)
-# Lower limits of the best language's count of function words: a number, a share of all words in
-# Latin letters, a multiple of English's count, and a multiple of every other language's count.
-_WORDS_MIN, _SHARE_MIN, _LEAD_OVER_ENGLISH, _LEAD_OVER_OTHERS = 3, 0.15, 2.0, 1.2
+# The best language's function words must be at least this many, and this share of all words in Latin letters.
+_WORDS_MIN, _SHARE_MIN = 3, 0.15
+# They must be more than this many times English's, and at least this many times any other language's.
+_LEAD_OVER_ENGLISH, _LEAD_OVER_OTHERS = 2.0, 1.2
 
 
 def language_of(title: str, body: str) -> str:
     """The language in which to answer an issue: `en`, `zh`, `ja`, `es`, `de` or `fr`. Code does not count."""
     unfenced = _FENCED.sub("", f"{title}\n\n{body}"[:_READ_MAX])
     text = _CODE.sub(" ", without_noise(_BOILERPLATE.sub("", unfenced)))
-    # Separate scripts first, or a name from code would remove the Chinese sentence around it.
+    # Separate scripts first. Otherwise a name from code would make the Chinese sentence around it count as code.
     prose = " ".join(run for run in separate_scripts(text).split() if not _NOT_PROSE.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))

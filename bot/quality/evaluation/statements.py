@@ -61,7 +61,7 @@ _ISSUE = (
 _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
 # A claim: "duplicate of #7", "dupe: #7", "in favour of #7", "same bug as #7", "already reported in #7". But a
 # "near-duplicate" or "semi-duplicate" is not a duplicate. A number without `#` counts only after "of issue" or "to
-# issue": "duplicate issue 2 times" names no issue, and neither do 7.1, 100 % or 2024-05-01.
+# issue", because "duplicate issue 2 times" names no issue. Versions (7.1), percentages and dates never count.
 _CLAIM = re.compile(
     r"\b(?<!\bnear[ -])(?<!\bsemi[ -])(?<!\bhalf[ -])(?<!\bnon[ -])"
     r"(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of)"
@@ -70,7 +70,7 @@ _CLAIM = re.compile(
     r"|(?<=\b(?:of|to)\s)(?:the\s+)?issue\s+(?P<without_sign>[1-9]\d{0,8})\b(?!\s?%|[.,/-]\d))",
     re.IGNORECASE,
 )
-# A claim without a reference: "so closing as a duplicate", but not "a duplicate key", which is no issue.
+# A claim without a reference, as in "so closing as a duplicate". "A duplicate key" is no such claim.
 _CALLED_DUPLICATE = re.compile(
     r"\b(?:as|an?|is|another|known)\s+(?:duplicate|dupe?)\b(?=\s*(?:[.,;:!)(-]|\Z|\n|(?:of|and|but|so|then|thanks)\b))",
     re.IGNORECASE,
@@ -82,7 +82,7 @@ _OF_ANOTHER = re.compile(
     r"\s+(?:(?!this\b|it\b)\w+\s+){0,4}\Z",
     re.IGNORECASE,
 )
-# "In favor of #7" counts only in a closing comment or after "close": people also decide against proposals this way.
+# "In favor of #7" counts only in a closing comment or after "close". Elsewhere people may only say that they prefer #7.
 _CLOSED = re.compile(r"\bclos", re.IGNORECASE)
 # "Same as #7" counts only in a closing comment, and not if the issue was fixed in the same way as #7.
 _DONE = re.compile(r"\b(?:fix|sol[uv]|resol|merg|implement|done)", re.IGNORECASE)
@@ -101,8 +101,8 @@ def read_comment(
     """The comment's statement about its issue; None without such a statement, and for a denial.
 
     Guesses are hints. Plain statements by non-members are hints, too, and keep the login `by`. Of the claims
-    that count (denied ones do not), the first decides. If the comment closes the issue (`closing`), each claim is
-    certain, even a guess; "a duplicate" refers to the only issue named; bare references are hints.
+    that count (denied ones do not), the first decides. In a comment that closes the issue (`closing`), every claim is
+    certain, even a guess. There, a bare reference is a hint, and "duplicate" alone means the only issue that is named.
     """
     visible = _INVISIBLE_OR_QUOTED.sub(" ", text)
     dismissed_claim = False
@@ -140,9 +140,10 @@ def _sentence_before(text: str, position: int) -> str:
 
 def _statement(kind: StatementKind, issue: re.Match[str], repo: RepoRef, at: str, by: str = "") -> Statement:
     groups = issue.groupdict()
-    # A number without `#` is in a group of its own, which only _CLAIM has.
-    name, number = groups["prefix"] or groups["path"], int(groups["number"] or groups["without_sign"])
-    return Statement(kind, number if name is None or name_key(name) == repo.key else None, at, by)
+    name = groups["prefix"] or groups["path"]
+    number = int(groups["number"] or groups["without_sign"])  # only _CLAIM has `without_sign`
+    is_here = name is None or name_key(name) == repo.key
+    return Statement(kind, number if is_here else None, at, by)
 
 
 # The beginning of a new clause. A word such as "or" continues the old clause ("not a duplicate of #5, or of #7"). Words
@@ -154,13 +155,12 @@ _CLAUSE = re.compile(
     r"(?=\s{1,3}(?:this|it|that['’]s|is|was|I|we|clos\w*|mark\w*)\b)",
     re.IGNORECASE,
 )
-_NOT = re.compile(r"\b(?:not|cannot|never|isn'?t|wasn'?t|unlike|nor)\b|n['’]t\b", re.IGNORECASE)
-# These words deny only the words that follow directly.
-_NO = re.compile(
+_DENIES_CLAUSE = re.compile(r"\b(?:not|cannot|never|isn'?t|wasn'?t|unlike|nor)\b|n['’]t\b", re.IGNORECASE)
+_DENIES_NEXT_WORDS = re.compile(
     r"\b(?:no(?:\s+longer)?|neither|hardly|nearly|almost)(?:\s+an?)?(?:\s+(?:exact|real|true))?\s*\Z", re.IGNORECASE
 )
 
 
 def denied(before: str) -> bool:
     """Whether `before`, a sentence up to a claim, denies the claim."""
-    return _NO.search(before) is not None or _NOT.search(_CLAUSE.split(before)[-1]) is not None
+    return bool(_DENIES_NEXT_WORDS.search(before) or _DENIES_CLAUSE.search(_CLAUSE.split(before)[-1]))

@@ -21,7 +21,7 @@ from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, withou
 from bot.text.words import is_function_word
 
 MOST_NAMED = 5
-#: A shared word of less rarity is no reason: of a thousand issues, 81 or more have it.
+#: A shared word of less rarity is no reason: at least 81 of a thousand issues have such a word.
 LEAST_RARITY = 0.33
 _LONGEST_QUOTE = 120
 
@@ -48,7 +48,7 @@ _HEX = re.compile(r"0x[0-9a-f]*", re.IGNORECASE)
 _COMMENT_MARKS = ("//", "/*", "*/", "<!--")
 
 Spellings = Mapping[str, Mapping[str, str]]
-"""Maps each term to its spellings: case-folded words, each mapped to the word as first written."""
+"""Maps each term to its spellings. The key of a spelling is case-folded; its value is the word as first written."""
 
 
 class ComparedText:
@@ -69,8 +69,8 @@ def is_copy(one: tuple[str, str], other: tuple[str, str]) -> bool:
 def shared_message(mine: ComparedText, theirs: ComparedText, forms: Iterable[str]) -> str:
     """The common part of the first error message that both texts quote, or "".
 
-    `forms` are messages of `mine` in comparable form. At least half of a message's runs of three words must be in one
-    message of `theirs`.
+    `forms` are keys of `mine.messages` (see `error_messages`). At least half of a message's runs of three words must be
+    in one message of `theirs`.
     """
     for form in forms:
         if mine.messages[form].lstrip().startswith(_COMMENT_MARKS):
@@ -115,7 +115,7 @@ def shared_words(
 def shared_reasons(
     message: str, identifiers: Sequence[str], title_words: Sequence[str], words: Sequence[str]
 ) -> tuple[Reason, ...]:
-    """The reasons, strongest first. Those `words` that the `message` contains are not repeated."""
+    """The reasons, strongest first. `words` that the `message` contains are left out."""
     quoted = {word.casefold() for word in raw_words(message)}
     found = {
         ReasonCode.MESSAGE: [message] if message else [],
@@ -134,7 +134,7 @@ def is_identifier(word: str) -> bool:
 
 
 def spellings(text: str) -> Spellings:
-    """A text's words by term. A name from code counts as a whole, text without spaces by pairs of characters."""
+    """A text's words by term. A name from code is one word. In unspaced scripts, each pair of characters is a word."""
     found: dict[str, dict[str, str]] = {}
     for raw in raw_words(text):
         own = terms_of(raw)
@@ -158,7 +158,7 @@ def _same_spelling(mine: Spellings, theirs: Spellings, term: str) -> str:
 
 
 def says_something(word: str) -> bool:
-    """Whether a word tells issues apart: it is no bare number, single ASCII character, or word that fits any issue."""
+    """Whether a word tells issues apart. Numbers, single ASCII characters and words that fit any issue do not."""
     return not word.isdigit() and (len(word) > 1 or not word.isascii()) and word.casefold() not in _VAGUE_WORDS
 
 
@@ -189,17 +189,17 @@ class Explainer:
     def reasons(self, pool: Pool, row: int, title: str, body: str) -> tuple[Reason, ...]:
         """The reasons for the candidate in a row of the pool, rarest words first.
 
-        `title` and `body` are the candidate's. Words are spelled as in the question, so treat them as hostile. No words
-        are given for a copy. Labels of different surfaces (app, platform, …) come last.
+        `title` and `body` are the candidate's. Words are spelled as in the question, so treat them as hostile. A copy's
+        only reason is COPY, apart from labels. Labels of different surfaces (app, platform, …) come last.
         """
-        apart = surfaces_apart(self._labels, pool.issues[row].labels)
-        differs = (Reason(ReasonCode.SURFACE, apart),) if apart else ()
+        labels = surfaces_apart(self._labels, pool.issues[row].labels)
+        differs = (Reason(ReasonCode.SURFACE, labels),) if labels else ()
         if is_copy(self._text, (title, body)):
             return (Reason(ReasonCode.COPY), *differs)
         messages, terms = self._known["messages"], self._known["words"]
-        # `messages.words` are messages and their runs of three words, without boilerplate.
-        shared_runs = {messages.words[at] for at in _shared_positions(messages, pool.messages, row)}
-        forms = [form for form in self._mine.messages if _mostly_in(shared_runs, form)]
+        # The terms of the field `messages` are whole messages and runs of three words, without boilerplate.
+        shared_terms = {messages.words[at] for at in _shared_positions(messages, pool.messages, row)}
+        forms = [form for form in self._mine.messages if _mostly_in(shared_terms, form)]
         rare = [at for at in _shared_positions(terms, pool.words, row) if self._rarities[at] >= LEAST_RARITY]
         rarest = [terms.words[at] for at in sorted(rare, key=lambda at: -self._rarities[at])]
         theirs = ComparedText(title, body)
@@ -210,8 +210,8 @@ class Explainer:
 def as_written(terms: Iterable[str], text: str) -> list[str]:
     """The words of `text` that have these terms, in the terms' order, each once. Terms without a word are left out.
 
-    Terms are stems, but people look for the words that the author wrote. A term that is only part of a name from code
-    gives the whole name.
+    Terms are stems, but people look for the words that the author wrote. For a term that is only part of a name from
+    code, the list has the whole name.
     """
     whole: dict[str, str] = {}
     parts: dict[str, str] = {}
@@ -227,10 +227,10 @@ def as_written(terms: Iterable[str], text: str) -> list[str]:
     return list(dict.fromkeys(spelling for term in terms if (spelling := whole.get(term) or parts.get(term))))
 
 
-def _mostly_in(shared_runs: Collection[str], message: str) -> bool:
-    """Whether at least half of a message's runs of three words are in `shared_runs`."""
+def _mostly_in(shared_terms: Collection[str], message: str) -> bool:
+    """Whether at least half of a message's runs of three words are in `shared_terms`."""
     parts = runs(message)
-    return 2 * sum(part in shared_runs for part in parts) >= len(parts)
+    return 2 * sum(part in shared_terms for part in parts) >= len(parts)
 
 
 def _shared_positions(own: Terms, bags: Bags, row: int) -> list[int]:

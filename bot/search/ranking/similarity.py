@@ -36,10 +36,7 @@ def dice_sorensen(a: str, b: str) -> float:
 
 
 def title_ratio(a: str, b: str) -> float:
-    """Rapidfuzz's ratio of the sorted lower-cased words, in [0, 1]; word order and punctuation do not matter.
-
-    Reports show this ratio beside Dice-Sørensen, because the ratio forgives another word order and punishes repetition.
-    """
+    """Rapidfuzz's ratio of the sorted lower-cased words, in [0, 1]; word order and punctuation do not matter."""
     left, right = (" ".join(split_words(text.lower())) for text in (a, b))
     if not left or not right:
         return 1.0 if a.strip() == b.strip() else 0.0
@@ -82,7 +79,7 @@ def score_candidates(
     for a `max_candidates` below 1.
 
     Of equally similar candidates the oldest comes first, because duplicates are closed in favour of the older issue.
-    `created_at` may be text in ISO 8601, in UTC if it names no zone. Candidates without a time come last, by number.
+    `created_at` may be ISO 8601 text; without a zone, it is in UTC. Candidates without a time come last, by number.
     """
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
         raise InvalidArgument("threshold", f"{threshold!r} is not between 0 and 1")

@@ -1,4 +1,4 @@
-"""Answers one query from the index's parts."""
+"""Finds and scores the documents for one query, by its words or by similarity."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Search:
         )
 
     def lexical(self, *, ranked: bool) -> dict[int, float]:
-        """The documents that match the whole query, with scores. Without `ranked` or text, all scores are 1.0."""
+        """The documents that match the whole query, with scores: 1.0 without `ranked`, and for a query without text."""
         matches = self._view.narrow(self._compiler.compile(self._query.root).select())
         if ranked and self._terms:
             return bm25(self._terms, self._weighted, matches)
@@ -66,7 +66,7 @@ class Search:
 
 
 def _without_text(node: Node) -> Node:
-    """The qualifiers and NOTs of a tree: a semantic search does not demand words. A query with OR is always lexical."""
+    """The qualifiers and NOTs of a tree. Semantic search demands no words, and never gets a tree with OR."""
     match node:
         case Text():
             return And(())

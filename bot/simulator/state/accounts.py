@@ -80,7 +80,7 @@ class Installation:
 
 @dataclass(slots=True, eq=False)
 class InstallationToken:
-    """A short-lived token of an installation, perhaps narrowed to some permissions and `repositories` (ids)."""
+    """A short-lived token with some or all of an installation's permissions and `repositories` (ids; None: all)."""
 
     token: str
     installation: Installation
