@@ -1,4 +1,4 @@
-"""Long jobs between deliveries: building the index and scanning the backlog, both in steps, and the evaluation.
+"""Runs long jobs in the background: building the index and scanning the backlog in steps, an evaluation in one.
 
 Until the index is complete, the bot relies on GitHub's search, which finds less. Once the index is complete, the bot
 looks again at recent issues without a result: people try a new bot in the first minutes after installing it.
@@ -41,7 +41,7 @@ def index_step(event: IndexEvent, services: Services) -> None:
     if known.suspended or known.archived:
         begun = services.store.backfills.get(known.id)
         if begun is not None and not begun.done:
-            # Otherwise the backfill would seem to run for hours.
+            # Without `stop`, the backfill would seem to run for hours.
             services.indexing.stop(known.id, "access is suspended" if known.suspended else "it is archived")
         return
     repository = known.summary
@@ -62,13 +62,13 @@ def index_step(event: IndexEvent, services: Services) -> None:
     except (NotFound, Forbidden) as refusal:
         logger.warning("%s cannot be read: %s", repository.ref, refusal)
         services.indexing.stop(repository.id, f"GitHub refuses it ({refusal.status})")
-        present = services.store.repositories.get(repository.id)
-        if present not in (None, known):
+        current = services.store.repositories.get(repository.id)
+        if current is not None and current != known:
             # The repository was renamed or moved. `repository_changed` began no backfill, because this one still ran.
-            services.indexing.begin(present.summary, present.installation, services.now())
+            services.indexing.begin(current.summary, current.installation, services.now())
 
 
-# Seconds. Authors of older reports no longer need a comment; `/duplicates scan` covers the backlog.
+# A day, in seconds. The authors of older reports no longer need a comment, and `/duplicates scan` covers the backlog.
 _RECENT = 86_400.0
 # The most issues to look at again; each look can cost requests to GitHub.
 _MOST_LOOKS = 100
@@ -79,7 +79,7 @@ def _index_completed(event: IndexEvent, services: Services) -> None:
     if not services.indexing.ready(repo_id):
         # The index was erased or stopped meanwhile.
         return
-    # The span ends after `now`: a decision may have been stored at this moment, or before the clock was set back.
+    # Include times after `now`: `between` excludes its end, and decisions can be later if the clock was set back.
     decisions = services.store.decisions.between(repo_id, now - _RECENT, now + _RECENT)
     for decision in without_candidates(decisions)[-_MOST_LOOKS:]:
         recheck = own_issue_event(INDEXED, event.installation, event.repository, decision.number)
@@ -87,9 +87,9 @@ def _index_completed(event: IndexEvent, services: Services) -> None:
         services.inbox.put(f"{INDEXED}-{repo_id}-{decision.number}-{decision.at:.3f}", recheck)
 
 
-# How many issues a step of a scan compares, which takes some seconds, and how many seconds the pause after it lasts.
+# A step of a scan compares this many issues, which takes some seconds. A pause of PAUSE seconds follows each step.
 ISSUES_PER_STEP, PAUSE = 100, 1.0
-# Seconds of a step with its pause, for the estimate in the reply.
+# The reply estimates the duration of a scan: each step with its pause counts this many seconds.
 _STEP_SECONDS = 4.0
 
 
@@ -168,17 +168,17 @@ def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
         return
     runs.note(repo_id, event.chain, Stage.RUNNING)
     try:
-        # Maintainers read the problem, so it must not reveal where the host keeps its files.
+        # The dashboard shows this text to maintainers, so it must not reveal where the host keeps its files.
         problem = services.evaluate(known.ref).replace(str(services.settings.home), "DOPPEL_HOME")
     except Retryable as failure:
         runs.note(repo_id, event.chain, Stage.RUNNING, str(failure))
         raise
     except Exception:
-        runs.note(repo_id, event.chain, Stage.FAILED, "a fault of Doppel's, of which the worker's log tells")
+        runs.note(repo_id, event.chain, Stage.FAILED, "a fault of Doppel's own; the worker's log says more")
         raise
     finally:
-        # Erase the history if access has ended meanwhile (C6a). With PostgreSQL erase it always: if access ends
-        # later, another machine may handle that, and cannot erase this machine's files.
+        # Erase the history if access has ended meanwhile (C6a). With PostgreSQL, always erase it: when
+        # access ends later, another machine may handle that event, and cannot erase this machine's files.
         if services.store.repositories.get(repo_id) is None or sqlite_file(services.settings.database_url) is None:
             erase_history(services.settings.home, repo_id)
     runs.note(repo_id, event.chain, Stage.FAILED if problem else Stage.DONE, problem)

@@ -54,7 +54,7 @@ _DECIDING = _SIGNALS.where(
 class Verdicts(TableGateway):
     """The `verdicts` table: people's verdicts by the commands `not` and `of` (C4).
 
-    Every verdict that has ended has `undone_at`, but only an `undo` sets `undone_by`: see `end_overtaken`.
+    An `undo` ends a verdict by setting `undone_at` and `undone_by`. `end_overtaken` sets only `undone_at`.
     """
 
     def add(
@@ -72,14 +72,14 @@ class Verdicts(TableGateway):
     ) -> None:
         """Store a verdict on issue `number` and issue `other`. `command_id` is the comment with the command.
 
-        If the second issue is another repository's, `issue` names it (`owner/repo#number`), and `other` is 0. Has no
-        effect if a redelivery repeats a command whose verdict still holds.
+        If the second issue is another repository's, `issue` names it (`owner/repo#number`), and `other` is 0. If GitHub
+        delivers a command again while its verdict still holds, this method changes nothing.
         """
         undone = {"undone_at": None, "undone_by": None}
         values = {"actor": actor, "at": now, **undone, "details": json.dumps(dict(details or {}))}
         pair = {"number": number, "other": other, "issue": issue}
         key = {"repo_id": repo_id, "command_id": command_id, "kind": kind, **pair}
-        # A command that was undone counts again if an edit repeats it.
+        # Replace only a verdict that has ended: an edit of the comment can repeat its command.
         self._change(self._upsert(verdicts, key, values, where=verdicts.c.undone_at.is_not(None)))
 
     def remove(self, verdict_id: int) -> None:
@@ -87,7 +87,7 @@ class Verdicts(TableGateway):
         self._change(sa.delete(verdicts).where(verdicts.c.id == verdict_id))
 
     def rejected(self, repo_id: int, number: int) -> set[int]:
-        """The issues that are no duplicates of this one, by a `not` on this issue or on the other."""
+        """The issues that people declared, by a `not` on either issue, to be no duplicates of this one."""
         either = sa.or_(verdicts.c.number == number, verdicts.c.other == number)
         pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.NOT), either)
         # `other` is 0 for an issue of another repository.
@@ -98,9 +98,9 @@ class Verdicts(TableGateway):
         return {row.issue for row in self._all(_REJECTED_ELSEWHERE, repo_id=repo_id, number=number)}
 
     def of_pair(self, repo_id: int, number: int, other: int, issue: str = "") -> list[UserVerdict]:
-        """The `not` verdicts that still hold between two issues, by commands on either; `other`, `issue`: see `add`."""
-        pair, where = (number, other), (*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.issue == issue)
-        return self._find(*where, verdicts.c.number.in_(pair), verdicts.c.other.in_(pair))
+        """The `not` verdicts that still hold, given on either of two issues. For `other` and `issue`, see `add`."""
+        on_both = (verdicts.c.number.in_((number, other)), verdicts.c.other.in_((number, other)))
+        return self._find(*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.issue == issue, *on_both)
 
     def last(self, repo_id: int, number: int, actor: str | None, *, up_to: int) -> UserVerdict | None:
         """The latest verdict on this issue that no `undo` has taken back. `actor` limits the search to one person.
@@ -128,11 +128,11 @@ class Verdicts(TableGateway):
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.command_id == command_id)
 
     def undone_by(self, repo_id: int, command_id: int) -> list[UserVerdict]:
-        """The verdicts that the `undo` in this comment took back: a retry must take back no others."""
+        """The verdicts that the `undo` in this comment took back. A retry of this `undo` must take back only these."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
 
     def since(self, repo_id: int, since: float) -> list[UserVerdict]:
-        """The verdicts at `since` (seconds since 1970) or later that still hold, on two issues of this repository."""
+        """The verdicts from `since` (seconds since 1970) on that still hold, except on other repositories' issues."""
         return [_verdict(row) for row in self._all(_SINCE, repo_id=repo_id, since=since)]
 
     def _find(self, *conditions: sa.ColumnElement[bool]) -> list[UserVerdict]:
@@ -144,7 +144,7 @@ class Verdicts(TableGateway):
         self._change(update.values(undone_at=now, undone_by=command_id))
 
     def end_overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
-        """People reopened or closed an issue: end its `of` verdicts, except for original `but`."""
+        """End the `of` verdicts on an issue that people closed or reopened. Keep those for the original `but`."""
         where = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
         update = sa.update(verdicts).where(*where, verdicts.c.undone_at.is_(None)).values(undone_at=now)
         self._change(update if but is None else update.where(verdicts.c.other != but))
@@ -167,7 +167,7 @@ class Signals(TableGateway):
         self._change(self._put(repo_id, signal))
 
     def replace(self, repo_id: int, number: int, kind: FeedbackKind, present: Iterable[FeedbackSignal]) -> None:
-        """Make `present` the only signals of this kind about an issue: people have taken all other ones back."""
+        """Replace all signals of this kind about an issue by `present`. People have taken the missing ones back."""
         with write(self._engine) as connection:
             connection.execute(sa.delete(signals).where(*_signals_of(repo_id, number, kind)))
             for signal in present:
@@ -218,7 +218,7 @@ def _signals_of(repo_id: int, number: int, kind: FeedbackKind) -> tuple[sa.Colum
 
 @dataclass(frozen=True, slots=True)
 class WatchedComment:
-    """An advisory comment. `node_id`: its GraphQL id, "" if unknown. `fold`: whether the bot minimised it."""
+    """An advisory comment. `node_id` is its GraphQL id, or "" if unknown."""
 
     number: int
     comment_id: int
@@ -246,11 +246,11 @@ class WatchedComments(TableGateway):
             .limit(most)
         )
         return [
-            # The `watched` row may belong to an earlier comment.
+            # If the `watched` row is about an earlier comment of the issue, leave out its values.
             WatchedComment(number, comment_id, node_id, Fold(fold))
-            if known == comment_id
+            if watched_id == comment_id
             else WatchedComment(number, comment_id)
-            for number, comment_id, known, node_id, fold in self._all(query)
+            for number, comment_id, watched_id, node_id, fold in self._all(query)
         ]
 
     def put(self, repo_id: int, looked_at: Sequence[WatchedComment]) -> None:
@@ -264,7 +264,7 @@ _CALIBRATION = sa.select(calibrations).where(with_key(calibrations, "repo_id"))
 
 
 class Calibrations(TableGateway):
-    """The `calibrations` table: one row for each repository, from its first calibration or reset on."""
+    """The `calibrations` table: a row for each repository that was calibrated or reset. `bar` is the threshold."""
 
     def get(self, repo_id: int) -> StoredCalibration | None:
         """The calibration in force; None if there never was one."""
@@ -293,7 +293,7 @@ class Calibrations(TableGateway):
         if before is None:
             new = self._insert(calibrations).values(repo_id=repo_id, since=0.0, **values).on_conflict_do_nothing()
             return self._write(new) and moved
-        # A reset changes `since`.
+        # A reset after `before` was read has changed `since`, so that no row matches.
         update = sa.update(calibrations).where(calibrations.c.repo_id == repo_id, calibrations.c.since == before.since)
         return bool(self._change(update.values(**values))) and moved
 

@@ -19,7 +19,7 @@ _PARTS = re.compile(r"\s*[:/]\s*")
 
 
 def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str] | None:
-    """One label of each of two issues, if their labels name different surfaces, such as `cli` and `vscode`; else None.
+    """Two labels, of `mine` and of `theirs`, that name different surfaces, such as `cli` and `vscode`; else None.
 
     Surfaces are compared within each kind. If the issues share a surface of a kind, that kind does not tell them apart.
     """
@@ -31,12 +31,12 @@ def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str
 
 
 def _surfaces(labels: Iterable[str]) -> dict[str, dict[str, str]]:
-    """The surfaces that the labels name, by kind, each with its label. Labels without a listed kind have kind ""."""
+    """By kind, a mapping from each surface that is named to its label. Labels without a listed kind have kind ""."""
     found: dict[str, dict[str, str]] = {}
     for label in labels:
-        kind, *rest = _PARTS.split(label.casefold().strip(), maxsplit=1)
-        name = re.sub(r"[\s_]+", "-", rest[0] if rest else kind)
-        if kind in _KINDS and rest:
+        parts = _PARTS.split(label.casefold().strip(), maxsplit=1)
+        kind, name = parts[0], re.sub(r"[\s_]+", "-", parts[-1])
+        if kind in _KINDS and len(parts) == 2:
             found.setdefault(kind, {})[name] = label
         elif name in _SURFACES:
             found.setdefault("", {})[name] = label

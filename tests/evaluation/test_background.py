@@ -143,7 +143,7 @@ def test_a_problem_is_kept_beside_the_result_before(installed: Host) -> None:
     ("failure", "stage", "told"),
     [
         (RateLimited("GitHub's limit is used up"), Stage.RUNNING, "GitHub's limit is used up"),
-        (ValueError("The map stays grey"), Stage.FAILED, "a fault of Doppel's, of which the worker's log tells"),
+        (ValueError("The map stays grey"), Stage.FAILED, "a fault of Doppel's own; the worker's log says more"),
     ],
 )
 def test_a_limit_is_waited_for_and_said_and_a_fault_is_told_without_a_text(

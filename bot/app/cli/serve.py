@@ -1,4 +1,4 @@
-"""`doppel serve`: the whole bot on one machine; `doppel worker` and `doppel proxy`: single processes of it."""
+"""`doppel serve` runs the whole bot on one machine; `doppel worker` and `doppel proxy` run one process each."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
     """Run web and worker together, until SIGTERM or Ctrl-C. A process that dies is started again.
 
     If no GitHub App is set up yet, this command prints the address of a page that creates one. With WEBHOOK_PROXY_URL
-    set, deliveries are also fetched from that channel. Exit code 2: the port is taken, or a setting is missing. 3: one
-    of the processes keeps ending; its last lines say why.
+    set, deliveries are also fetched from that channel. Exit code 2: the port is taken, or a setting is missing. Exit
+    code 3: a process keeps ending, and its last lines say why.
     """
     if host is not None and not host.strip():
         raise click.BadParameter("this is empty", param_hint="--host")
     given = {name: str(value) for name, value in {"DOPPEL_HOST": host, "PORT": port}.items() if value}
     settings = host_settings.load({**os.environ, **given})
-    if not settings.new:
+    if not settings.new:  # A new bot, without any part of an App, offers the set-up page.
         settings.require_app()
     configure_logging(settings.log_level, settings.log_format)
     check_address(settings.host, settings.port)
@@ -44,7 +44,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
 
     # Until the supervisor in `run_web_and_worker` handles signals, a signal must end this command with exit code 0.
     with suppress(KeyboardInterrupt), cleanup_on_signal():
-        # Call this before the import, which loads prometheus_client.
+        # Set the metrics folder before the import below: prometheus_client reads the setting when it is loaded.
         count_together(settings.home)
         from bot.app.wiring.web_and_worker import run_web_and_worker
 
@@ -81,7 +81,7 @@ def proxy() -> None:
 
     `doppel serve` runs this process itself if that variable is set.
     """
-    from bot.deliveries import proxy as channel
+    from bot.deliveries.proxy import forward
 
     settings = host_settings.load()
     if not settings.webhook_proxy_url:
@@ -94,6 +94,6 @@ def proxy() -> None:
     configure_logging(settings.log_level, settings.log_format)
     receiver = f"{settings.local_url}/webhook"
     try:
-        channel.forward(settings.webhook_proxy_url, receiver, settings.webhook_secrets, time.sleep)
+        forward(settings.webhook_proxy_url, receiver, settings.webhook_secrets, time.sleep)
     except KeyboardInterrupt:
         click.echo("stopped", err=True)

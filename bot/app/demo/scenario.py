@@ -36,9 +36,9 @@ class Expect(StrEnum):
 
 @dataclass(frozen=True)
 class SceneCommand:
-    """A comment with a command. The edited advisory comment, or with `REPLY` the reply, must contain `contains`.
+    """A comment with a command. The text `contains` must be in the edited advisory comment, or in the `REPLY`.
 
-    If `lacks` is not 0, the edited comment must not name that issue. `CLOSED` checks neither.
+    The edited comment must not name the issue `lacks` (0: none). `CLOSED` ignores `contains` and `lacks`.
     """
 
     login: str
@@ -76,7 +76,7 @@ def script() -> tuple[Scene, ...]:
 NEWEST = timedelta(days=3)
 # At most this many of a file's last issues arrive in the show (`split`).
 ARRIVALS = 4
-# `split` repeats no issue with a shorter text, which says too little to show whether the bot was right.
+# `split` repeats an issue only if its text has this many characters: shorter texts say too little to judge the bot.
 MIN_BODY_LENGTH = 200
 
 
@@ -97,7 +97,7 @@ def seed(simulator: Simulator, repository: str, rows: Sequence[IssueRow] | None 
 
 
 def recent_issues(now: datetime) -> list[IssueRow]:
-    """The demo's issues, with all times moved by whole days so that the last is `NEWEST` old, or up to a day older."""
+    """The demo's issues, moved in time by whole days. The last issue's age is then `NEWEST`, or up to a day more."""
     rows = read_rows(HERE / "issues.jsonl")
     later = timedelta(days=(now - NEWEST - rows[-1].created_at).days)
     return [
@@ -114,15 +114,15 @@ def recent_issues(now: datetime) -> list[IssueRow]:
 def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
     """Split a file into the issues that exist from the start, and scenes in which the file's last issues arrive.
 
-    If a duplicate with enough text exists from the start, the last such issue arrives again in the
-    first scene. Raises the errors of `read_rows`, and ValueError for a file without issues.
+    Of the duplicates that exist from the start and have enough text, the last arrives again in the first scene. Raises
+    the errors of `read_rows`, and ValueError for a file without issues.
     """
     rows = read_rows(path)
     if not rows:
         raise ValueError("there is no issue in it")
-    # Most issues of a small file must exist from the start, or the bot finds nothing; but at least one arrives.
-    known = rows[: len(rows) - max(1, min(ARRIVALS, len(rows) // 5))]
-    # Keep the times of arrival, which the bot uses: reports of one problem come close together.
+    # Let at most a fifth of a small file arrive, so that the bot finds something, but at least one issue.
+    known = rows[: -max(1, min(ARRIVALS, len(rows) // 5))]
+    # Keep the times of arrival. The bot uses them, because reports of one problem come close together.
     scenes = [
         Scene(
             "The file's next issue arrives", row.author, row.title, row.body, Expect.ANYTHING, created_at=row.created_at

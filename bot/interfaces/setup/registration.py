@@ -1,7 +1,7 @@
 """Registers the App: finds GitHub's addresses, makes the manifest, and writes the file with the credentials.
 
-The file `app.env` in the data directory is like `.env`. `bot.platform.settings` reads it unless the environment or
-`.env` has part of an App. https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+The file, `app.env` in the data directory, has the format of `.env`. It is ignored if the environment or `.env` sets a
+variable of an App. https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DESCRIPTION = "Shows, in one calm comment, where a new issue was reported before
 LONGEST_NAME = 34
 # The label of the form's field `address`.
 _PUBLIC_ADDRESS = "Public address of this bot"
-# GitHub's rule for logins: letters, digits, single hyphens between.
+# GitHub's rule for logins: letters and digits, with single hyphens between them.
 _LOGIN = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}")
 
 
@@ -43,7 +43,7 @@ class GitHubServer:
 
 @dataclass(frozen=True, slots=True)
 class AppChoices:
-    """A person's choices. GitHub delivers to `hook`. For a channel such as smee.io's, `proxy` is the same address."""
+    """A person's choices. GitHub delivers to `hook`. If `hook` is a channel (as smee.io's), `proxy` equals `hook`."""
 
     name: str
     organization: str
@@ -59,13 +59,13 @@ class AppChoices:
 def github_server(web_or_api: str) -> GitHubServer:
     """Find a GitHub server's two addresses from the address of its pages or of its API. Raises InvalidArgument.
 
-    Knows the servers that `bot.platform.addresses` lists; a simulator must run on this machine.
+    An address of this machine without a path is a simulator's. `bot.platform.addresses` describes the other servers.
     """
     url = web_or_api.strip().rstrip("/")
     if not is_web(url) or "@" in urlsplit(url).netloc:
         raise InvalidArgument("GitHub", "this is not an address such as https://github.com")
     parts = urlsplit(url)
-    # Write the address as browsers do: it is also sent in a header, which allows only ASCII.
+    # Write the host in ASCII, as browsers do: the address is also sent in a header, which allows only ASCII.
     root = f"{parts.scheme}://{site_of(parts.netloc)}"
     host = urlsplit(root).hostname or ""
     if host in ("github.com", "www.github.com", "api.github.com"):
@@ -103,7 +103,7 @@ def make_manifest(
 ) -> dict[str, Any]:
     """The manifest. GitHub sends the person back to `browser_root`, the bot's root in their browser."""
     hook_root = choice.hook.removesuffix("/webhook")
-    roots = dict.fromkeys((browser_root,) if choice.proxy else (hook_root, browser_root))
+    roots = [browser_root] if choice.proxy or hook_root == browser_root else [hook_root, browser_root]
     return {
         "name": choice.name,
         "url": HOME_PAGE,
@@ -119,7 +119,7 @@ def make_manifest(
 
 def _address(label: str, value: str, *, needs_path: bool = False) -> str:
     url = value.strip().rstrip("/")
-    # Paths are appended to the bot's address, so even an empty query or fragment is wrong.
+    # Paths are appended to the bot's address. So it must not have a query or a fragment, not even a lone `?` or `#`.
     valid = is_web(url) and "@" not in urlsplit(url).netloc and "?" not in url and "#" not in url
     if not valid or (needs_path and not urlsplit(url).path):
         example = "https://smee.io/CHANNEL" if needs_path else "https://doppel.example.org"
@@ -136,8 +136,8 @@ def _is_private(url: str) -> bool:
         return host == "localhost" or "." not in host or host.endswith((".local", ".internal", ".localhost"))
 
 
-# Bytes that `check_writable` writes, more than an App's credentials need: a full disk may still accept an empty file.
-_ROOM = 16_384
+# `check_writable` writes this many bytes, more than the credentials take. A full disk may still accept an empty file.
+_DRAFT_BYTES = 16_384
 
 
 class CannotSave(SettingsError):
@@ -169,9 +169,9 @@ class Credentials:
 
 
 def check_writable(home: Path) -> None:
-    """Raise SettingsError if the file exists, CannotSave if it could not be written.
+    """Raise SettingsError if the file exists, and CannotSave if the file cannot be written.
 
-    Call this before GitHub creates the App, and again before GitHub hands over the App's key, which it does only once.
+    Call this before GitHub creates the App, and again before asking for the App's key. GitHub sends the key only once.
     """
     path = credentials_file(home)
     if path.exists():
@@ -180,7 +180,7 @@ def check_writable(home: Path) -> None:
     with _system_errors(path):
         make_folder(home)
         try:
-            replace_file(draft, ["\n" * _ROOM])
+            replace_file(draft, ["\n" * _DRAFT_BYTES])
         finally:
             draft.unlink(missing_ok=True)
 

@@ -46,7 +46,7 @@ class ScanMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScanAnswer:
-    """An issue's matches after `sequence` changes of the index; `model` is a `BacklogMatcher.version`."""
+    """An issue's matches as of the index's change number `sequence`; `model` is a `BacklogMatcher.version`."""
 
     number: int
     sequence: int
@@ -157,18 +157,18 @@ def grouped(
         if answer.number in known:
             for one in answer.found:
                 pair = pair_of(answer.number, one.number)
-                # Only the later issue's answer can have the pair. So if `found` has it already, people decided it.
+                # A pair is only in the later issue's answer. So a pair that is in `found` already comes from `decided`.
                 if pair in found:
                     found[pair] = replace(found[pair], reasons=one.reasons)
                 elif one.confidence >= threshold and one.number in known and pair not in decided.different:
                     found[pair] = one
-    label = {
+    group_of = {
         number: numbers[0]
         for numbers in linked({pair: one.confidence for pair, one in found.items()}, threshold)
         for number in numbers
     }
     merged = merge(
-        [label.get(entry.number, entry.number) for entry in backlog],
+        [group_of.get(entry.number, entry.number) for entry in backlog],
         [entry.thumbs_up for entry in backlog],
         [entry.thumbs_down for entry in backlog],
     )
@@ -188,7 +188,7 @@ def grouped(
 def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ...]]:
     """The groups of two or more issues, sorted by number.
 
-    `likely` maps pairs to probabilities in [0, 1]; missing pairs are not the same. Every pair in a group has at
+    `likely` maps pairs to probabilities in [0, 1]; a missing pair is never in one group. Every pair in a group has at
     least `threshold`. Among equally likely merges, the merge with the smallest numbers comes first, so that the order
     of the mapping does not matter. The time is O(n log n) in the number of pairs if groups are small.
     """
@@ -221,6 +221,7 @@ def _merge(near: dict[int, dict[int, float]], one: int, other: int) -> None:
             del near[third][other]
     for third in list(own_near):
         if third in other_near:
-            own_near[third] = near[third][one] = min(own_near[third], other_near[third])
+            least = min(own_near[third], other_near[third])
+            own_near[third], near[third][one] = least, least
         else:
             del own_near[third], near[third][one]

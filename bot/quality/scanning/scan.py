@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 #: Finds the matches of many issues, in batches.
 MatchMany = Callable[[Sequence[int]], Iterable[list[ScanAnswer]]]
 
-#: An answer keeps at most MOST candidates, with at least a confidence of LEAST, the lowest possible threshold.
+#: An answer keeps at most MOST candidates. Their confidence is at least LEAST, which is the lowest possible threshold.
 MOST, LEAST = 20, 0.05
 
 # The number of issues to read from the index at a time.
@@ -69,7 +69,7 @@ class BacklogMatcher:
         answers = []
         for batch in batches(numbers, _AT_ONCE):
             with self._index.view(repo_id) as view:
-                # Read the change number first: if a text changes after that, the answer counts as outdated.
+                # `_found` reads a later snapshot: if a text changes in between, the answer counts as outdated.
                 sequence, version = view.state.sequence, self._version(view)
                 rows, texts = view.issues(batch), view.texts(batch)
             for number in batch:
@@ -105,13 +105,13 @@ def match_in_processes(
     make: Callable[[], BacklogMatcher], repo_id: int, numbers: Sequence[int], processes: int
 ) -> Iterator[list[ScanAnswer]]:
     """Yield batches of answers, in no particular order. `make` is pickled, and called once in each process."""
-    numbers_by_batch = list(batches(numbers, PART))
+    parts = list(batches(numbers, PART))
     if len(numbers) <= FEW:
         with closing(make()) as matcher:
-            for batch in numbers_by_batch:
-                yield matcher.ask(repo_id, batch)
+            for part in parts:
+                yield matcher.ask(repo_id, part)
         return
-    calls = [(repo_id, batch) for batch in numbers_by_batch]
+    calls = [(repo_id, part) for part in parts]
     with running_in_processes(min(processes, len(calls)), _ask, calls, _begin, make) as futures:
         for future in as_completed(futures):
             yield future.result()
@@ -155,14 +155,14 @@ class Scan(TableGateway):
         """
         in_repo = table.c.repo_id == self._repo_id
         # Find these answers before the transaction, which keeps other writers of SQLite waiting.
-        numbers = [] if fresh else self._naming_changed_issues()
+        numbers = [] if fresh else self._with_changed_matches()
         with write(self._engine) as connection:
             chosen = sa.true() if fresh else among(connection, table.c.number, numbers)
             connection.execute(sa.delete(table).where(in_repo, chosen))
 
     def missing(self, after: int = 0, limit: int | None = None) -> list[int]:
         """The issues above `after` that still need an answer, ascending."""
-        # An issue needs an answer if it has none, if its answer has another version, or if its text or vector is newer.
+        # An issue needs an answer if it has none, or one of another version, or one older than its text or vector.
         version = self._matcher.version(self._repo_id)
         answered = sa.and_(table.c.repo_id == issues.c.repo_id, table.c.number == issues.c.number)
         indexed = sa.and_(terms.c.repo_id == issues.c.repo_id, terms.c.number == issues.c.number)
@@ -244,7 +244,7 @@ class Scan(TableGateway):
         return ScanResult(tuple(groups), len(backlog), self._closed, threshold)
 
     def _backlog(self) -> list[BacklogIssue]:
-        """The issues of the backlog, oldest first (D8) by `created_at`: a transfer gives an old issue a new number."""
+        """The backlog's issues, oldest first (D8). A transfer gives an old issue a new number: sort by `created_at`."""
         columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
         query = sa.select(*(issues.c[name] for name in columns)).where(self._in_backlog())
         return [
@@ -254,8 +254,8 @@ class Scan(TableGateway):
             )
         ]
 
-    def _naming_changed_issues(self) -> list[int]:
-        """The issues whose answers name another issue with a newer text or newer vectors."""
+    def _with_changed_matches(self) -> list[int]:
+        """The issues with a match whose text or vectors are newer than the issue's answer."""
         changed: dict[int, int] = {}
         for part in (terms, vectors):
             query = sa.select(part.c.number, part.c.changed).where(part.c.repo_id == self._repo_id)
@@ -269,9 +269,10 @@ class Scan(TableGateway):
 
     def _in_backlog(self) -> sa.ColumnElement[bool]:
         """A repository's open issues; with `closed`, also closed issues except those closed as duplicates."""
-        in_repo, is_open = issues.c.repo_id == self._repo_id, issues.c.state == "open"
+        is_open = issues.c.state == "open"
         as_duplicate = issues.c.duplicate_of.is_not(None) | (sa.func.coalesce(issues.c.state_reason, "") == "duplicate")
-        return sa.and_(in_repo, sa.or_(is_open, sa.not_(as_duplicate)) if self._closed else is_open)
+        wanted_state = sa.or_(is_open, sa.not_(as_duplicate)) if self._closed else is_open
+        return sa.and_(issues.c.repo_id == self._repo_id, wanted_state)
 
 
 def _to_row(found: ScanMatch) -> list[Any]:

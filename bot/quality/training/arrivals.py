@@ -1,4 +1,4 @@
-"""Collects issues to learn from as they arrive in a repository, with their candidates, marks, and readers' verdicts.
+"""Collects issues to learn from, as they arrive, with their candidates, duplicate marks and readers' verdicts.
 
 A file of readers' verdicts (P1) has a line for each arrival that people read: `{"id", "weight", "verdicts":
 {CANDIDATE: VERDICT}}`. A verdict is `same`, `related` or `different`; `weight` is the number of arrivals that this
@@ -52,9 +52,9 @@ class ReaderVerdicts:
 class ReadCandidates:
     """An arrival's candidates for the last step: whether each is the `same`, and the text model's `likeness`.
 
-    In a large tracker, readers said what is the same; in a `small` repository, made for training, marks say it.
-    `weight` is the number (in a small repository, the share) of arrivals that this arrival represents. `signed` says
-    whether the arrival's author is known.
+    In a large tracker, `same` comes from readers, and `weight` is the number of arrivals that this arrival represents.
+    In a `small` repository, made for training, `same` comes from duplicate marks, and `weight` is a share of
+    arrivals. `signed` says whether the arrival's author is known.
     """
 
     same: Floats
@@ -153,7 +153,7 @@ class TrainingRepository:
         `best` are the positions of all `numbers`, best first; `total` is the number of issues in the index. None if
         the model compares none of these candidates.
         """
-        # The leaders come first: their cosines tell the session which cosine is usual for this issue.
+        # The leaders come first: the session takes the median of their cosines as this issue's usual cosine.
         leaders = best[:LEADERS]
         wanted = np.concatenate([leaders, np.setdiff1d(positions, leaders)])
         order = np.concatenate([wanted, np.setdiff1d(np.arange(len(numbers)), wanted)])
@@ -161,7 +161,7 @@ class TrainingRepository:
             found = session.likeness(numbers, total, order, len(wanted))
         if found is None or not np.isin(found.rows, positions).any():
             return None
-        # Leave out what the session compares besides `positions`: leaders, and in a small repository perhaps others.
+        # Keep only `positions`: the session also compares leaders and, in a small repository, the closest issues.
         return found.of(np.isin(found.rows, positions))
 
     def add(self, issue: Issue) -> None:
@@ -169,9 +169,9 @@ class TrainingRepository:
         self._waiting.append(issue)
 
 
-def best_first(values: Floats, order: Fitted) -> Integers:
-    """The positions of candidates with these features, best first by the model `order`; equals keep their order."""
-    return np.argsort(-order.scores(features.with_pool_ranks(values)), kind="stable")
+def best_first(values: Floats, ranking: Fitted) -> Integers:
+    """The positions of candidates with these features, best first. Candidates with equal scores keep their order."""
+    return np.argsort(-ranking.scores(features.with_pool_ranks(values)), kind="stable")
 
 
 @contextmanager
@@ -181,7 +181,7 @@ def training_repository(text_model: Path | None = None) -> Iterator[TrainingRepo
         yield TrainingRepository(index)
 
 
-#: Called with two numbers of issues: added to the work since the last call, and completed since the last call.
+#: Called with two numbers of issues since the last call: those added to the work, and those completed.
 Progress = Callable[[int, int], None]
 
 #: The error for files without enough known duplicates.
@@ -201,7 +201,7 @@ class TrainingFile:
 
 
 def collect(material: TrainingFile, progress: Progress, *, others: int, seed: int) -> list[Arrival]:
-    """The arrivals of one file: duplicates, the first issues, and a seeded sample of `others` unmarked ones."""
+    """The arrivals of one file: duplicates, the first issues, and `others` unmarked issues, sampled by `seed`."""
     issues, labels = read_archive(material.issues), read_labels(material.issues)
     if material.readings:
         # Refuse readings of another file now, not after an hour.
@@ -223,10 +223,10 @@ def collect(material: TrainingFile, progress: Progress, *, others: int, seed: in
         ]
 
 
-def collect_read(material: TrainingFile, order: Fitted, progress: Progress, seed: int) -> list[ReadArrival]:
-    """The arrivals of one file that readers judged, and those in small repositories; empty without readers' verdicts.
+def collect_read(material: TrainingFile, ranking: Fitted, progress: Progress, seed: int) -> list[ReadArrival]:
+    """A file's arrivals with readers' verdicts, and arrivals in small repositories. Empty if no verdicts are given.
 
-    `order` sorts the candidates, and should be learned from other files.
+    The model `ranking` sorts the candidates. It should be learned from other files.
     """
     if material.readings is None:
         return []
@@ -237,13 +237,13 @@ def collect_read(material: TrainingFile, order: Fitted, progress: Progress, seed
     with training_repository(material.text_model) as repository:
         for position, past, issue, numbers, values in _compared(repository, issues, verdicts, progress):
             candidates = [issues[number - 1] for number in numbers.tolist()]
-            read = _read(repository, issue, numbers, best_first(values, order), candidates, verdicts[position])
+            read = _read(repository, issue, numbers, best_first(values, ranking), candidates, verdicts[position])
             if read is not None:
                 same = _same(past, candidates, labels)
                 found.append((Arrival(position, values, position - numbers, same), read))
     if not found:
         raise UserError(f"{material.readings}: the text model compared none of the issues; the log says why")
-    return [*found, *small_repositories(material.text_model, order, issues, labels, progress, seed)]
+    return [*found, *small_repositories(material.text_model, ranking, issues, labels, progress, seed)]
 
 
 def _verdicts_by_position(readings: Path, archive: Path, issues: Sequence[PastIssue]) -> dict[int, ReaderVerdicts]:
@@ -297,18 +297,18 @@ def _read(
 SIZES = ((60, 40), (200, 30), (1_000, 6))
 #: The numbers of duplicates and of other issues that arrive in each small repository.
 REPEATING, OTHERS = 10, 30
-#: The share of arrivals that repeat one of their first three candidates, as readers judged.
+#: By readers' verdicts, this share of arrivals repeat one of their first three candidates.
 SHARE = 0.09
 #: A file needs this many pairs of duplicates to make small repositories.
 LEAST_PAIRS = 100
 
-# All small repositories draw their issues, except for the chosen pairs of duplicates, from one sample of this size.
+# The size of the sample that all small repositories draw issues from. Their pairs of duplicates need not be in it.
 _DRAWN = 3_000
 
 
 def small_repositories(
     text_model: Path | None,
-    order: Fitted,
+    ranking: Fitted,
     issues: Sequence[PastIssue],
     labels: Labels,
     progress: Progress,
@@ -329,19 +329,19 @@ def small_repositories(
             # The first issue of each chosen pair is `present`, and the second (in `again`) arrives. Then up to OTHERS
             # `new` issues arrive. Twice as many are drawn, because those that repeat a present issue are left out.
             chosen = rng.sample(pairs, REPEATING)
-            again = {later for _, later in chosen}
-            present = sorted({*rng.sample(drawn, min(size, len(drawn))), *(first for first, _ in chosen)} - again)
+            first, again = {one for one, _ in chosen}, {other for _, other in chosen}
+            present = sorted(first.union(rng.sample(drawn, min(size, len(drawn)))) - again)
             known = {labels.group[issues[at].id] for at in present}
             others = [at for at in rng.sample(drawn, min(2 * OTHERS, len(drawn))) if at not in present]
             new = [at for at in others if labels.group[issues[at].id] not in known][:OTHERS]
             with training_repository(text_model) as repository:
-                yield from _arrivals_after(repository, order, issues, labels, present, [*sorted(again), *new])
+                yield from _arrivals_after(repository, ranking, issues, labels, present, [*sorted(again), *new])
             progress(0, REPEATING + OTHERS)
 
 
 def _arrivals_after(
     repository: TrainingRepository,
-    order: Fitted,
+    ranking: Fitted,
     issues: Sequence[PastIssue],
     labels: Labels,
     present: Sequence[int],
@@ -353,12 +353,12 @@ def _arrivals_after(
     present_groups = [labels.group[issues[position].id] for position in present]
     last = issues[present[-1]].created_at
     for past in (issues[position] for position in arriving):
-        # A closing would put this issue into the index, which it must not enter: leave the issue open.
+        # Leave the issue open: the index gets every issue that is closed, but must not get arriving issues.
         issue = repository.arrive(replace(past, created_at=max(past.created_at, last), closed_at=None))
         numbers, values = repository.compared(issue)
         if not len(numbers):
             continue
-        best, all_positions = best_first(values, order), np.arange(len(numbers))
+        best, all_positions = best_first(values, ranking), np.arange(len(numbers))
         likeness = repository.likeness(issue, numbers, best, all_positions, len(present))
         if likeness is None:
             continue
@@ -371,12 +371,12 @@ def _arrivals_after(
         yield Arrival(len(present), values, len(present) - numbers, same), read
 
 
-#: Of the issues before `grown_from`, training uses those with positions in this range.
+#: Of a repository's beginning (see `grown_from`), training uses only the positions in this range.
 BEGINNING = (30, 4_000)
 
 
 def beginning(issues: Sequence[PastIssue], labels: Labels) -> dict[int, float]:
-    """The positions of the first issues that can be judged (`truth`). Each represents only itself: its weight is 1."""
+    """The positions in a repository's beginning that `truth` can judge. Each issue represents only itself: weight 1."""
     least, most = BEGINNING
     last = min(most, grown_from(issues))
     return {position: 1.0 for position, _ in truth(issues[:last], labels, 0.0) if position >= least}

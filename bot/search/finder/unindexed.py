@@ -1,7 +1,7 @@
-"""P2: puts hits that no index holds into a temporary index, and scores them with the usual weights.
+"""P2: scores hits that are in no index. Puts them into a temporary index, and applies the usual weights.
 
-Among hits alone, the words that the searches looked for would seem common. So a temporary index also holds the
-repository's latest issues, as background.
+Most hits have the words of the search. An index of hits alone would count these words as common, so the temporary
+index also holds the repository's latest issues, as background.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 MOST_UNINDEXED = 100
 # If an incomplete index has fewer issues than this, GitHub's list of the latest issues is the better background.
 _ENOUGH_BACKGROUND = 100
-# `issues_before` looks for issues among this many numbers before the target; most may be pull requests.
+# `issues_before` looks up this many numbers before the target. Pull requests may have most of these numbers.
 _NUMBERS_SEARCHED = 1_000
 
 
@@ -38,8 +38,8 @@ _NUMBERS_SEARCHED = 1_000
 class TemporaryIndexes:
     """Makes the temporary indexes.
 
-    They analyse and embed like the host's `index`, which may be incomplete. Without an `index`, `embedder` and
-    `text_model` embed. The default model replaces a slow or remote embedder. `matcher_for` makes an index's matcher.
+    They use the analyser and both models of the host's `index`, which may be incomplete; without an `index`, they use
+    `embedder` and `text_model`. `fast_model` replaces a slow or remote embedder. `matcher_for` makes the matchers.
     """
 
     index: Index | None = None
@@ -98,7 +98,7 @@ def score_unindexed(
     total: int,
     hits: Sequence[Hit],
 ) -> list[ScoredIssue]:
-    """The best hits, most likely first. Ask for their reasons before the stack is closed.
+    """The best hits, most likely first. Call their `reasons` before the stack is closed.
 
     Uses only `words` and `earlier_only` of `options`. At most `total` issues came before the
     target. Without hits, this reads nothing and makes no index.
@@ -111,19 +111,16 @@ def score_unindexed(
     try:
         index.put(repo_id, rows)
     except EmbeddingError as failure:
-        log.warning("what searches found is judged by words alone: %s", failure)
+        log.warning("the hits of the searches are judged without the embedding model: %s", failure)
         index.put(repo_id, rows, embed=False)
     below = target_number if options.earlier_only else None
     numbered = replace(target, number=target_number)
     matcher = temporary.matcher_for(index)
     session = stack.enter_context(matcher.session(repo_id, numbered, words=options.words, below=below, total=total))
     by_number = {numbers[hit.issue.key]: hit for hit in hits}
-    return [
-        ScoredIssue(hit.issue, match.confidence, hit.sources, match.explain)
-        # The empty tuple leaves out the session's own candidates, mostly background.
-        for match in session.judge((), also=by_number)
-        for hit in (by_number[match.number],)
-    ]
+    # Leave out the candidates that the session found by itself (`numbers`): most of them are background.
+    judged = [(match, by_number[match.number]) for match in session.judge(numbers=(), also=by_number)]
+    return [ScoredIssue(hit.issue, match.confidence, hit.sources, match.explain) for match, hit in judged]
 
 
 def renumbered(
@@ -132,7 +129,7 @@ def renumbered(
     """Give hits and background new numbers by age, because issues of several repositories can share numbers.
 
     Returns the rows, their new numbers by key, and the target's new number. Background issues later than the target get
-    higher numbers than the target. Hits never do, so none counts as too late.
+    higher numbers than the target. All hits get lower numbers, so that the matcher leaves out no hit as too late.
     """
     found = {hit.key: IndexedIssue.of(hit) for hit in hits}
     others = {IssueRef(target.repo, row.number).key: row for row in background}
@@ -147,5 +144,5 @@ def renumbered(
 
     order = sorted(rows, key=age)
     target_number = 1 + sum(not age(key)[0] for key in order)
-    numbers = {key: at + (at >= target_number) for at, key in enumerate(order, 1)}
+    numbers = {key: at if at < target_number else at + 1 for at, key in enumerate(order, 1)}
     return [rows[key]._replace(number=numbers[key]) for key in order], numbers, target_number

@@ -19,7 +19,7 @@ class RepositoryInfo(Protocol):
     """Tells the index about a repository. The methods must be quick; their results may change at any time."""
 
     def may_embed(self, repo_id: int) -> bool:
-        """Whether the model may get this repository's texts (C6a: a remote one needs consent for private texts)."""
+        """Whether the model may get this repository's texts (C6a: a remote model needs consent for private texts)."""
 
     def form_lines(self, repo_id: int) -> Collection[str]:
         """The lines that the repository's issue forms and templates put into an issue."""
@@ -88,7 +88,7 @@ def hashes(space: str, terms: Iterable[str]) -> list[int]:
     return list(struct.unpack(f"<{len(digests)}q", b"".join(digests)))
 
 
-#: A line is boilerplate if at least this many issues, and at least this share of all issues, have the line.
+#: A line is boilerplate, supplied by a form, if at least this many issues and this share of all issues have the line.
 SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003
 
 
@@ -102,11 +102,11 @@ def find_boilerplate(
     counts the earlier issues with the same title and body: a line that only they have does not come from a form.
     """
     threshold = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
-    # Copies repeat every line. If they alone can reach a limit, reaching it does not show that a form has the line.
+    # Copies of an issue repeat all its lines. So a limit counts only if there are too few copies to reach it alone.
     recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
     boilerplate = {line for line in lines if seen[line] >= threshold > copies} | (form_lines & lines)
     if boilerplate and (recurring | boilerplate).issuperset(all_lines):
-        # All lines come from a form, even the `recurring` lines, which most people delete.
+        # The issue is an empty form. Most people delete the `recurring` lines, so these do not reach `threshold`.
         boilerplate |= recurring
     return boilerplate
 
@@ -114,10 +114,10 @@ def find_boilerplate(
 def stored_boilerplate(lines: Sequence[str], copy: str, stored: Collection[str]) -> set[str] | None:
     """The lines that were boilerplate when the issue was stored, or None if that is unknown.
 
-    `stored` has the lines of the issue that were not boilerplate at that time and, if there were any, `copy`, the whole
-    issue as a single term. Counting again now would miss forms that are no longer used.
+    `stored` has the lines of the issue that were not boilerplate at that time. If it has any line, it also has `copy`,
+    the whole issue as one term. Counting again now would miss forms that are no longer used.
     """
-    # Unknown: another version of the analyser read the issue, or the issue may have more lines than were counted.
+    # Unknown: another version of the analyser stored the issue, or lines beyond the first MOST_LINES are missing.
     if (stored and copy not in stored) or len(stored) > MOST_LINES:
         return None
     return {line for line in lines if line} - {*stored}
@@ -153,7 +153,7 @@ class TextAnalyser:
         Field("messages", posted=True, space="messages"),
         Field("supplied", space="lines"),
     )
-    # The fields whose terms are whole lines; `lines` is also the space of both.
+    # The names of the two fields whose terms are whole lines. The space of both fields is `lines`, too.
     lines, supplied = "lines", "supplied"
 
     def lines_of(self, body: str) -> list[str]:
@@ -169,14 +169,14 @@ class TextAnalyser:
             remaining = [line for line in lines if line not in boilerplate]
             body = _body_without(boilerplate, lines, body.split("\n"))
         body = without_noise(body)
-        title_subject = subject(title)
-        title_read = title_subject[:TITLE_READ]
-        in_title = Counter(terms(title_read))
+        whole_subject = subject(title)
+        short_subject = whole_subject[:TITLE_READ]
+        in_title = Counter(terms(short_subject))
         own_lines = countable_lines(remaining)
         words = Counter(terms(body))
         for term, count in in_title.items():
             words[term] += TITLE_WEIGHT * count
-        title_and_body = f"{title_read}\n{body}"
+        title_and_body = f"{short_subject}\n{body}"
         fields = {
             "title": in_title,
             "words": words,
@@ -187,7 +187,7 @@ class TextAnalyser:
             "supplied": dict.fromkeys(left_out, 1),
         }
         embedded_body = body[:BODY_EMBEDDED]
-        return Analysis(fields, _normalised(title_subject), _normalised(f"{title_subject}\n{embedded_body}"))
+        return Analysis(fields, _normalised(whole_subject), _normalised(f"{whole_subject}\n{embedded_body}"))
 
 
 def _normalised(text: str) -> str:
@@ -196,14 +196,14 @@ def _normalised(text: str) -> str:
 
 
 def _body_without(boilerplate: Collection[str], lines: Sequence[str], original_lines: Sequence[str]) -> str:
-    """The body without boilerplate, but with each `-->` that ends an HTML comment by the author."""
+    """The body without boilerplate lines. If such a line ends an HTML comment of the author's, its `-->` stays."""
     remaining = []
     in_comment = False
     for line, original in zip(lines, original_lines, strict=True):
         if line not in boilerplate:
             remaining.append(original)
             if "<!--" in line or "-->" in line:
-                # Only a `<!--` at the beginning of a line surely begins a comment (see `without_comments`).
+                # A line opens a comment if it begins with `<!--` (see `without_comments`), and its last mark is `<!--`.
                 in_comment = line.startswith("<!--") and line.rfind("<!--") > line.rfind("-->")
         elif in_comment and "-->" in line:
             # Otherwise the comment would hide the rest of the body.

@@ -68,7 +68,7 @@ class Query:
 
 
 _BELOW = indexed_issues.c.number < sa.bindparam("below")
-_REPORTED = sa.select(sa.func.count()).where(with_key(indexed_issues, "repo_id", "author"), _BELOW)
+_COUNT_BY_AUTHOR = sa.select(sa.func.count()).where(with_key(indexed_issues, "repo_id", "author"), _BELOW)
 _FREQUENT_ORIGINALS = (
     sa.select(indexed_issues.c.duplicate_of)
     .where(with_key(indexed_issues, "repo_id"), indexed_issues.c.duplicate_of > 0)
@@ -110,11 +110,11 @@ class View:
     def vector_count(self) -> int:
         return self.state.vectors
 
-    def average_length(self, field: str, without: int | None = None) -> float:
-        """The mean length of a field, at least 1; `without` is the length of one issue to leave out."""
+    def average_length(self, field: str, excluded_length: int | None = None) -> float:
+        """The mean length of a field, at least 1. `excluded_length` is the length of an issue that does not count."""
         total, count = self.state.lengths.get(self._position[field], 0), self.state.issues
-        if without is not None:
-            total, count = total - without, count - 1
+        if excluded_length is not None:
+            total, count = total - excluded_length, count - 1
         return max(1.0, total / max(1, count))
 
     def look_up(self, analysis: Analysis) -> dict[str, Terms]:
@@ -125,11 +125,11 @@ class View:
 
     def _look_up(self, analysis: Analysis) -> dict[str, Terms]:
         fields = {field.name: field.space for field in self._fields if field.posted}
-        # Fields in the same space share term numbers.
-        distinct: dict[str, dict[str, None]] = {space: {} for space in fields.values()}
+        # Fields in the same space share term numbers. The inner dicts have only keys: they serve as ordered sets.
+        words_of: dict[str, dict[str, None]] = {space: {} for space in fields.values()}
         for name, space in fields.items():
-            distinct[space] |= dict.fromkeys(analysis.terms[name])
-        hash_of = {space: dict(zip(words, hashes(space, words), strict=True)) for space, words in distinct.items()}
+            words_of[space].update(dict.fromkeys(analysis.terms[name]))
+        hash_of = {space: dict(zip(words, hashes(space, words), strict=True)) for space, words in words_of.items()}
         all_hashes = [hashed for by_word in hash_of.values() for hashed in by_word.values()]
         known = term_numbers(self._connection, self._repo_id, all_hashes)
         new_numbers = itertools.count(-1, -1)
@@ -154,7 +154,7 @@ class View:
         }
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
-        """By term number, how many issues have a term in a field (1 if none). Cached, so perhaps slightly outdated."""
+        """How many issues have each term in a field (at least 1), by term number. Cached, so perhaps a bit outdated."""
         return self._cache.frequencies(self._connection, self._repo_id, self._position[field], self.state)
 
     def issues_with(self, field: str, terms: Integers) -> Floats:
@@ -164,16 +164,17 @@ class View:
         return self._issues_in(keys)
 
     def search_all(self, queries: Sequence[Query], *, budget: int = BUDGET, below: int | None = None) -> list[Scores]:
-        """For each query, find the issues with any of its terms in its field; scores are sums of weight × scoring.
+        """For each query, find the issues below number `below` that have any of the query's terms in its field.
 
-        Each query reads at most `budget` postings, heaviest terms first, and skips a term with more postings than the
-        rest of the budget. Only issues with numbers below `below` are found.
+        An issue's score is a sum over its postings: the term's weight times the score that `scoring` gives the posting.
+        A query reads at most `budget` postings, heaviest terms first. It skips terms for which the rest is too small.
         """
         by_query = [(query, self._keys(query.field, query.terms)) for query in queries]
         self._load({key for _, keys in by_query for key in keys})
         chosen = [(query, self._choose(keys, query.weights, budget)) for query, keys in by_query]
         # A posting has 8 bytes. A list keeps the latest postings in its tail, and earlier ones, if any, in chunks.
-        chunked = {key for _, lists in chosen for (key, count, tail), _ in lists if 8 * count > len(tail)}
+        read = [postings_list for _, lists in chosen for postings_list, _ in lists]
+        chunked = {key for key, count, tail in read if 8 * count > len(tail)}
         self._chunks |= chunks_of(self._connection, self._repo_id, chunked - self._chunks.keys())
         return [self._add_up(lists, query.scoring, below) for query, lists in chosen]
 
@@ -182,14 +183,14 @@ class View:
     ) -> dict[VectorKind, Scores]:
         """For each kind, find the `wanted` number of issues whose vectors are closest, by cosine, to those of a text.
 
-        `pair` has the vectors of the text's title and of the whole text, (2, dimensions).
+        `pair`, of shape (2, dimensions), has the vectors of the text's title and of the whole text.
         """
         if not self.vector_count:
             return {kind: Scores(np.zeros(0, dtype=np.int64), np.zeros(0)) for kind in wanted}
         return self._neighbours().nearest(self.centred(pair), wanted, below)
 
     def centred(self, pair: Vectors) -> Vectors:
-        """A text's centred vectors, (3, dimensions), by `VectorKind`."""
+        """A text's centred vectors, (3, dimensions): of the title, of the whole text, and of both (`VectorKind`)."""
         centred = subtract_centre(pair, self.state.centre)
         return np.concatenate([centred, unit(centred.sum(axis=0, keepdims=True))])
 
@@ -203,10 +204,10 @@ class View:
         return None if blob is None else unpack([blob])[0]
 
     def text_vectors(
-        self, text_vectors: TextVectors, numbers: Sequence[int], max_new: int | None
+        self, model: TextVectors, numbers: Sequence[int], max_new: int | None
     ) -> tuple[Integers, Vectors, NewVectors]:
         """Issues' vectors by the text model, a second, slower embedding model. See `TextVectors.of`."""
-        return text_vectors.of(self._connection, self._repo_id, numbers, max_new)
+        return model.of(self._connection, self._repo_id, numbers, max_new)
 
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
         """The terms of issues in the order of `numbers`, for each of the fields."""
@@ -218,7 +219,7 @@ class View:
     def reported(self, author: str, below: int) -> int:
         """Count the author's issues whose numbers are below `below`."""
         values = {"repo_id": self._repo_id, "author": storable_text(author, 200), "below": below}
-        return self._connection.execute(_REPORTED, values).scalar_one()
+        return self._connection.execute(_COUNT_BY_AUTHOR, values).scalar_one()
 
     def frequent_originals(self, min_duplicates: int, limit: int) -> list[int]:
         """Issues with at least `min_duplicates` closed duplicates; most duplicates first."""
@@ -239,11 +240,10 @@ class View:
         """The lists that a query reads, with their weights, heaviest first."""
         chosen = []
         for at in np.argsort(-weights, kind="stable").tolist():
-            row, weight = self._lists.get(keys[at]), float(weights[at])
-            # `row[1]` is the number of issues, and so of postings.
-            if row is not None and weight > 0 and row[1] <= budget:
-                budget -= row[1]
-                chosen.append((row, weight))
+            postings_list, weight = self._lists.get(keys[at]), float(weights[at])
+            if postings_list is not None and weight > 0 and (count := postings_list[1]) <= budget:
+                budget -= count
+                chosen.append((postings_list, weight))
         return chosen
 
     def _add_up(self, chosen: Sequence[tuple[PostingsList, float]], scoring: Scoring, below: int | None) -> Scores:
@@ -259,7 +259,7 @@ class View:
         return self._cache.neighbours(self._connection, self._repo_id, self.state)
 
     def _issues_in(self, keys: Sequence[int]) -> Floats:
-        return np.array([row[1] if (row := self._lists.get(key)) else 0 for key in keys], dtype=np.float64)
+        return np.array([(self._lists.get(key) or (key, 0, b""))[1] for key in keys], dtype=np.float64)
 
     def _keys(self, field: str, terms: Integers) -> list[int]:
         position = self._position[field]

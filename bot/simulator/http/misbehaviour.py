@@ -46,24 +46,24 @@ def _wait_until_client_hangs_up(connection: socket.socket, seconds: float) -> No
         except OSError:
             return
         if readable:
-            # The client has sent more bytes. They stay unread, so `select` would return at once.
+            # The client has sent more bytes, which stay unread. So the next `select` returns at once: pause first.
             time.sleep(0.05)
 
 
 def after(fault: Fault, reply: Reply, request: Request) -> Reply:
-    """Spoil the answer to a request that was carried out."""
+    """Spoil the answer after the request was carried out."""
     if fault.kind in ("timeout_after_write", "reset_after_write"):
         hang_up(request, fault)
     if fault.kind == "malformed":
         whole = json.dumps(reply.body).encode()
         return replace(reply, raw=whole[: max(1, len(whole) // 2)])
     if fault.kind == "graphql_error" and isinstance(reply.body, dict) and "data" in reply.body:
-        # GitHub answers a failed query with HTTP 200: with the remaining data if only some fields failed, with null
-        # data if all did. A fault added with `code=200` has `status` 200 and asks for null data.
+        # GitHub answers a failed query with HTTP 200. `data` has the fields that did not fail, or is null.
+        # `fault.status` is not the answer's status here, but the `code` of `Faults.add`: 200 asks for null data.
         problem = {"message": "Something went wrong while executing your query."}
         data = None if fault.status == 200 else reply.body["data"]
         return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})
     if fault.kind == "incomplete_results" and isinstance(reply.body, dict) and "incomplete_results" in reply.body:
         return replace(reply, body=reply.body | {"incomplete_results": True})
-    # A search applies `hybrid_unavailable` itself (`rest/search.py`). Any other fault does not fit this answer.
+    # Either `rest/search.py` has applied the fault (`hybrid_unavailable`), or the fault does not fit this answer.
     return reply

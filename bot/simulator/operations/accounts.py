@@ -1,4 +1,4 @@
-"""Users and their tokens, organizations; who acts in a repository, and in which role."""
+"""Creates users, organizations and tokens, and finds who acts in a repository, and in which role."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NODE_PREFIX = {"User": "U", "Organization": "O", "Bot": "BOT"}
 
 @locked
 def who(world: World, actor: str | Account, type: AccountType = "User") -> Account:
-    """`actor`, or the account with this login. An unknown login gets a new account: tests need not create everybody."""
+    """`actor`, or the account with this login. Creates a missing account, so that tests need not create everybody."""
     if isinstance(actor, Account):
         return actor
     account = world.accounts.get(actor.lower())

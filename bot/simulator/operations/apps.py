@@ -21,14 +21,14 @@ SIGN_IN_LIFETIME = timedelta(minutes=10)
 
 @locked
 def register_app(world: World, manifest: Manifest, owner: str | Account, keys: KeyPair) -> App:
-    """A new GitHub App with its bot account. The manifest sets the webhook's address, if any."""
-    key = world.ids.next("app")
+    """A new GitHub App with its bot account. Webhooks go to the manifest's `hook_url`."""
+    app_id = world.ids.next("app")
     slug = slug_of(manifest.name)
     bot = who(world, f"{slug}[bot]", "Bot")
-    bot.app_id = key
+    bot.app_id = app_id
     app = App(
-        id=key,
-        node_id=node_id("A", key),
+        id=app_id,
+        node_id=node_id("A", app_id),
         slug=slug,
         name=manifest.name,
         owner=who(world, owner),
@@ -44,7 +44,7 @@ def register_app(world: World, manifest: Manifest, owner: str | Account, keys: K
         single_files=manifest.single_files,
         callback_urls=manifest.callback_urls,
     )
-    world.apps[key] = app
+    world.apps[app_id] = app
     return app
 
 

@@ -37,7 +37,8 @@ def comment(
     issue.comments.append(created)
     world.comments_by_id[key] = created
     world.nodes[created.node_id] = created
-    record(world, issue, "commented", author, comment=created).created_at = when
+    entry = record(world, issue, "commented", author, comment=created)
+    entry.created_at = when
     act_on_text(world, issue, author, body, is_new_comment=True)
     touch(world, issue)
     world.emit("issue_comment", "created", author, repository=issue.repository, issue=issue, comment=created)
@@ -46,7 +47,7 @@ def comment(
 
 @locked
 def edit_comment(world: World, comment: int | Comment, body: str, actor: str | Account | None = None) -> Comment:
-    """Change a comment's text if it differs. In an edit, "Duplicate of #1" marks no duplicate."""
+    """Change a comment's text if it differs. Only a new comment with "Duplicate of #1" can mark a duplicate."""
     edited = _comment(world, comment)
     check_text("IssueComment", "body", body, BODY_MAX)
     if body == edited.body:
@@ -72,15 +73,14 @@ def edit_comment(world: World, comment: int | Comment, body: str, actor: str | A
 def delete_comment(world: World, comment: int | Comment, actor: str | Account | None = None) -> None:
     """Delete a comment, and its entry in the issue's history."""
     deleted = _comment(world, comment)
+    issue = deleted.issue
     sender = who(world, actor) if actor else deleted.author
-    deleted.issue.comments.remove(deleted)
-    deleted.issue.events = [entry for entry in deleted.issue.events if entry.data.get("comment") is not deleted]
+    issue.comments.remove(deleted)
+    issue.events = [entry for entry in issue.events if entry.data.get("comment") is not deleted]
     del world.comments_by_id[deleted.id]
     del world.nodes[deleted.node_id]
-    touch(world, deleted.issue)
-    world.emit(
-        "issue_comment", "deleted", sender, repository=deleted.issue.repository, issue=deleted.issue, comment=deleted
-    )
+    touch(world, issue)
+    world.emit("issue_comment", "deleted", sender, repository=issue.repository, issue=issue, comment=deleted)
 
 
 def _comment(world: World, comment: int | Comment) -> Comment:

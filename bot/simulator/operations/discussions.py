@@ -1,4 +1,4 @@
-"""Starting and closing discussions. No events are sent: no feature of the bot reads them."""
+"""Starting and closing discussions. This sends no events, because the bot handles no events of discussions."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def open_issue(
     parent: Issue | None = None,
     type: str | None = None,
 ) -> Issue:
-    """Open an issue, perhaps as a sub-issue of `parent`.
+    """Open an issue. With `parent`, the issue becomes a sub-issue, one of the parent's `parts`.
 
     410 if issues are off in the repository; 422 for an empty title or label, and for texts that are too long.
     """
@@ -51,9 +51,9 @@ def open_issue(
     for label in issue.labels:
         record(world, issue, "labeled", issue.author, label=label)
     act_on_text(world, issue, issue.author, body, is_new_comment=False)
-    _tell(world, issue, "opened", issue.author)
+    _emit(world, issue, "opened", issue.author)
     for label in issue.labels:
-        _tell(world, issue, "labeled", issue.author, label=label)
+        _emit(world, issue, "labeled", issue.author, label=label)
     return issue
 
 
@@ -111,7 +111,7 @@ def edit_issue(
         issue.body = body or None
         act_on_text(world, issue, sender, body, is_new_comment=False)
     touch(world, issue)
-    _tell(world, issue, "edited", sender, changes=changes)
+    _emit(world, issue, "edited", sender, changes=changes)
     return issue
 
 
@@ -125,10 +125,10 @@ def close_issue(
     duplicate_of: Issue | None = None,
     closer: Issue | str | None = None,
 ) -> Issue:
-    """Close an issue. With reason `duplicate`, `duplicate_of` is the original. `closer` is the merged pull request, or
-    the hash of the pushed commit, that closed the issue, if any.
+    """Close an issue. With reason `duplicate`, `duplicate_of` is the original.
 
-    A closed issue can get another reason or original, which GitHub shows as a second "closed".
+    `closer` is what closed the issue, if not a person: a merged pull request, or the hash of a pushed commit. A closed
+    issue can be closed again with another reason or original: GitHub then shows a second "closed".
     """
     issue = world.issue(repository, number)
     sender = who(world, actor) if actor else issue.author
@@ -145,7 +145,7 @@ def close_issue(
         record(world, issue, "marked_as_duplicate", sender, canonical=duplicate_of)
     record(world, issue, "closed", sender, state_reason=reason, closer=closer)
     touch(world, issue)
-    _tell(world, issue, "closed", sender)
+    _emit(world, issue, "closed", sender)
     return issue
 
 
@@ -171,7 +171,7 @@ def reopen_issue(world: World, repository: str | Repository, number: int, actor:
     issue.repository.open_issues += 1
     record(world, issue, "reopened", sender, state_reason="reopened")
     touch(world, issue)
-    _tell(world, issue, "reopened", sender)
+    _emit(world, issue, "reopened", sender)
     return issue
 
 
@@ -190,7 +190,7 @@ def lock_issue(
         issue.locked, issue.lock_reason = True, reason
         record(world, issue, "locked", sender, lock_reason=reason)
         touch(world, issue)
-        _tell(world, issue, "locked", sender)
+        _emit(world, issue, "locked", sender)
     return issue
 
 
@@ -203,7 +203,7 @@ def unlock_issue(world: World, repository: str | Repository, number: int, actor:
         issue.locked, issue.lock_reason = False, None
         record(world, issue, "unlocked", sender, lock_reason=None)
         touch(world, issue)
-        _tell(world, issue, "unlocked", sender)
+        _emit(world, issue, "unlocked", sender)
     return issue
 
 
@@ -214,5 +214,5 @@ def _unmark(world: World, issue: Issue, sender: Account) -> None:
         issue.duplicate_of = None
 
 
-def _tell(world: World, issue: Issue, action: str, sender: Account, **parts: Any) -> None:
+def _emit(world: World, issue: Issue, action: str, sender: Account, **parts: Any) -> None:
     world.emit("issues", action, sender, repository=issue.repository, issue=issue, **parts)

@@ -1,7 +1,7 @@
-"""State as the JSON that GitHub sends, with all fields that strict clients require.
+"""The simulator's state as JSON, in GitHub's form, with all fields that strict clients require.
 
-The functions take the `World` for addresses and look-ups; none changes anything. If API versions 2022-11-28 and
-2026-03-10 have different fields, the JSON contains those of both: even strict clients ignore unknown fields.
+The functions find addresses and other records in the `World`, and change nothing. The JSON has the fields of API
+version 2022-11-28 and those of 2026-03-10, because even strict clients ignore unknown fields.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from bot.simulator.payloads.accounts import simple_user
 from bot.simulator.state.repositories import Label, Repository, Role, at_least
 from bot.simulator.state.world import World
 
-# `repository` appends these suffixes, many of them templates, to the repository's own address.
+# The function `repository` appends these suffixes to the repository's API address. Many suffixes are URI templates.
 _LINKS = {
     "archive_url": "/{archive_format}{/ref}",
     "assignees_url": "/assignees{/user}",

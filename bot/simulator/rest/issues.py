@@ -31,7 +31,7 @@ _SORTS: dict[str, Callable[[Issue], keyset.Key]] = {
 }
 _UNSUPPORTED = ("assignee", "assignees", "milestone", "type", "issue_field_values")
 _REASONS = ("completed", "not_planned", "duplicate", "reopened")
-# Any other reason, or none, closes as completed.
+# A closing with any other reason, or without a reason, is stored as completed.
 _CLOSING: dict[str | None, StateReason] = {"not_planned": "not_planned", "duplicate": "duplicate"}
 
 
@@ -90,17 +90,17 @@ def create_issue(ctx: Context) -> Reply:
     model="Issue",
 )
 def update_issue(ctx: Context) -> Json:
-    """Change all that the body names, or nothing.
+    """Change everything that the request names, or nothing.
 
-    But if the body suggests that a maintainer close the issue, this suggestion is stored even if the rest is refused.
+    As an exception, a suggestion that maintainers close the issue is stored even if the rest of the request is refused.
     `labels` replace the old ones. A person without triage access can change only their own issue, and the `labels` in
     their request are silently ignored.
     """
     target, data = ctx.issue(), ctx.data
     state = data.get("state")
     if isinstance(state, dict) and ctx.headers.get("X-GitHub-Api-Version") == suggestions.VERSION:
-        # The state may be an object, but the model that validates the body knows only a string. So put the object's
-        # value in its place, or drop the state if it is only a suggestion.
+        # Here `state` is an object, but the model that validates the request accepts only a string. So replace the
+        # object with its `value`, or drop `state` if the object is only a suggestion.
         only_suggested = suggestions.store_suggested_closing(ctx, target, state)
         value = None if only_suggested else state.get("value")
         data = {name: field for name, field in data.items() if name != "state"}
@@ -124,7 +124,7 @@ def update_issue(ctx: Context) -> Json:
         repo,
         target.number,
         title=None if title is None else str(title),
-        # Null removes the body, and leaving it out keeps it.
+        # Null in the request removes the issue's body. Without `body` in the request, the issue's body stays.
         body=(data["body"] or "") if "body" in data else None,
         actor=ctx.actor,
     )
@@ -138,10 +138,10 @@ def update_issue(ctx: Context) -> Json:
 
 
 def _state_change(ctx: Context, target: Issue, data: dict[str, Any]) -> Callable[[], object]:
-    """Check the body's state now, and return a function that opens or closes the issue.
+    """Check the request's state now, and return a function that opens or closes the issue.
 
-    The reason counts only with a state, `duplicate_issue_id` only with the reason `duplicate`. Closing a closed issue
-    with another reason changes its reason (https://github.com/cli/cli/issues/14364).
+    A reason counts only with a state. `duplicate_issue_id` counts only with the reason `duplicate`. Closing a closed
+    issue with another reason changes its reason (https://github.com/cli/cli/issues/14364).
     """
     state, reason = data.get("state"), data.get("state_reason")
     if state is None:

@@ -67,7 +67,7 @@ def unreact_to_comment(ctx: Context) -> Reply:
 
 def _list(ctx: Context, subject: Issue | Comment) -> Reply:
     content = ctx.query.get("content")
-    chosen = [entry for entry in subject.reactions if content in (None, entry.content)]
+    chosen = [entry for entry in subject.reactions if content is None or entry.content == content]
     return ctx.page(chosen, lambda entry: reaction(ctx.sim, entry))
 
 

@@ -19,9 +19,9 @@ ROUTES = Routes()
 def list_installations(ctx: Context) -> Reply:
     """The App's installations that cover a repository visible to the person."""
     person, app = _visitor(ctx)
-    mine = [one for one in ctx.sim.installations.values() if one.app is app and _visible(ctx, one, person)]
-    page = ctx.page(mine, lambda one: apps.installation(ctx.sim, one))
-    return Reply({"total_count": len(mine), "installations": page.body}, headers=page.headers)
+    visible = [one for one in ctx.sim.installations.values() if one.app is app and _visible(ctx, one, person)]
+    page = ctx.page(visible, lambda one: apps.installation(ctx.sim, one))
+    return Reply({"total_count": len(visible), "installations": page.body}, headers=page.headers)
 
 
 @ROUTES.add(
@@ -34,11 +34,11 @@ def list_repositories(ctx: Context) -> Reply:
     """The installation's repositories that the person can see, with the person's permissions."""
     person, app = _visitor(ctx)
     record = ctx.sim.installations.get(ctx.params["installation_id"])
-    mine = _visible(ctx, record, person) if record is not None and record.app is app else []
-    if not mine:
+    visible = _visible(ctx, record, person) if record is not None and record.app is app else []
+    if not visible:
         raise not_found()
-    page = ctx.page(mine, lambda repo: repository(ctx.sim, repo, ctx.sim.role(repo, person)))
-    return Reply({"total_count": len(mine), "repositories": page.body}, headers=page.headers)
+    page = ctx.page(visible, lambda repo: repository(ctx.sim, repo, ctx.sim.role(repo, person)))
+    return Reply({"total_count": len(visible), "repositories": page.body}, headers=page.headers)
 
 
 def _visitor(ctx: Context) -> tuple[Account, App]:
