@@ -35,7 +35,7 @@ def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
     """Look for earlier reports of an issue that was opened or changed, and comment if the search finds any.
 
     `cause` is the event's action. If the search finds nothing, the bot posts no comment, but edits an existing one
-    to say so. With `force` the bot searches again, even for a text that has its answer. If the new
+    to say so. With `force` the bot searches again, even for a text that it has answered. If the new
     search finds nothing, a comment without issues stays: it may answer a command's search words.
     """
     stored = context.stored_comment()

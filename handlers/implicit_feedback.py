@@ -63,7 +63,7 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
 
 
 def reopened(context: IssueContext) -> None:
-    """Somebody reopened the issue. If it is open, end its closing signal and `of` verdicts."""
+    """Somebody reopened the issue. If it is open now, end its closing signal and `of` verdicts."""
     if context.issue.state == "open":
         store = context.services.store
         store.signals.drop(context.repository.id, context.number, FeedbackKind.CLOSED)

@@ -188,7 +188,7 @@ def comment_deleted(event: CommentEvent, services: Services) -> None:
     """
     # Check the author, because anybody can write a marker.
     ours = services.comments.ours(Actor(event.author, is_bot=True), event.app)
-    # 0 stands for the advisory comment, None for a comment that is not ours.
+    # The id of the answered comment: 0 for an advisory comment, None for one that is not ours.
     command_id = answered_comment_id(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
     if command_id is not None and comments.get(*where, command_id) is None:

@@ -150,7 +150,7 @@ class _ThreadRecovery:
         )
 
     def _undo(self, comment: Comment) -> None:
-        """Undo the commenter's last verdict up to this comment, or anybody's with triage access."""
+        """Undo the last verdict up to this comment: one's own or, with triage access, anybody's."""
         may_triage, at = self._may_triage(comment), comment.created_at.timestamp()
         actor = None if may_triage else comment.author.login
         verdict = self._store.verdicts.last(*self._where, actor, up_to=comment.id)

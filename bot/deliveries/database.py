@@ -40,7 +40,7 @@ class QueueUnavailable(Retryable):
 metadata = sa.MetaData()
 
 # `number` is the order of arrival. Jobs of one `partition` run one at a time, in that order. `state` is waiting,
-# running, done or dead. `attempts` counts runs that raised an error. Each error resets `crashes`:
+# running, done or dead. `attempts` counts raised errors. `crashes` counts, since the last error,
 # the runs whose worker died; a job with two or more is suspect. The job does not run before `run_after`. Its worker has
 # the lease until `lease_until`. Times come from the database's clock, in seconds since 1970. The row of a finished job
 # stays for a week, without its payload, so that a redelivery changes nothing.

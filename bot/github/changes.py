@@ -59,7 +59,7 @@ def changed_issues(
     """Read up to a hundred entries that were changed at `since` (ISO 8601; empty for all) or later.
 
     `after` or `page` (from 1) chooses the page. `etag` is from an earlier answer for that page. Raises Forbidden,
-    Invalid, RateLimited, Unavailable, NotFound (a former name too: redirects may lose the query).
+    Invalid, RateLimited, Unavailable, NotFound (even for former names: redirects may lose queries).
     """
     query: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc", "per_page": PAGE}
     if since:
@@ -150,7 +150,7 @@ def _budget(headers: Mapping[str, str]) -> Budget | None:
 # it. Then `history` halves the page, until it has SMALLEST issues or fewer.
 LARGEST, SMALLEST = 50, 5
 
-# Read the last comments, because people explain there why they close an issue.
+# Read the last comments: people explain there why they close an issue. Duplicate marks are few.
 _COMMENTS, _MARKS, _LABELS = 20, 10, 20
 
 _QUERY = f"""query History(

@@ -73,7 +73,7 @@ def pages_of(api_url: str) -> str:
 def hosts_of(api_url: str) -> frozenset[str]:
     """The hosts of a GitHub, for its API (at `api_url`) and for its pages, as `host_of` gives them.
 
-    An API outside enterprises, such as a simulator's API, counts as the API of github.com.
+    An API that is not an enterprise's, such as a simulator's or a proxy's, counts as github.com's.
     """
     host = host_of(urlsplit(api_url).netloc)
     if host.endswith(ENTERPRISE_HOSTS):

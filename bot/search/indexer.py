@@ -163,14 +163,14 @@ class Indexer:
         if started is None:
             return
         try:
-            # `wait` is None at the end of the chain: only then is every issue read.
+            # `wait` is None at the end of the chain. Until then, unread issues may hide a surplus.
             progress, wait = self._advance(known, repository, github)
             surplus = self._surplus(repository, github) if wait is None else 0
         except Retryable as failure:
             progress, wait, surplus = replace(known or Progress(), problem=str(failure)), retry(failure.after), 0
         if progress.problem:
             logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
-        # Save the progress last: if the worker dies before, the step repeats under the same id.
+        # Save the progress last: if the worker dies before, a rerun queues events of the same ids.
         # A `completed` event asks for the work that follows the first backfill.
         if progress.done and not (known and known.done):
             self._queue(replace(event, repository=repository, completed=True), 0.0)
@@ -287,7 +287,7 @@ class Indexer:
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), delay=PAGES * SLOWLY)
 
     def _record_start(self, repo_id: int) -> Progress | None:
-        """Record a start: `_save_progress` notices erasure. None if another worker was first."""
+        """Record a start; `_save_progress` notices its erasure. None if another was first."""
         # The time is negative so that `step` sees no chain of steps under way, and can run again at once.
         started = Progress(updated_at=-self._now())
         return started if self._backfills.replace(repo_id, None, started) else None
@@ -346,7 +346,7 @@ class StoredRepositoryInfo:
         self._private_too = private_too
 
     def may_embed(self, repo_id: int) -> bool:
-        """Whether the model may get texts. A remote model gets private texts only by consent."""
+        """Whether the model may get texts. Private ones leave only if host and repository agree."""
         if not self._remote:
             return True
         known = self._store.repositories.get(repo_id)

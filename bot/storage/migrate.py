@@ -1,9 +1,9 @@
 """Brings the store's schema up to date, safely when several processes start at once.
 
 While a host upgrades, processes of two releases run side by side on the newer schema. So a step may
-add tables and indexes. It may add columns that can be NULL or have a server default. It may drop
-only what the previous release does not use (docs/releases.md). The process that upgrades holds a
-lock, which SQLite and PostgreSQL free when the process dies.
+only add tables, indexes, and columns that can be NULL or have a server default, and only drop what
+the previous release does not use (docs/releases.md). The process that upgrades holds a lock, which
+SQLite and PostgreSQL free when the process dies.
 """
 
 from __future__ import annotations

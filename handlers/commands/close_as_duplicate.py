@@ -1,8 +1,8 @@
 """The command `of #N`: close an issue as a duplicate (C4).
 
-#N may itself be a duplicate. The root is the last issue in the chain of originals from #N. If the
-last issue is closed, #N is the root: a new report often repeats a fixed problem. The root is older
-than the command's issue, so duplicates cannot form a circle, even if two commands run at once.
+#N may itself be a duplicate. The root is the last issue in the chain of originals from #N if it is
+open, else #N: a new report often repeats a fixed problem. The root is older than the command's
+issue, so duplicates cannot form a circle, even if two commands run at once.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _carry_out(request: CommandRequest, root: Issue, verdict: UserVerdict) -> No
 
 
 def _chain(context: IssueContext, named: Issue) -> list[Issue]:
-    """The named issue, its original, and so on in this repository, up to the command's issue."""
+    """The named issue and its chain of originals in the repository; the command's issue ends it."""
     chain = [named]
     while chain[-1].state_reason == "duplicate" and chain[-1].number != context.number and len(chain) <= _LINKS_MAX:
         number = _own_number(context, _original(context, chain[-1].number))

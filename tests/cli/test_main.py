@@ -196,7 +196,7 @@ def test_data_that_belong_to_another_user_are_no_fault_of_ours(tmp_path: Path) -
     examined = run_as_another_user(home, "doctor", APP_ID="1")
     assert (examined.returncode, examined.stderr) == (1, "")
     assert str(home / "doppel.db") in examined.stdout and "Permission denied" in examined.stdout
-    assert "un as the user that owns it" in examined.stdout
+    assert "Run as the file's owner, or grant access." in examined.stdout
 
 
 @pytest.mark.processes

@@ -58,8 +58,8 @@ def find(
     Prints what the bot would answer to `/duplicates`: the best candidates, likely or not, and which of them the bot
     would name unasked. The repository's settings choose the sources. Without a complete index of
     the repository on this host, only GitHub's searches are used. Asks GitHub as the App if it is
-    set up, else with GITHUB_TOKEN; writes nothing on GitHub.
-    Exit code 0: answered, whether anything was found or not. 3: the search was not complete.
+    set up, else with GITHUB_TOKEN; writes nothing on GitHub. Exit code 0: answered, whether or not
+    anything was found. 3: the search was incomplete, or the judge failed.
     """
     settings = host.load()
     ref = _issue(issue, settings)

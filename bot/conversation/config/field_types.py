@@ -83,7 +83,7 @@ def _repository(text: str) -> str:
 Switch = Annotated[bool, BeforeValidator(_switch), WithJsonSchema({"anyOf": SWITCH})]
 Probability = Accepts(lambda say, _: say.wants_number(least="0", most=f"{HIGHEST:g}"), _from_percent)
 MAXIMUM_FOR_EDITORS = Field(json_schema_extra={"maximum": HIGHEST})
-"""Editors warn of a threshold above HIGHEST, which no issue can reach. The parser accepts it."""
+"""Editors warn of a threshold that no issue can reach. The parser keeps it: some want silence."""
 Login = Annotated[
     str,
     Field(min_length=1, max_length=60),

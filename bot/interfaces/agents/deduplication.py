@@ -97,8 +97,8 @@ def _separate_contradictions(
     """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
     In each old group, entries without a contradiction are grouped anew. Contradicting entries form
-    other groups. In turn, each entry and all groups that hold a similar entry become one group,
-    unless `_must_stay_apart` forbids it. A label is the lowest position in the entry's group.
+    other groups: each entry in turn joins all that hold a similar one, unless `_must_stay_apart`
+    forbids it. A label is the lowest position in a group. `vectors` has one row for each entry.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -137,8 +137,8 @@ def _separate_contradictions(
 def _must_stay_apart(against: Mapping[int, set[int]], vectors: Vectors, limit: float) -> dict[int, set[int]]:
     """For each contradicting entry, the entries that its group must not contain.
 
-    Contradicting entries (`against`) stay apart. An entry that is similar to both sides of another
-    contradiction also stays apart from both sides.
+    These are the entries that contradict it (`against`). An entry that is similar to both sides of
+    another contradiction also stays apart from both, and they from it.
     """
     separate = {entry: set(others) for entry, others in against.items()}
     positions = sorted(against)

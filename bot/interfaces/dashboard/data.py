@@ -82,7 +82,7 @@ class DashboardData:
         return side_by_side(texts[number], texts[other], (rows[number], rows[other]), probability)
 
     def without_feedback(self, repository: StoredRepository) -> list[Decision]:
-        """Issues whose (shadow) comment lacks feedback: their latest decisions, at most PAGE."""
+        """The latest decisions on up to PAGE issues whose (shadow) comment has no feedback yet."""
         feedback = feedback_since(self.store, repository.id, self.now() - WINDOW)
         rated = {(one.number, one.other) for one in feedback}
         latest: dict[int, Decision] = {}

@@ -34,13 +34,13 @@ Relevance = Annotated[
     Literal["learned", "title", "bm25", "bm25f", "bm25plus"],
     Field(description="The sort order; learned is best."),
 ]
-Sources = Annotated[tuple[str, ...], Field(description="Only these sources, such as full-text.")]
+Sources = Annotated[tuple[str, ...], Field(description="Only what these found, such as full-text.")]
 
 
 def session_of(context: Context[str, Any]) -> str | None:
     """The caller's session; None over HTTP without a session, as in "modern" protocol versions.
 
-    Without HTTP, the id comes from the server's `lifespan`. The SDK has checked an id in a header.
+    Without HTTP, the id comes from the server's `lifespan`. The SDK checks ids in headers.
     """
     if context.headers is None:
         return context.request_context.lifespan_context

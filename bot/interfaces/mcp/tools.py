@@ -78,9 +78,9 @@ class Tools:
 
     `open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
     `open_known` opens a repository for searches: in its index, or else on GitHub. Its argument
-    `issues` estimates the number of issues. `open_scan` takes a repository's id and whether to
-    include closed issues. Without a complete index it gives None, else scan, matching function and
-    setting `likely`. Both functions run only after GitHub has let the caller read the repository.
+    `issues` estimates the number of issues, if uncounted. `open_scan` takes a repository's id and
+    whether to include closed issues. It gives scan, matching function and setting `likely`, or None
+    without a complete index. Call both only after GitHub has let the caller read the repository.
     """
 
     open_repo: Callable[[RepoRef], RepoClient]
@@ -152,7 +152,7 @@ class Tools:
 
         def ask() -> FindAnswer:
             client = self._client(call)
-            # The latest number is about the count. This request fails without such a repository.
+            # The latest number is close to the issue count. An unknown repository fails here.
             latest = next(iter(client.recent_issues(call.repo, 1)), None)
             draft = draft_issue(call.repo, latest, title, body, self.clock())
             with self.open_known(client, draft, issues=latest.number if latest else 0) as known:

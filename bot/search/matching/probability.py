@@ -32,7 +32,7 @@ here 0 for a large repository and 1 for a very small one (the function `smallnes
 | `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a very small repository |
 | `odds in a small repository` | the log-odds times smallness |
 | `text` | the cosine of both texts by the text model, minus 0.5 * (1 - smallness) * the usual cosine |
-| `stands out` | in a small repository, how much more alike the two texts are than other issues |
+| `stands out` | in a small repository, how much closer the two texts are than either is to others |
 | `small repository` | the smallness; the share of duplicates depends on the repository's size |
 
 The usual cosine is the median of the leaders' cosines (`LEADERS`). In some projects, the model finds any two texts
@@ -80,7 +80,7 @@ def log_smallness(total: int) -> float:
 
 
 LEADERS = 20
-"""This many of the best candidates are judged. A small repository adds up to CLOSEST others."""
+"""This many of the best candidates get a probability. In a small repository, CLOSEST more may."""
 
 BACKGROUND = slice(5, 25)
 """The ranks (from 0) whose mean score is the background: the usual score of unrelated issues."""
@@ -132,7 +132,7 @@ def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
     shares /= shares.sum()
     own, best = values[:leaders].copy(), scores[:leaders]
     own[:, _TIMES] = np.minimum(own[:, _TIMES], _YEAR)
-    # In logs, `shorter` is the question's length minus the candidate's length (`length`).
+    # As logarithms: `shorter` is the question's length minus the candidate's (`length`).
     question_length = own[:, _AT["length"]] + own[:, _AT["shorter"]]
     # In the order of CONFIDENCE_NAMES; a single number holds for all leaders.
     columns = (

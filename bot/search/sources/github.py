@@ -127,8 +127,8 @@ class PullRequests(_GitHubSource):
         return ask_by_words(self._github, self.name, [query], [without_or], budget=2)
 
 
-#: How many words are searched for in pairs. Every word must match, so a query of three words would
-#: find almost nothing (F8). A single pair is not enough: its rarer word often occurs nowhere else.
+#: How many words are searched for in pairs. Every word must match, so three would find almost
+#: nothing (F8). One pair is not enough: in a small repository, its rarer word is often unique.
 _PAIRED = 3
 
 

@@ -15,7 +15,7 @@ Auth = Literal["app", "installation", "user", "any"]
 class Operation:
     """One operation.
 
-    `permissions` are alternatives, as `(name, level)`. `role` is what a user needs in a repository.
+    `permissions` are alternatives, as `(name, level)`. `role` is the least role that a user needs.
     `model` is githubkit's class for the answer: `[A]` for a list, `A|B` for one of several classes.
     `request` is githubkit's class for the request's body. (githubkit is a client library.)
     `creates`: the operation counts as content creation. `resource` is the rate limit that it uses.

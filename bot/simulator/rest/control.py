@@ -99,7 +99,7 @@ def advance(ctx: Context) -> Json:
     try:
         ctx.sim.clock.advance(float(ctx.data.get("advance", "")))
     except (TypeError, ValueError, OverflowError):
-        raise ApiError(422, "advance must be seconds, and stay within the calendar") from None
+        raise ApiError(422, "advance must be a number of seconds, within the calendar") from None
     return {"now": ctx.sim.clock.now().isoformat()}
 
 

@@ -148,7 +148,7 @@ class NamedRepository:
 
 @contextmanager
 def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, NamedRepository]]:
-    """Settings, store, and repository `text`; if `evaluated`, also one that was only evaluated."""
+    """Settings, store and the repository `text`; `evaluated` admits one that was only evaluated."""
     from bot.quality.evaluation.history import repositories_with_history
     from bot.storage import open_store
 
