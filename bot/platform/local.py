@@ -67,8 +67,8 @@ def check_address(host: str, port: int) -> None:
         return
     advice = {
         errno.EADDRINUSE: "End that program, or choose another port (--port; receiver: PORT).",
-        errno.EACCES: "Choose a port from 1024 on, open to everybody (--port; receiver: PORT).",
-    }.get(problem.errno or 0, "Choose a local address (--host; receiver: DOPPEL_HOST).")
+        errno.EACCES: "Choose a port from 1024 on: it needs no rights (--port; receiver: PORT).",
+    }.get(problem.errno or 0, "Choose an address of this machine (--host; receiver: DOPPEL_HOST).")
     raise SettingsError(f"cannot listen on {host}:{port}: {in_words(problem)}. {advice}") from problem
 
 

@@ -184,7 +184,7 @@ class Comments(TableGateway):
         shown: Sequence[int] = (),
         now: float,
     ) -> None:
-        """Record that the bot wrote nothing. If `text_hash` is None, the text stays unanswered.
+        """Record that the bot wrote nothing. If `text_hash` is None, no text counts as answered.
 
         An existing comment stays posted; without `shown`, its candidates stay too. A claim stays: the claimed comment
         may exist by now, so the next caller must look on GitHub first. Has no effect on a deleted comment.

@@ -210,7 +210,7 @@ def test_what_github_refuses_because_of_who_asks_is_told_with_what_to_mend(
     as_app = settings.model_copy(update={"app_id": simulator.app_id, "private_key": simulator.private_key_pem})
     away = error(ask(build_server(agent_tools(as_app)), "find_duplicates", number=3))
     for told in (hidden, away):
-        assert "As the App it must be installed there; GITHUB_TOKEN counts where no APP_ID is set" in told
+        assert "the App must be installed there. Without APP_ID, Doppel uses GITHUB_TOKEN" in told
     wrong = settings.model_copy(update={"github_token": "wrong"})
     told = error(ask(build_server(agent_tools(wrong)), "find_duplicates", number=3))
     assert "GitHub does not know who asks; GITHUB_TOKEN is wrong or has expired" in told

@@ -53,7 +53,7 @@ def install(program: Path, environ: Mapping[str, str]) -> None:
     site_packages = program / "lib" / version / "site-packages"
     for package in PACKAGES:
         shutil.copytree(ROOT / package, site_packages / package, ignore=LEFT_OUT)
-    # `workers=0` uses all processors, pip one. UNCHECKED_HASH: Python trusts the compiled code.
+    # pip uses one processor, `workers=0` all of them. UNCHECKED_HASH: Python never reads sources.
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
     compileall.compile_dir(site_packages, quiet=2, workers=0, invalidation_mode=unchecked)
 

@@ -34,7 +34,7 @@ class Lines:
 
 
 class Terminal:
-    """Prints each event. `seconds` is how long the event took."""
+    """Prints each event. `seconds` count from the start, or from the issue or command."""
 
     def __init__(self, console: Console, bot: str) -> None:
         self._console, self._bot = console, bot

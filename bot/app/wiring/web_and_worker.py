@@ -33,7 +33,7 @@ def run_web_and_worker(
             _wait_until_well(supervisor, f"{settings.local_url}/healthz")
             say("No GitHub App is set up yet. To create one, open")
             say(f"  {settings.local_url}/setup?token={token}")
-            say("If you reach this machine at another address, open the same path there.")
+            say("If you reach this machine at another address, keep the path and the token.")
             if not supervisor.run(until=lambda: not load(environ).new, every=0.5):
                 return
             say("The GitHub App is set up.")

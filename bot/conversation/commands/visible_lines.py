@@ -48,7 +48,7 @@ _COMMENTS_MAX = 20
 _INDENT = re.compile(r" {0,3}(?=[/@])")
 # `@doppel duplicates` or `@doppel[bot], dup`, with any App's name; `_begins` checks the name.
 _MENTION = re.compile(r"@([A-Za-z0-9-]{1,40})(?:\[bot\])?[,:]? +dup(?:licates)?(?!\S)", re.IGNORECASE)
-# Characters that Python and markdown-it take for spaces. To GitHub, only `\v` and `\f` are spaces:
+# Characters that Python and markdown-it take for spaces. GitHub does so only with `\v` and `\f`:
 # make these two ordinary spaces, and replace the others by a sign that is no space.
 _SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")
 _SPACES |= dict.fromkeys(range(0x2000, 0x200B), "\ufffc") | dict.fromkeys(map(ord, "\v\f"), " ")
@@ -105,8 +105,8 @@ def command_lines(body: str, app: str = "") -> list[str]:
 def predates_edit(line: str, before: str, now: str) -> bool:
     """Whether a command's line is older than the comment's edit.
 
-    The text `before` has the line, and at least as often as the text `now`. Code, quotes and HTML
-    comments count. HTML comments inside a line are ignored. Only a long line's beginning counts.
+    The text `before` has the line, at least as often as the text `now`. Lines in code, quotes and
+    HTML comments count. HTML comments in a line do not, nor does the end of a very long line.
     """
     prefix = _normalized(line)[:_COMPARED_MAX]
     counters = (_count, _count_without_html_comments)

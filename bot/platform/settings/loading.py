@@ -36,7 +36,7 @@ def read_private_key(values: Mapping[str, str]) -> str:
     r"""The key in PEM; empty if none is set. `PRIVATE_KEY` wins over the file of `PRIVATE_KEY_PATH`.
 
     Both accept a PEM, a PEM with written-out `\n` (as many hosting panels have it), or base64 of
-    either. Raises SettingsError, which may show the path, but never a key in the path's place.
+    either. Raises SettingsError, which may show the path, but no key, even in the path's place.
     """
     if text := values.get("PRIVATE_KEY", "").strip():
         return _checked("PRIVATE_KEY", _decoded(text))

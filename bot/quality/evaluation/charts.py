@@ -85,7 +85,7 @@ def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
         # the falling curve, or below the point if the title is in the way.
         on_left = x + width > panel.left + panel.size + _OVER
         fits_above = y - 2 * _LINE >= panel.y(1) - _LINE
-        rise = 6.0 if not on_left else 22.0 if fits_above else -18.0
+        rise = (22.0 if fits_above else -18.0) if on_left else 6.0
         left = x - width if on_left else x
         box = (left, left + width, y - rise - 8)
         if all(_apart(box, other) for other in label_boxes):

@@ -171,7 +171,7 @@ def after_verdicts(
 ) -> Found:
     """The candidates and their probabilities after the verdicts, best first.
 
-    Keeps a candidate without a verdict only below the threshold, a related one only with `related`.
+    Drops related ones unless `related` is set, and those from `threshold` on without a verdict.
     """
     by_id = {recorded.ids[number]: pair.verdict for number, pair in judged.items()}
     kept = []

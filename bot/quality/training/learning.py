@@ -48,7 +48,7 @@ L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
 SHOWN = 5
 #: The order is learned from whole repositories, and from repositories reduced to these shares.
 SMALL_SHARES = (0.03, 0.01)
-#: Arrivals form at least this many parts. Each is sorted by an order learned from the other parts.
+#: The arrivals form at least this many parts. A part's order is learned from the other parts.
 PARTS = 3
 
 #: `thinned` reduces a repository to a `share` of its issues: it leaves out first the oldest, then others at random.
@@ -174,7 +174,7 @@ def _readings(
             judged = [
                 _judged(models.odds(arrival, read.signed), read) for arrival, read in collected if read.small is small
             ]
-            # The candidates in the file weigh 1 in total, those in its small repositories also 1.
+            # The file's candidates weigh 1 in total, and so do those in its small repositories.
             total = sum(read.weight * len(read.same) for _, read in judged)
             odds += [log_odds for log_odds, _ in judged]
             reads += [replace(read, weight=read.weight / total) for _, read in judged]
@@ -328,7 +328,7 @@ def _top_candidates(arrival: Arrival, order: Fitted) -> TopCandidates:
 
 _AT = {name: at for at, name in enumerate(features.NAMES)}
 _TIMES = [_AT[name] for name in ("days", "closed_days", "lived_days")]
-# Each feature is 1 if two issues are fewer days apart than this, unless two people wrote them.
+# Each feature is 1 if two issues that may be one person's are fewer days apart than this.
 _WITHIN = {"within_a_day": 1, "within_a_week": 7}
 
 

@@ -10,7 +10,7 @@
 | `messages` | error messages, and runs of three of their words |
 | `vector of title`, `vector of text`, `vector of both` | cosines |
 
-Each search by words reads a limited number of postings, so large repositories cost no more.
+A search by words reads a limited number of postings, rarest terms first, at any index size.
 """
 
 from __future__ import annotations

@@ -117,8 +117,8 @@ def build_query(
 ) -> str:
     """A query in one repository or several. The words of `text` must be neutralised.
 
-    `flat` writes no OR between several `repo:`. A server that does not know OR then searches every
-    repository. A server that knows OR finds nothing: https://github.com/cli/cli/pull/11638
+    `flat` writes no OR between several `repo:`. A server that does not know OR then searches all of
+    them. A server that knows OR finds nothing: https://github.com/cli/cli/pull/11638
     """
     return f"{qualifiers(repo, state, kind, flat=flat)} in:{scope} {text}".rstrip()
 

@@ -67,7 +67,7 @@ def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
 
 
 def _serve(call: _Call, headers: dict[str, str]) -> Reply:
-    """Do all steps of the request. Even a step that refuses the request adds to `headers`."""
+    """Do all steps of the request. `headers` keeps what the steps before a refusal added."""
     sim, route, request = call.sim, call.route, call.request
     _check_headers(sim, request, headers)
     with sim.lock:

@@ -89,7 +89,7 @@ def authorize() -> Page:
     sim = _sim()
     with sim.lock:
         app = _app(sim, request.args.get("client_id", ""))
-        # A request may name one of the App's callback URLs. Otherwise use the first callback URL.
+        # An address in the request must be a callback URL of the App. Without one, use the first.
         back = request.args.get("redirect_uri") or next(iter(app.callback_urls), "")
         if back not in app.callback_urls:
             return render_template("site/authorize.html", app=app, people=(), problem="redirect_uri mismatch"), 400
