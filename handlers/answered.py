@@ -22,7 +22,7 @@ def text_hash(issue: Issue, *, shadow: bool = False) -> str:
 def is_answered(context: IssueContext, stored: StoredComment) -> bool:
     """Whether a finished look has answered the issue's present text.
 
-    An answer that was only recorded in `mode: shadow` counts only in `mode: shadow`.
+    Answers recorded in `mode: shadow` were not posted, so they do not count in another mode.
     """
     answers = {text_hash(context.issue)}
     if context.config.mode == "shadow":
@@ -33,8 +33,8 @@ def is_answered(context: IssueContext, stored: StoredComment) -> bool:
 def has_ended(context: IssueContext, stored: StoredComment) -> bool:
     """Whether the look that wrote the comment has finished. A worker can be killed between two steps.
 
-    The last step stores the decision, so a decision newer than the row `stored` proves the end. After a day the look
-    counts as finished, because no retry comes.
+    The last step stores the decision. So the look has finished if a decision is newer than the row `stored`. After a
+    day the look counts as finished, because no retry comes.
     """
     if context.services.now() - stored.updated_at > _RETRIES_END:
         return True
@@ -42,7 +42,7 @@ def has_ended(context: IssueContext, stored: StoredComment) -> bool:
 
 
 def without_candidates(decisions: Iterable[Decision]) -> list[Decision]:
-    """The last decision on each issue, if that decision showed no candidate; sorted by the issues' numbers.
+    """The last decision on each issue, without those that showed a candidate. Sorted by the issues' numbers.
 
     `decisions` come earliest first. Decisions to skip an issue, for example after a bot's edit, do not count.
     """
@@ -54,5 +54,5 @@ def awaits_unlocking(context: IssueContext) -> bool:
     """Whether to look at the unlocked issue: the lock prevented the last look, or the stored row has no hash."""
     decisions, stored = context.decisions(), context.stored_comment()
     skipped = bool(decisions) and decisions[-1].reason == LOCKED
-    # A row without a hash answers no text. `issues.issue_indexed` stores no hash if it skips an issue.
+    # A row without a hash marks an outdated answer: `issues.issue_indexed` has skipped the issue.
     return skipped or (stored is not None and stored.text_hash is None)

@@ -44,10 +44,10 @@ log = logging.getLogger(__name__)
 RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
 # A delivery, or a job of another queue, counts as hung after this long. An evaluation takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
-# When GitHub's rate limit stops a job, the repository's `opened` deliveries wait in the queue, but no longer than
-# LONGEST_POSTPONED. This worker also claims no other delivery of the repository for _LIMIT_PAUSE.
+# When GitHub's rate limit stops a job, the repository's `opened` deliveries wait in the queue for at most
+# LONGEST_POSTPONED. For _LIMIT_PAUSE, this worker claims no delivery of the repository at all.
 LONGEST_POSTPONED, _LIMIT_PAUSE = 300.0, 2.0
-# The wait before asking an absent database again, and before offering a task to another version's workers.
+# The wait until an absent database is asked again, and until a task that this version does not know is due again.
 RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
 
 
@@ -80,8 +80,8 @@ class _RunningJob:
 
 
 class Worker:
-    """Runs `handle` for jobs of the queue: `worker_threads` deliveries at a time, one background job, one replay, and
-    each scheduled task. An extra slot for deliveries is reserved for a second installation.
+    """Calls `handle` for up to `worker_threads` deliveries, one background job and one replay at a time, and runs the
+    scheduled tasks. An extra slot for deliveries is reserved for a second installation.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Worker:
         *,
         on_overdue: Callable[[], None] = lambda: None,
     ) -> None:
-        """`handle` raises Retryable to be called again later, UserError to end the job; most other errors are faults.
+        """`handle` raises Retryable for a later retry, and UserError to end the job. `decide` judges all other errors.
 
         `on_overdue` must make the process end soon. It is called if a job hangs or the database was replaced.
         """
@@ -125,10 +125,10 @@ class Worker:
             self._threads[-1].start()
 
     def stop(self, timeout: float = 25.0) -> bool:
-        """Claim no more jobs, and release jobs that run on after `timeout` seconds; returns whether all have ended."""
+        """Claim no more jobs, and release jobs that still run after `timeout` seconds. Returns whether all ended."""
         self._stopping.set()
         self._wake.set()
-        # Wait for the first thread, which claims, so that `_running` has all jobs that it has claimed.
+        # First wait for the claiming thread, because it may still add jobs to `_running`.
         for claiming in self._threads[:1]:
             claiming.join(RENEW_EVERY)
         with self._changed:
@@ -161,8 +161,8 @@ class Worker:
     def _claim_some(self) -> bool:
         """Claim jobs of each queue that has a free slot; returns whether any job was claimed.
 
-        A suspect job has killed two workers; only one runs at a time. No other delivery runs beside a suspect delivery,
-        so its crash takes none down. A suspect job of another queue can take hours, so deliveries do run beside it.
+        A suspect job has killed at least two workers; only one runs at a time. A suspect delivery runs without other
+        deliveries, which a crash would end too. Other suspect jobs can take hours, so deliveries run beside them.
         """
         with self._changed:
             free = {queue for queue, slots in self._free.items() if slots}
@@ -172,7 +172,7 @@ class Worker:
             return False
         due, suspects = self._queue.due()
         if not suspects_running and QUEUE in suspects:
-            # Until the running deliveries have ended, claim nothing: otherwise the suspect one might never be alone.
+            # The suspect delivery must run alone, so claim nothing until the running deliveries have ended.
             return not busy and self._claim_from(QUEUE, suspects=True)
         if not suspects_running and any(self._claim_from(queue, suspects=True) for queue in sorted(suspects & free)):
             return True
@@ -181,13 +181,13 @@ class Worker:
         busiest_is_full = busy[busiest] >= self._most
         claimed = False
         for queue in due & free:
-            most, without = self._free[queue], NO_INSTALLATION
+            most, excluded = self._free[queue], NO_INSTALLATION
             if queue == QUEUE and busiest_is_full:
-                most, without = 1, busiest
+                most, excluded = 1, busiest
             elif queue == QUEUE:
-                # All claimed deliveries may belong to the busiest installation.
+                # The busiest installation may run `_most` deliveries, and all newly claimed ones may belong to it.
                 most = min(most, self._most - busy[busiest])
-            claimed |= self._claim_from(queue, most, without=without)
+            claimed |= self._claim_from(queue, most, without=excluded)
         return claimed
 
     def _claim_from(self, queue: str, most: int = 1, *, suspects: bool = False, without: int = NO_INSTALLATION) -> bool:
@@ -234,7 +234,7 @@ class Worker:
                     self._handle(Job(claim.id, from_json(claim.payload), claim.attempts + 1, claim.arrived))
             except Exception as raised:
                 error = raised
-            # From here on the job waits only for the queue's database, which may be away for hours.
+            # The handler has ended. From here on, a job that waits long for the queue's database does not hang.
             job.deadline = None
             traced.set_attribute("outcome", self._record_outcome(job, error))
 
@@ -253,7 +253,7 @@ class Worker:
                 level, outcome, message = logging.WARNING, "failed", f"failed, and is tried again in {wait:.0f} s"
                 if isinstance(error, RateLimited):
                     self._limited[claim.repository] = time.monotonic() + _LIMIT_PAUSE
-                    # The `opened` deliveries wait as after a first failure, however often this job has failed.
+                    # Postpone the `opened` deliveries as after one failure, even if this job has failed more often.
                     postponed = min(decide(error, 1, 0.0) or wait, LONGEST_POSTPONED)
                     self._until_answered(partial(self._queue.postpone, claim.repository, postponed))
         if job.lost or isinstance(error, Overtaken) or not self._until_answered(record):
@@ -284,11 +284,11 @@ class Worker:
         with database.named_failures():
             return not job.lost and bool(self._queue.renew([job.claim.token]))
 
-    def _until_answered(self, ask: Callable[[], int]) -> int:
-        """Call `ask` until the database answers: a finished job would run again if its end were not recorded."""
+    def _until_answered(self, operation: Callable[[], int]) -> int:
+        """Repeat an operation until the database answers: a job whose end is not recorded would run again."""
         while True:
             try:
-                return ask()
+                return operation()
             except Exception as error:
                 log.warning("the queue is unavailable, and asked again: %s", why(error), extra=OFTEN)
                 time.sleep(RETRY_AFTER)
@@ -310,7 +310,7 @@ class Worker:
         """Renew the leases of this worker and its jobs, and give up hung jobs."""
         with self._changed:
             running = [*self._running]
-        # Set the time before renewing: failed renewals must not look like a suspended process.
+        # Note the time even if the renewal below fails: otherwise failures would look like a suspended process.
         elapsed, self._heartbeat_at = now - self._heartbeat_at, now
         if elapsed > 6 * RENEW_EVERY:
             # The machine suspended the whole process, and so its jobs.
@@ -321,7 +321,7 @@ class Worker:
         if self._id not in leases:
             self._queue.register(self._id)
         for job in running:
-            # A job that has ended meanwhile has lost its lease too, which does no harm.
+            # A job that has just ended has no lease either. Marking this job as lost does no harm.
             job.lost = job.lost or job.claim.token not in leases
         for job in hanging:
             log.error("%s does not end, and neither does its thread: this worker ends", job.claim.id)
@@ -342,12 +342,12 @@ class Worker:
             self._wake.set()
 
 
-# Seconds between checks of SQLite's file, more while nothing happens. 0.01 s cost a busy worker a fifth of its time.
+# The pause between checks of SQLite's file, in seconds; it grows without changes. 0.01 s cost a worker 20% of its time.
 _SHORTEST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.05, 0.1, 1.05
 
 
 def listen(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
-    """Set `wake` at each change of the queue, until `ended` is set. Errors are logged: polling finds jobs meanwhile."""
+    """Set `wake` at each change of the queue, until `ended` is set. Logs errors; polling still finds the jobs."""
     watch = _watch_file if engine.dialect.name == "sqlite" else _watch_channel
     while not ended.is_set():
         try:
@@ -371,7 +371,7 @@ def _watch_file(engine: sa.Engine, wake: threading.Event, ended: threading.Event
 
 
 def _watch_channel(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
-    # Imported late: psycopg chooses at import how it waits, and in the web process gevent must patch Python first.
+    # Import late: in the web process, gevent must patch Python before the import of psycopg, which chooses how to wait.
     import psycopg
 
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

@@ -26,10 +26,10 @@ def can_see(world: World, caller: Caller, repository: Repository) -> bool:
 def app_may(
     world: World, caller: Caller, repository: Repository, needs: Sequence[tuple[str, str]], *, writes: bool
 ) -> bool:
-    """Whether the calling installation, or the App through which a person calls, has a permission in `needs`.
+    """Whether the caller's App has one of the permissions in `needs`, which are pairs of permission and level.
 
-    `needs` has pairs of permission and level; one is enough. If `needs` is empty, an App needs no permission. Where the
-    App is not installed, it may only read public data. For all other callers, the answer is yes.
+    The caller is an installation, or a person who calls through an App; for all other callers, the answer is yes. With
+    empty `needs`, no permission is needed. An App that is not installed in the repository may only read public data.
     """
     if isinstance(caller, InstallationCaller):
         if not caller.reaches(world, repository):
@@ -44,7 +44,7 @@ def app_may(
 
 
 def visible_issue(world: World, caller: Caller, issue: Issue) -> Issue | None:
-    """The issue today, after any transfer; None if it was deleted, or the caller must not see it."""
+    """The issue, or its copy after a transfer. None if the issue was deleted, or the caller must not see it."""
     current = world.present(issue)
     return current if current is not None and can_see(world, caller, current.repository) else None
 
@@ -59,7 +59,7 @@ def role_of(world: World, caller: Caller, repository: Repository) -> Role:
 def may_read(world: World, caller: Caller, repository: Repository, *permissions: str) -> bool:
     """Whether a caller who sees the repository may read data in it.
 
-    An installation needs one of `permissions`, except in public repositories that it does not cover.
+    An installation needs one of `permissions` in the repositories that it covers. Elsewhere it reads like anybody else.
     """
     if not isinstance(caller, InstallationCaller) or not caller.reaches(world, repository):
         return True

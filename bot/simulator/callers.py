@@ -37,7 +37,7 @@ class AppCaller:
 
 @dataclass(frozen=True, slots=True)
 class InstallationCaller:
-    """An App on an account. The author of all that it writes is the App's bot."""
+    """An App that is installed on an account. The App's bot is the author of what the App writes."""
 
     token: InstallationToken
 
@@ -66,7 +66,7 @@ class InstallationCaller:
 
 @dataclass(frozen=True, slots=True)
 class UserCaller:
-    """A person who calls with a personal access token, classic or fine-grained (`github_pat_…`), or through `app`."""
+    """A person who calls through `app`, or with a personal access token: classic or `fine_grained` (`github_pat_…`)."""
 
     user: Account
     fine_grained: bool = False

@@ -1,6 +1,6 @@
 """Says why a database failed, in words without secrets, and whether a retry may succeed.
 
-A driver's own text can repeat the address with its password, or a statement's parameters, which may be people's words.
+A driver's own text can repeat the address with its password, or the texts of people in a statement's parameters.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sqlite3
 
 import sqlalchemy as sa
 
-# Reasons by SQLite's result codes (https://www.sqlite.org/rescode.html), without their extension in the higher bits.
+# Reasons by SQLite's primary result codes (https://www.sqlite.org/rescode.html), which `_code` reads.
 _SQLITE_REASONS = {
     5: "another process keeps it locked",
     6: "this process keeps it locked",
@@ -21,7 +21,7 @@ _SQLITE_REASONS = {
     26: "the file is not an SQLite database",
 }
 # SQLite's codes of failures after which a retry may succeed; 7 is out of memory.
-_SQLITE_PASSING = {5, 6, 7, 8, 10, 13, 14}
+_SQLITE_TEMPORARY = {5, 6, 7, 8, 10, 13, 14}
 
 # PostgreSQL's code for a lock that was not free in time.
 _LOCK_TIMEOUT = "55P03"
@@ -40,11 +40,11 @@ _POSTGRES_REASONS = {
     "XX002": "the server's files are damaged; restore a backup",
 }
 
-# Failures after which a retry may succeed, although psycopg raises no OperationalError for them. After a failover, on a
-# nearly full disk, or at the end of a plan's quota, hosts make a database read-only for a time, or take rights away.
-_POSTGRES_PASSING = {"25006", "42501"}
+# Failures after which a retry may succeed, although psycopg raises no OperationalError for them. Hosts make a database
+# read-only or take rights away for a time: after a failover, on a nearly full disk, or when a quota is used up.
+_POSTGRES_TEMPORARY = {"25006", "42501"}
 
-# Reasons by parts of the driver's text: a failed connect has no code. Other languages' texts are not recognised.
+# A failed connect has no code, so parts of the driver's text tell the reason. Only English texts are recognised.
 _CONNECT_REASONS = (
     ("Connection refused", "nothing listens there"),
     ("No such file or directory", "nothing listens there"),
@@ -90,8 +90,8 @@ def may_pass(error: BaseException) -> bool:
         return False
     cause = error.orig
     if isinstance(cause, sqlite3.Error):
-        return _code(cause) in _SQLITE_PASSING
-    if error.connection_invalidated or getattr(cause, "sqlstate", None) in _POSTGRES_PASSING:
+        return _code(cause) in _SQLITE_TEMPORARY
+    if error.connection_invalidated or getattr(cause, "sqlstate", None) in _POSTGRES_TEMPORARY:
         return True
     return isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError)
 
@@ -104,5 +104,5 @@ def is_locked(error: BaseException | None) -> bool:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """The result code's main part, its low eight bits; 0 for the driver's own errors, as on a closed connection."""
+    """The primary result code, the low eight bits. 0 for an error of the driver itself, such as a closed connection."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -25,7 +25,7 @@ _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
 # How many times to try to empty SQLite's log: even a busy process has moments without readers.
 _TRIES = 500
 
-# Names of an engine's options: the lock of `write_slot`, and for how many seconds to wait for it.
+# Names of an engine's options: the lock of `write_slot`, and for how many seconds to wait for a lock.
 _SLOT, _PATIENCE = "doppel_write_slot", "doppel_patience"
 
 # The key of the file's inode in a connection's pool record.
@@ -74,8 +74,9 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
 
     @sa.event.listens_for(engine, "checkout")
     def check_file(connection: sqlite3.Connection, record: Any, proxy: Any) -> None:
-        if record.info.get(_FILE) != file.present():
-            raise sa.exc.DisconnectionError("another file has its name by now")
+        inode_in_use = file.present()
+        if record.info.get(_FILE) != inode_in_use:
+            raise sa.exc.DisconnectionError("another file has the database's path now")
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, record: Any) -> None:
@@ -84,8 +85,8 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
         connection.execute(f"PRAGMA synchronous={synchronous}")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute(f"PRAGMA mmap_size={_MAPPED}")
-        # Without the next two settings, erased text would stay in the file (not every build of SQLite overwrites
-        # deleted data by itself), or at the end of a restarted log.
+        # `secure_delete` overwrites deleted text in the file, which not every build of SQLite does by default.
+        # `journal_size_limit` shortens a log that SQLite begins anew: the log's old end would keep deleted text.
         connection.execute("PRAGMA secure_delete=ON")
         connection.execute("PRAGMA journal_size_limit=0")
 
@@ -111,9 +112,9 @@ def memory_engine() -> sa.Engine:
 
 @contextmanager
 def write_slot(engine: sa.Engine) -> Iterator[None]:
-    """Let one thread of an engine at a time poll for the write lock: twenty polling threads would keep a core busy.
+    """Let only one thread of an engine poll for the write lock: twenty polling threads would keep a core busy.
 
-    A thread that has waited as long as the engine's patience goes on without the slot, and tries for the lock itself.
+    A thread that gets no slot within the engine's patience polls for the lock without a slot.
     """
     options = engine.get_execution_options()
     acquired = options[_SLOT].acquire(timeout=options[_PATIENCE])
@@ -127,8 +128,7 @@ def write_slot(engine: sa.Engine) -> Iterator[None]:
 def take_write_lock(connection: sa.Connection) -> None:
     """Begin a transaction that may write, and wait for the lock as long as the engine's patience.
 
-    SQLite itself would sleep up to a tenth of a second between two tries, and meanwhile one busy writer would get the
-    lock again and again. More frequent tries are fair.
+    SQLite itself would sleep up to a tenth of a second between two tries. A busy writer could take the lock each time.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -207,7 +207,7 @@ class SharedCommit(Generic[T]):
     """
 
     def __init__(self, commit: Callable[[Sequence[T]], Sequence[bool]], patience: float | None) -> None:
-        """`commit` commits items and returns each one's answer. It must begin within `patience` seconds, if given."""
+        """`commit` commits items, and returns an answer for each. An item waits `patience` seconds for a commit."""
         self._commit = commit
         self._patience = patience
         self._changing = threading.Lock()

@@ -1,12 +1,12 @@
 """Carries out the `/duplicates` commands in a comment, in order, and answers them in one reply (C2, C4, C5).
 
-After an edit, only commands on changed lines run. The other commands ran before, and later events may have overtaken
-them. Each version of a comment runs once, and never after a newer version: anybody who has seen a signed payload can
-send it again under a new id.
+After an edit, only commands on changed lines run. The other commands ran before, and running them again could undo
+later changes. Each version of a comment runs once, and never after a newer version: anybody who has seen a signed
+payload can send it again under a new id.
 
 GitHub lets an installation create 500 comments, reactions and the like an hour, and 80 a minute. A command creates
-three to five. So each person without triage access has a limit. All these people together may use 60 commands an hour
-and 10 a minute in an installation's repositories, which leaves over a third for advisory comments and maintainers.
+three to five of these. So each person without triage access has a limit, and all such people together may use 60
+commands an hour and 10 a minute in an installation. Over a third is left for advisory comments and maintainers.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def _carry_out(
     bot_account = github.react(repo, comment_id, "eyes")
     results = [(command.line, _run(request, command, later=i > 0)) for i, command in enumerate(commands)]
     ok = all(result.ok for _, result in results)
-    # React before replying, because the reply marks the delivery as answered. Remove the opposite reaction, which the
-    # comment may have from before an edit or from an earlier attempt.
+    # React before replying, because the reply marks the delivery as answered. Remove the opposite reaction, which an
+    # earlier attempt or the text before an edit may have caused.
     github.unreact(repo, comment_id, "-1" if ok else "+1", bot_account)
     github.react(repo, comment_id, "+1" if ok else "-1")
     _reply(request, results, text_hash, partial=partial, written=written)
@@ -115,15 +115,15 @@ def _carry_out(
 def _new_commands(event: CommentEvent, services: Services) -> tuple[tuple[ParsedLine, ...], bool]:
     """The commands to carry out, each once, and whether the comment also holds commands that ran before.
 
-    After an edit these are only the commands on new lines (C1). If somebody edits another person's comment, only lines
-    that they typed count: a line that the edit merely takes out of a quote or of code is not their command.
+    After an edit these are only the commands on new lines (C1). If the editor is not the author, only lines that
+    the editor typed count. A line that the edit merely takes out of a quote or of code is no new command.
     """
     now = _parse(event.body, event.repository.ref, services)
     before = _parse(event.previous, event.repository.ref, services) if event.action == "edited" else ()
     if [command.line for command in before] == [command.line for command in now]:
         return (), True
 
-    # TOO_MANY stands for all commands over a comment's limit, none of which was carried out.
+    # TOO_MANY stands for all commands over a comment's limit. They were not carried out.
     def was_carried_out(command: ParsedLine) -> bool:
         return not (isinstance(command, InvalidCommand) and command.problem is CommandProblem.TOO_MANY)
 
@@ -183,8 +183,8 @@ def _reply(
 ) -> None:
     """Write or update the one reply to this comment. If no result has a text (most re-checks), no reply is needed.
 
-    After an edit the reply holds only the answers to the new commands. `partial`: the comment has older commands, too;
-    their reply stays if the new ones need none. With `written`, the comment's time, search GitHub for an earlier reply.
+    After an edit the reply holds only the answers to the new commands. `partial`: the comment also has older commands,
+    whose reply stays if no new command needs a reply. `written`, the comment's time, permits a search for a lost reply.
     """
     context = request.context
     comments, settings = context.services.comments, context.settings
@@ -195,14 +195,14 @@ def _reply(
         context.number,
         lambda body: is_reply_to(body, request.command_id),
         request.command_id,
-        # One second earlier, for a server that excludes the given time.
+        # One second earlier, because a server may leave out comments of exactly the given time.
         search_after=None if written is None else written - timedelta(seconds=1),
     )
-    # The store can have lost a reply only if the issue has a comment besides the command.
+    # Search for a lost reply only if the issue has comments besides the command.
     search = written is not None and request.issue.comments > 1
     if not texts:
         if not partial:
-            # Only an edited comment can have an outdated reply, so search only after an edit: re-checks are common.
+            # Only an edit can make a reply outdated. Other comments, mostly re-checks, need no search.
             comments.remove(context.github, slot, text_hash, search=search and request.edited)
         return
     if settings.problems:

@@ -153,7 +153,7 @@ def test_c6a_a_history_that_is_erased_while_it_is_read_does_not_come_back(
     monkeypatch.setattr(HistoryFile, "add", overtaken)
     result = call("evaluate", "acme/history", "--from", "0", env=online)
     assert (result.exit_code, list((home / "history").iterdir())) == (2, [])
-    assert f"{repo_id}.jsonl: it was erased while it was being read; run it again" in result.stderr
+    assert f"{repo_id}.jsonl: the file was erased while issues were read; run this again" in result.stderr
 
 
 def test_a_full_disk_is_told_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

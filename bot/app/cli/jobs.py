@@ -34,14 +34,14 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
     if as_json:
         rows = [dataclasses.asdict(one) for one in found]
         for row, one in zip(rows, found, strict=True):
-            row["repository"], row["failed_at"] = one.repository and str(one.repository), format_time(one.failed_at)
+            row.update(repository=str(one.repository) if one.repository else None, failed_at=format_time(one.failed_at))
         echo_json(rows)
         return
     for letter in found:
         when = datetime.fromtimestamp(letter.failed_at).astimezone().strftime("%Y-%m-%d %H:%M")
         click.secho(letter.delivery_id, bold=True, nl=False)
         click.echo(f"  {letter.event} {letter.repository or ''}".rstrip() + f", given up {when}")
-        # 0 means that the job killed its workers; the letter does not say after how many attempts.
+        # For a job that killed its workers, the letter has 0 in place of the number of attempts.
         tries = counted(letter.attempts, "attempt") if letter.attempts else "several attempts"
         click.echo(f"    after {tries}: {letter.reason}")
     how = "`doppel jobs retry ID` tries one again, `doppel jobs retry --all` all of them."
@@ -54,7 +54,7 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
 def retry(delivery: str | None, everything: bool) -> None:
     """Put the delivery ID back into the queue, as if it had just arrived.
 
-    Exit code 1: a delivery to retry is no longer among those that were given up.
+    Exit code 1: a delivery was not put back, because `doppel jobs` no longer lists it.
     """
     if bool(delivery) == everything:
         raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")

@@ -21,7 +21,7 @@ from bot.platform import settings as host
 from bot.platform.signals import cleanup_on_signal
 from bot.quality.scanning.groups import THRESHOLD
 
-_CONFIDENCE = "How likely any two issues in a group must be the same."
+_CONFIDENCE = "Any two issues in a group are the same with at least this probability."
 
 
 @click.command()
@@ -54,12 +54,12 @@ def scan(
     """Look through all open issues of SOURCE for groups that report the same thing.
 
     SOURCE is OWNER/REPO or a file of issues (JSON Lines, plain or gzipped, as for `doppel replay`). The issues of a
-    repository come from the index in DATABASE_URL; missing issues are read from GitHub first, as the App or with
-    GITHUB_TOKEN. Labels in a file are not read. Nothing is written on GitHub. A stopped scan continues at the next
-    call. docs/scan.md says how groups are made and ordered.
+    repository come from the index in DATABASE_URL. The scan first reads missing issues from GitHub, with the App's
+    credentials or GITHUB_TOKEN. Labels in a file are not read. Nothing is written on GitHub. A stopped scan continues
+    at the next call. docs/scan.md says how groups are made and ordered.
     """
     if as_json and markdown:
-        raise click.UsageError("--json and --markdown: one of them, the other can be a second call")
+        raise click.UsageError("--json and --markdown: give only one of them in each call")
     refuse_overwriting("--html", html, Path(source), weights)
     from bot.app.cli.shared import scan_backlog
 

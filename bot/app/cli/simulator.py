@@ -1,4 +1,4 @@
-"""`doppel simulator`: only the GitHub simulator (E3); `doppel receive`: one delivery by hand, as GitHub sends it."""
+"""`doppel simulator` runs the GitHub simulator alone (E3). `doppel receive` sends one delivery, as GitHub would."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def simulator(
     """Run a simulated GitHub: REST at its root, GraphQL at /graphql, signed webhooks.
 
     The simulator has one repository, on which the App is installed, and four people with tokens: sim-read, sim-triage,
-    sim-maintain and sim-admin. It runs until it is interrupted. With POST /_sim/issues, /_sim/comments, /_sim/faults,
-    /_sim/similarity and /_sim/clock a script can act as anybody, break requests, rank similar issues and move time;
-    these requests need the webhook secret in the header X-Simulator-Key.
+    sim-maintain and sim-admin. It runs until it is interrupted. With POST, a script can write as anybody (/_sim/issues,
+    /_sim/comments), break requests (/_sim/faults), rank similar issues (/_sim/similarity) and move time (/_sim/clock).
+    The script must send the webhook secret in the header X-Simulator-Key.
     """
     refuse_overwriting("--write-env", write_env, issues)
     check_address("127.0.0.1", port)
@@ -82,7 +82,7 @@ def simulator(
 
 
 def _write_environment(path: Path | None, sim: Simulator, url: str) -> None:
-    """Write a client's settings, for a shell to source, and beside them the private key, each file atomically."""
+    """Write a client's settings to `path`, as shell variables, and the private key beside it. Each write is atomic."""
     if path is None:
         return
     key = path.absolute().with_name(f"{path.name}.pem")
@@ -121,11 +121,11 @@ def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None,
     }
     try:
         with requests.Session() as session:
-            # For a receiver on this machine, ignore the environment's proxy: it may not reach this machine.
+            # Use no proxy for a receiver on this machine: the environment's proxy may be unable to reach this machine.
             session.trust_env = not is_here(url)
             answer = session.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
     except ValueError as bad:
-        # The address is invalid, or a header cannot hold the event or the address's user name or password.
+        # The address is invalid, or a value does not fit into a header: EVENT, or the credentials in the address.
         raise UserError(f"EVENT or --url: {bad}") from bad
     except requests.exceptions.RequestException as problem:
         kind = type(problem).__name__

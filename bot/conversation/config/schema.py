@@ -42,7 +42,7 @@ _TITLE_MAX = 1_000
 
 
 def glob_matches(glob: str, title: str) -> bool:
-    """Whether a glob matches the whole title, ignoring case; `[` is literal. `fnmatch` is fast even with many stars."""
+    """Whether a glob matches the whole title, ignoring case; `[` is literal. Many stars do not make a glob slow."""
     return fnmatchcase(title[:_TITLE_MAX].lower().strip(), glob.lower().strip().replace("[", "[[]"))
 
 
@@ -56,9 +56,9 @@ ASKED_MOST = 5
 """A command gets up to this many candidates, even if `max_candidates` is lower (P6)."""
 
 SOURCES: dict[str, str] = {
-    "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready; with "
-    "`full-text` and `vectors` off, always.",
-    "github-hybrid": "GitHub's semantic issue search. On.",
+    "github-search": "GitHub's issue search by words. On until the bot's own index of the repository is ready, and "
+    "whenever `full-text` and `vectors` are off.",
+    "github-hybrid": "GitHub's semantic issue search. On by default.",
     "github-similar": "GitHub's own ranking of the issues most like this one. On; where GitHub does not offer it, "
     "it is asked again after a day.",
     "full-text": "The bot's own full-text index. On when it is ready.",
@@ -96,13 +96,13 @@ class _SwitchableSection(_Section):
 
 
 class SearchConfig(_Section):
-    """How GitHub's search is used: F3's words, F8's budget of lexical searches per issue, and the hybrid request."""
+    """How GitHub's search is used: the words of a title (F3), the searches per issue (F8), and the semantic search."""
 
     words_max: Annotated[int, Ge(1), Le(10)] = 5
     """How many words of a title the first query takes."""
     budget: Annotated[int, Ge(1), Le(10)] = 4
-    """How many word searches an issue may cost. An installation's repositories share 30 a minute.
-    Pull requests need one, siblings one per three. An enabled source is asked even over budget."""
+    """How many word searches an issue may cost. An installation's repositories share 30 a minute. Pull requests need
+    one search, siblings one for every three repositories. An enabled source is asked even beyond the budget."""
     hybrid: Switch = True
     """Also ask GitHub's semantic search, where it is available."""
 
@@ -128,9 +128,9 @@ class JudgeConfig(_SwitchableSection):
     floor: Annotated[float, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = JUDGE_FLOOR
     """The judge is asked about candidates from this probability on. A lower one finds more and costs more."""
     critic: Switch = False
-    """Whether the judge rereads pairs that it calls the same, one by one, to find differences."""
+    """Whether the judge reads pairs with the verdict `same` a second time, each pair alone, to find differences."""
     related: Switch = False
-    """Whether the bot comments unasked on what the judge calls related, too."""
+    """Whether the bot also comments unasked if the judge calls a candidate related."""
     cause: Switch = True
     """Whether the comment quotes what the judge calls the shared cause."""
 
@@ -171,7 +171,7 @@ def _list_sources(schema: dict[str, Any]) -> None:
 
 
 def _switch_or_keys(model: type[BaseModel]) -> Accepts:
-    """For errors: `on`, `off`, or a mapping with the keys of `model`."""
+    """Words for the accepted values: `on`, `off`, or a mapping with the keys of `model`."""
     return Accepts(
         lambda say, code: say.either(
             first=say.comma().join((code("on"), code("off"))), last=accepted_keys(model.model_fields, say, code)
@@ -191,15 +191,15 @@ class RepoConfig(_Section):
     mode: Literal["comment", "shadow", "off"] = "comment"
     """`comment` posts comments; `shadow` only records what the bot would have posted unasked; `off` does nothing."""
     min_confidence: Annotated[float | None, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = None
-    """The bot comments unasked from this probability on: how likely a careful reader of both texts would call them
-    the same report. A value set here is never moved."""
+    """The bot comments unasked if a careful reader calls the two issues the same report with at least this
+    probability. Feedback never moves a value that you set."""
     calibrate: Switch = True
     """Whether feedback moves `min_confidence` if you have not set it."""
     digest: Literal["issue", "off"] = "off"
     """`issue` keeps one issue that shows what the bot did in the last week, for maintainers to judge."""
     likely: Annotated[float, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = LIKELY
-    """How likely, in the same sense, the first candidate must be for the comment to begin with “Probably reported
-    before” instead of “Possibly related”."""
+    """The lowest probability of the first candidate at which the comment begins with “Probably reported before” and
+    not with “Possibly related”."""
     max_candidates: Annotated[int, Ge(1), Le(10)] = 3
     """The most earlier issues that a comment shows unasked. A command can show five in any case."""
     include_closed: Switch = True
@@ -211,8 +211,8 @@ class RepoConfig(_Section):
         Accepts(lambda say, code: accepted_keys(SOURCES, say, code)),
         Field(json_schema_extra=_list_sources),
     ] = {}
-    """Whether and how a source is searched: `on`, `off`, or a mapping, which switches it on unless it says
-    `enabled: off`. The defaults are listed below."""
+    """Whether and how a source is searched: `on`, `off`, or a mapping. A mapping without `enabled: off` switches the
+    source on. The defaults are listed below."""
     judge: Annotated[JudgeConfig, _switch_or_keys(JudgeConfig), Field(json_schema_extra=_allow_switch)] = JudgeConfig()
     """Whether and how a language model judges the likeliest candidates, where the host has one."""
     ignore: IgnoreConfig = IgnoreConfig()
@@ -225,7 +225,7 @@ class RepoConfig(_Section):
     bots: Switch = False
     """Whether issues that Apps open, edit or label are looked at. They are found as earlier issues either way."""
     per_author: Annotated[int, Ge(1), Le(1000)] = 10
-    """How many issues of one author are looked at within an hour. The others are looked at later, or when asked."""
+    """How many issues of one author are looked at within an hour. The others wait for an hour, or for a command."""
     known_issues: Annotated[
         tuple[Annotated[int, Ge(1), Le(NUMBER_MAX)], ...],
         MaxLen(100),
@@ -242,8 +242,8 @@ class RepoConfig(_Section):
     """Whether the bot, when it is sure, suggests or adds the label `duplicate`, if the repository has one. Suggesting
     needs GitHub's label suggestions."""
     suggest_closing: Switch = False
-    """Whether the bot suggests to close what is likely a duplicate. Maintainers approve or dismiss that on GitHub with
-    one click; nothing is closed otherwise. It needs GitHub's issue suggestions."""
+    """Whether the bot suggests closing a likely duplicate. Maintainers approve or dismiss the suggestion on GitHub with
+    one click; nothing is closed without approval. This needs GitHub's issue suggestions."""
     language: Literal["auto", "en", "zh", "ja", "es", "de", "fr"] = "auto"
     """The language of comments. `auto` is the language of the issue, or English if the bot does not speak that."""
     templates: Templates = {}

@@ -55,7 +55,7 @@ def choose_model(name: str | None) -> KnownModel:
 
 
 def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Vectors of any norm, one for each text: shape (texts, dimensions). Raises EmbeddingError.
+    """One vector for each text, not scaled to length one: shape (texts, dimensions). Raises EmbeddingError.
 
     Cut a long text into pieces, and add their vectors. Otherwise texts with the same beginning would count as equal.
     """
@@ -76,7 +76,7 @@ def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArr
 
 
 def _installed(package: str) -> bool:
-    # `find_spec` may raise for a loaded module. The value None in `sys.modules` forbids an import.
+    # Do not call `find_spec` for a loaded module: it may raise. None in `sys.modules` forbids the import.
     if package in sys.modules:
         return sys.modules[package] is not None
     return importlib.util.find_spec(package) is not None
@@ -85,7 +85,7 @@ def _installed(package: str) -> bool:
 Vectors = NDArray[np.float32]
 
 ROUNDING = 1e-6
-"""The rounding error of a cosine: even at threshold 1, two equal texts must be alike."""
+"""How far rounding can lower a cosine. Two equal texts must reach even the threshold 1."""
 
 
 def unit_rows(rows: object, count: int) -> Vectors:
@@ -103,9 +103,9 @@ def unit_rows(rows: object, count: int) -> Vectors:
 
 
 def components(vectors: Vectors, threshold: float, rows: int = 256) -> NDArray[np.int32]:
-    """For each unit vector, the lowest position in its group. Chains of pairs that reach `threshold` form groups (D2).
+    """Group unit vectors: chains of pairs whose cosine reaches `threshold` form groups (D2).
 
-    Compare only `rows` vectors at a time with all later ones, so that the n² similarities are never all in memory.
+    Returns for each vector the lowest position in its group. Holds only `rows` × n of the n² similarities in memory.
     """
     labels = np.arange(len(vectors), dtype=np.int32)
     limit = np.float32(threshold - ROUNDING)
@@ -113,9 +113,9 @@ def components(vectors: Vectors, threshold: float, rows: int = 256) -> NDArray[n
         # A row for each of the `rows` vectors, a column for each vector from `start` on.
         alike = vectors[start : start + rows] @ vectors[start:].T >= limit
         for position, linked in enumerate(alike, start):
-            # All groups that this vector links get the lowest of their labels.
-            others = labels[start:][linked]
-            joined = np.append(others[others != labels[position]], labels[position])
-            if len(joined) > 1:
-                labels[np.isin(labels, joined)] = joined.min()
+            # Merge the vector's own group with the groups of all linked vectors, under the lowest of their labels.
+            own, others = labels[position], labels[start:][linked]
+            merged = np.append(others[others != own], own)
+            if len(merged) > 1:
+                labels[np.isin(labels, merged)] = merged.min()
     return labels

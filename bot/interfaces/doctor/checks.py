@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report; `mend` says what to do, if anything. With a warning, Doppel still works."""
+    """One line of the report (`well`, `warning`, `broken`). `mend` says what to do. With a warning, Doppel works."""
 
     health: Literal["ok", "warning", "broken"]
     subject: str
@@ -48,14 +48,14 @@ def credentials(settings: Settings) -> Iterator[Finding]:
         yield well("GitHub App", "id, key and secret are set")
     except SettingsError as lacking:
         says, _, advice = str(lacking).partition(". ")
-        yield broken("GitHub App", says, f"{advice} The App's page has the id, makes keys and takes the secret.")
+        yield broken("GitHub App", says, f"{advice} The App's page has the id; make a key and set the secret there.")
     if min(map(len, settings.webhook_secrets), default=SHORTEST_SECRET) < SHORTEST_SECRET:
-        mend = f"Choose one of at least {SHORTEST_SECRET} characters; WEBHOOK_SECRET_PREVIOUS bridges the change."
+        mend = f"Choose at least {SHORTEST_SECRET} characters. WEBHOOK_SECRET_PREVIOUS keeps the old secret valid."
         yield warning("WEBHOOK_SECRET", "short enough to be guessed", mend)
     path, parts = credentials_file(settings.home), ", ".join(parts_of_an_app())
     if parts and os.access(path, os.F_OK):
-        says = f"{path} is not read, since the environment or .env has {parts}: an App comes from one place"
-        mend = "Take them away to use the App that was set up in the browser; otherwise delete the file."
+        says = f"{path} is not read: the environment or .env has {parts}, and then must have all the App's credentials"
+        mend = "To use the App that was set up in the browser, remove those variables. Otherwise delete the file."
         yield warning("app.env", says, mend)
     if bool(settings.client_id) != bool(settings.client_secret):
         says = "off, since only one of GITHUB_CLIENT_ID and GITHUB_CLIENT_SECRET is set"
@@ -68,11 +68,11 @@ def credentials(settings: Settings) -> Iterator[Finding]:
 def model(settings: Settings, chosen: Embedder | None) -> Finding:
     """Whether the embedding model works. Without it the index still finds issues by their words."""
     if chosen is None:
-        return well("model", "none is wanted: the index goes by words alone")
+        return well("model", "none is configured: the index searches by words alone")
     try:
         dimensions = chosen.embed(["doppel"]).shape[1]
     except EmbeddingError as failure:
-        mend = "Until then the index goes by words alone. Mend it, or see DOPPEL_EMBEDDING_MODEL in docs/config.md."
+        mend = "See DOPPEL_EMBEDDING_MODEL in docs/config.md. Until the model works, the index searches by words alone."
         return warning("model", str(failure), mend)
     goes = f"; texts of {settings.remote_text} repositories may go there" if chosen.remote else ""
     return well("model", f"{chosen.name} answers with {dimensions} dimensions{goes}")
@@ -87,7 +87,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
     """Ask the judge, which must be configured, one question about made-up issues."""
     from bot.search.judge.prompt import EndpointError, Price, UnusableAnswer, read_answer, sample_question
 
-    mend = "Until then the probability alone decides. Mend it, or see docs/guides/judge.md."
+    mend = "See docs/guides/judge.md. Until the judge works, the probability alone decides."
     query = sample_question()
     try:
         chosen = endpoint(settings)
@@ -155,7 +155,7 @@ def token(settings: Settings, client: RepoClient) -> Finding:
     try:
         client.check_token()
         if not settings.default_repository:
-            return well("GITHUB_TOKEN", "GitHub knows it; DOPPEL_REPOSITORY names nothing to try it on")
+            return well("GITHUB_TOKEN", "GitHub knows it; without DOPPEL_REPOSITORY, no repository was tried")
         client.recent_issues(RepoRef.parse(settings.default_repository), 1)
         return well("GITHUB_TOKEN", f"may read the issues of {settings.default_repository}")
     except Retryable as problem:
@@ -166,7 +166,7 @@ def token(settings: Settings, client: RepoClient) -> Finding:
 
 
 def _unreachable(settings: Settings, problem: Exception) -> Finding:
-    mend = "Look again later, or check GITHUB_API_URL, HTTPS_PROXY, and SSL_CERT_FILE for an authority of your own."
+    mend = "Try again later, or check GITHUB_API_URL, HTTPS_PROXY and SSL_CERT_FILE (your own certificate authority)."
     return broken("GitHub", f"{settings.github_api_url} could not be asked: {problem}", mend)
 
 
@@ -190,19 +190,19 @@ def _webhook(settings: Settings, app: AppClient) -> Finding:
     # Do not print a channel's address: anybody who knows it can listen.
     where = "the channel" if channel else url
     attempts = list(app.deliveries(most=MOST_READ))
-    taken = {attempt.guid for attempt in attempts if attempt.taken}
+    accepted = {attempt.guid for attempt in attempts if attempt.taken}
     # GitHub lists new attempts first. In reverse order, the newest code overwrites the older ones.
-    lost = {attempt.guid: attempt.status_code for attempt in reversed(attempts) if attempt.guid not in taken}
+    lost = {attempt.guid: attempt.status_code for attempt in reversed(attempts) if attempt.guid not in accepted}
     if not lost:
         return well("webhook", f"GitHub delivers to {where}")
     [(code, _)] = Counter(lost.values()).most_common(1)
-    failed = f"{counted(len(lost), 'delivery', 'deliveries')} to {where} failed lately"
+    failed = "failed lately, " + (f"mostly with {code}" if code else "without an answer")
     mend = {
         REFUSED_SIGNATURE: "WEBHOOK_SECRET here must be the secret on the App's page on GitHub.",
         0: "GitHub must reach that address, and the web process must run there.",
-    }.get(code, "See Advanced on the App's page for what was answered, and the log for why.")
+    }.get(code, "The App's page lists the answers under Advanced; the log has the reasons.")
     again = "Doppel then requests what was missed, as docs/operations.md says (A delivery is lost)."
-    return warning("webhook", f"{failed}, {f'mostly with {code}' if code else 'without an answer'}", f"{mend} {again}")
+    return warning("webhook", f"{counted(len(lost), 'delivery', 'deliveries')} to {where} {failed}", f"{mend} {again}")
 
 
 def _installations(app: AppClient, permissions: Mapping[str, str]) -> Iterator[Finding]:

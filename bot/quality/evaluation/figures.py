@@ -39,10 +39,10 @@ FEW = 20
 
 BEARABLE = 0.08
 """At a recommended threshold we are 95 % sure that at most this share of the unmarked issues gets a comment. Many of
-these comments are right: readers find two to five times as many duplicates as people mark."""
+these comments are right all the same: careful readers find two to five times as many duplicates as are marked."""
 
 OTHERS_NEEDED = next(number for number in count(1) if wilson(0, number)[1] <= BEARABLE)
-"""A recommendation needs this many unmarked issues: fewer can never show a BEARABLE share."""
+"""The fewest unmarked issues for a recommendation. With fewer, even a share of 0 has an upper bound above BEARABLE."""
 
 LEAST = 0.15
 """The lowest threshold to recommend. From there on, readers find about three of four comments useful."""
@@ -56,8 +56,8 @@ RECENT = timedelta(days=365)
 class Monthly:
     """One month at one threshold: the numbers of arriving issues and of comments.
 
-    `right` counts the comments that name a marked original. `said` is the expected number of comments whose first
-    candidate is the same report: the sum of the first candidates' confidences.
+    `right` counts the comments that name a marked original. `said` is the sum of the confidences of the comments' first
+    candidates. It estimates how many of these candidates report the same problem as the arriving issue.
     """
 
     issues: float
@@ -70,7 +70,7 @@ class AdviceReason(StrEnum):
     FEW_DUPLICATES = "too few known duplicates"
     FEW_OTHERS = "too few issues that nobody marked"
     NOTHING_BEARABLE = "no threshold is quiet enough on what nobody marked"
-    CATCHES = "catches most while few of what nobody marked get a comment"
+    CATCHES = "catches the most duplicates while few unmarked issues get a comment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +85,10 @@ class Advice:
 class Evaluation:
     """All figures of an evaluation.
 
-    `issues` counts all issues, `arrivals` those that can be judged, and `asked` those that were sampled for the
-    evaluation. `silent` counts the sampled issues without a mark. `rr_intervals[k]` is the interval of the share
-    `retrieval.rr[k]`, if there are duplicates. For each of SHARES, `limits` has the outcome at
-    `threshold_for_share`, and `caught_intervals` has the interval of `caught` in that outcome.
+    `issues` counts all issues, and `arrivals` the issues that can be judged. `asked` counts the sample of arrivals that
+    was evaluated, and `silent` the unmarked issues in this sample. `rr_intervals[k]` is the interval of the share
+    `retrieval.rr[k]`, if there are duplicates. `limits` has the outcome at the threshold of each of SHARES
+    (`threshold_for_share`). `caught_intervals` has the interval of each such outcome's `caught`.
     `curve` has the outcomes at the thresholds of CURVE, and `at` the outcome at `min_confidence`.
     `unmarked` lists the likeliest pairs without a mark. `period` holds the times of the first and the last arrival.
     `monthly` has an average month for each threshold, and `last_month` the MONTH up to the last arrival.
@@ -193,8 +193,7 @@ def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Ad
     """The threshold that catches most duplicates, but comments on few unmarked issues (95 % sure).
 
     `cuts` has the outcomes to choose from. `duplicates` and `silent` are the numbers of marked and of unmarked issues.
-    Marks do not show which comments are wrong. But if people called comments wrong, these must not outnumber the
-    comments that are right by mark.
+    The comments that people called wrong must not outnumber the comments that name a marked original.
     """
     if duplicates < FEW:
         return Advice(None, AdviceReason.FEW_DUPLICATES)

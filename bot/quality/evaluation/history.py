@@ -26,7 +26,7 @@ from bot.text.github_urls import named_issues
 MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
 _MARKS = {"MarkedAsDuplicateEvent": StatementKind.MARKS, "UnmarkedAsDuplicateEvent": StatementKind.UNMARKS}
-# GitHub's "Close with comment" adds the comment and closes the issue right afterwards.
+# A comment and a closing within this time belong together, as after GitHub's "Close with comment".
 _TOGETHER = timedelta(minutes=5)
 # Labels such as `duplicate`, `type: duplicate`, `status/duplicate`.
 _LABEL = re.compile(r"(?:^|[^a-z])(?:duplicate|dupe)(?:[^a-z]|$)", re.IGNORECASE)
@@ -43,7 +43,7 @@ IssueRow = dict[str, Any]
 class PastRecord:
     """One issue as the file stores it, without the texts of comments. Times are ISO 8601.
 
-    `closed_by` is the login of a person who closed another person's issue, which needs triage access; else empty.
+    `closed_by` is the login of the person who closed the issue; empty if nobody did, or the author or an App did.
     """
 
     number: int
@@ -123,9 +123,9 @@ def _mark(event: Mapping[str, Any]) -> Statement:
 
 
 def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[IssueRow]:
-    """The rows in order of arrival, with `duplicate_of` only for certain duplicates. docs/evaluate.md has their fields.
+    """The rows in order of arrival, with `duplicate_of` only for certain duplicates. docs/evaluate.md lists the fields.
 
-    GitHub says only who is a member today. Whoever closed another person's issue was a member then (`maintainers`).
+    GitHub names only today's members. Whoever closed another person's issue counts as a member too (`maintainers`).
     """
     ordered = sorted(records, key=lambda one: (one.created_at, one.number))
     known = {one.number for one in ordered}
@@ -144,7 +144,7 @@ def _row(one: PastRecord, known: set[int], maintainers: Collection[str], repo: R
     }
     certain, original = conclusion(one.statements, maintainers, closed_as_duplicate=one.closed_as_duplicate)
     if certain and one.closed_at is None:
-        # Somebody reopened the issue or left it open, and so disagrees.
+        # The issue is open: somebody disagrees that it is a duplicate.
         return row | {"maybe_related": True}
     if certain and original in known and original != one.number:
         row["duplicate_of"] = original
@@ -184,7 +184,7 @@ def conclusion(
 def _text_names(one: PastRecord, number: int, repo: RepoRef) -> bool:
     """Whether an issue's text names the issue `number`. The finder never suggests an issue that the text names.
 
-    The file does not store the repository's host, so addresses on any host count: github.com replaces each host.
+    The file does not store the repository's host. So addresses of the repository count on any host.
     """
     host = rf"(?<=://)[^/\s]+(?=/{re.escape(str(repo))}/)"
     text = re.sub(host, "github.com", f"{one.title}\n{one.body}", flags=re.IGNORECASE)
@@ -196,7 +196,7 @@ def erase_history(home: Path, repo_id: int) -> None:
 
 
 def stored_issues(home: Path, repo_id: int) -> Iterator[dict[str, Any]]:
-    """The issues in a repository's file, up to the first broken line; a changed issue comes again after each change."""
+    """The issues in a repository's file, up to the first broken line. Yields all versions of an issue, oldest first."""
     with suppress(FileNotFoundError, TypeError, ValueError), _file(home, repo_id).open(encoding="utf-8") as file:
         for line in file:
             if "issue" in (row := json.loads(line)):
@@ -250,9 +250,9 @@ class HistoryFile:
         self.records |= changed
 
     def _read(self) -> bool:
-        """Read the records up to the first broken line: a process may have ended while writing.
+        """Read the records up to the first broken line, which a killed process may have left.
 
-        Returns False unless a first line of this version was read.
+        Returns whether the file begins with a line of this version.
         """
         lines: list[dict[str, Any]] = []
         try:
@@ -289,7 +289,7 @@ class HistoryFile:
                 file.seek(0, os.SEEK_END)
                 file.writelines(json.dumps(line) + "\n" for line in lines)
         except FileNotFoundError:
-            raise UserError(f"{self._path}: it was erased while it was being read; run it again") from None
+            raise UserError(f"{self._path}: the file was erased while issues were read; run this again") from None
         except OSError as problem:
             raise UserError(f"{self._path}: {problem.strerror}; what was read before is kept") from None
 

@@ -14,7 +14,7 @@ from bot.quality.evaluation.measures import Id
 def evaluation_markdown(result: Evaluation, titles: Mapping[Id, str], *, of_file: bool) -> str:
     """The whole evaluation. `titles` has the issues' titles by id; `of_file` says whether a file was evaluated."""
     blocks = [words.basis(result), f"{words.finding(result)} {words.confidence(result)}"]
-    # The sentences below are about the recommended threshold, if any. A different configured one gets its own block.
+    # The sentences below describe the recommended threshold, if any. Describe here a configured threshold that differs.
     if words.discussed_threshold(result) != result.at.cut:
         blocks.append(words.at_threshold(result, result.at))
     blocks.append(f"**{words.advice(result)}** {words.last_month(result)} {words.history(result)}")
@@ -27,10 +27,10 @@ def evaluation_markdown(result: Evaluation, titles: Mapping[Id, str], *, of_file
 
 
 def judge_markdown(judgement: Mapping[str, Any]) -> str:
-    """The judge's verdicts, and the comments with and without them. `--json` prints `judgement` under `judge`."""
+    """The judge's verdicts, and the comments with and without them. `judgement` is the object `judge` of `--json`."""
     same, related, different = judgement["verdicts"].values()
     rows = []
-    labels = ("with", "without", "without, about as many comments as with")
+    labels = ("with", "without", "without, at about as many comments")
     for key, label in zip(("with", "without", "without_at_as_many"), labels, strict=True):
         row = judgement[key]
         shares = (words.percent(row["precision"]), words.percent(row["caught"]))
@@ -59,10 +59,10 @@ def _tables(result: Evaluation) -> Iterator[str]:
             caught = (words.caught(result, row), words.interval(result.caught_intervals.get(share)))
             limits.append((words.percent(share), words.threshold(row.cut), *caught, words.same(row)))
         columns = ("of the others", "threshold", "duplicates caught", "at 95%", "the same")
-        yield _table("Speaking: what is caught while few others get a comment", columns, limits)
+        yield _table("Speaking: duplicates caught while few others get a comment", columns, limits)
     rows = []
     for row in sorted({*result.cuts, result.at}, key=lambda row: row.cut):
-        note = " recommended" if row.cut == result.advice.threshold else " as set" if row.cut == result.at.cut else ""
+        note = {result.at.cut: " as set", result.advice.threshold: " recommended"}.get(row.cut, "")
         of_marks = (words.percent(row.precision), words.caught(result, row)) if marked else ()
         cells = (words.a_month(result.monthly[row.cut].comments), words.same(row), *of_marks, words.others(result, row))
         line = (words.threshold(row.cut) + note, *cells)

@@ -1,7 +1,7 @@
 """Measures the answers for arriving issues: retrieval, calibration, and the effect of a threshold. Pure.
 
-Candidates are sorted best first. The measures assume that a comment names those of the first five that are at or above
-the threshold. A sampled arrival stands for several arrivals (`weight`).
+Candidates are sorted best first. The measures assume that a comment names each of the first five candidates whose
+confidence reaches the threshold. A sampled arrival stands for several arrivals (`weight`).
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ class JudgedArrival:
         return self.found[0][1] if self.found else 0.0
 
     @property
-    def caught_until(self) -> float:
+    def catching_threshold(self) -> float:
         """The highest threshold at which a comment names an original; -1 if no comment does."""
         originals = self.originals or frozenset()
         return max((confidence for id, confidence in self.found[:MOST_SHOWN] if id in originals), default=-1.0)
 
     def is_wrong(self, cut: float) -> bool:
-        """Whether the comment names only issues from `different`. Requires a comment at `cut`."""
+        """Whether the comment at `cut` names only issues from `different`. There must be a comment at `cut`."""
         return all(id in self.different for id, confidence in self.found[:MOST_SHOWN] if confidence >= cut)
 
 
@@ -78,7 +78,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """First candidates with confidence `low` to `low` + .1; `confidence` is the mean, `right` the marked share."""
+    """The first candidates with a confidence from `low` to `low` + .1: mean `confidence` and marked share `right`."""
 
     low: float
     count: int
@@ -91,12 +91,12 @@ class CalibrationBin:
 class ConfidenceCalibration:
     """The first candidate's confidence compared with the marks.
 
-    The confidence is the probability that a careful reader calls two issues the same. Marks are incomplete, so the
-    confidence may exceed the marked share, but a confidence below the marked share is an error. `ece` is the expected
-    calibration error over ten equal bins (Naeini et al., AAAI 2015), and `ece_high` the error from HIGH on. `answers`
-    and `answers_high` count the arrivals behind the two errors. `brier_skill` is 1 - (Brier score / Brier score of the
-    base rate); above 0, the confidence is better than a constant. `ece_high` is None if no confidence reaches HIGH.
-    `brier_skill` is None if every first candidate is marked, or none is.
+    The confidence is the probability that a careful reader calls two issues the same. Marks are incomplete, so a
+    confidence above the marked share can be right. A confidence below the marked share is too low. `ece` is the
+    expected calibration error over ten equal bins (Naeini et al., AAAI 2015); `ece_high` covers only confidences from
+    HIGH on. `answers` and `answers_high` count the arrivals behind the two errors. `brier_skill` is 1 - (Brier score /
+    Brier score of the base rate); above 0, the confidence is better than a constant. `ece_high` is None if no
+    confidence reaches HIGH. `brier_skill` is None if every first candidate is marked, or none is.
     """
 
     answers: int
@@ -112,10 +112,10 @@ class ThresholdOutcome:
     """The effect of the threshold `cut`. Numbers of issues are weighted.
 
     `right` counts the comments that name a marked original, and `precision` is the share of such comments (None without
-    comments). `said` is the expected number of comments whose first candidate is the same report: the sum of the first
-    candidates' confidences. `wrong` counts the comments that name only issues that people called different, `bothered`
-    the comments on unmarked issues. `caught` is the share of marked duplicates whose comment names an original, and
-    `false_alarms` the share of unmarked issues with a comment, right or wrong.
+    comments). `said` is the sum of the confidences of the comments' first candidates. It estimates how many of these
+    candidates report the same problem as the arriving issue. `wrong` counts the comments that name only issues that
+    people called different, and `bothered` the comments on unmarked issues. `caught` is the share of marked duplicates
+    whose comment names an original. `false_alarms` is the share of unmarked issues with a comment, even a right one.
     """
 
     cut: float
@@ -185,7 +185,7 @@ def _error(bins: Sequence[CalibrationBin]) -> float:
 
 def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
     duplicates, unmarked = split(judged)
-    right = sum(arrival.weight for arrival in duplicates if arrival.caught_until >= cut)
+    right = sum(arrival.weight for arrival in duplicates if arrival.catching_threshold >= cut)
     commented_duplicates, commented_unmarked = (
         [arrival for arrival in part if arrival.found and arrival.top >= cut] for part in (duplicates, unmarked)
     )
@@ -214,7 +214,7 @@ def threshold_for_share(judged: Iterable[JudgedArrival], share: float) -> float:
     """The lowest threshold, a multiple of 1/1,000, at which at most `share` of the unmarked issues get a comment."""
     tops = sorted((arrival.top for arrival in split(judged)[1]), reverse=True)
     allowed = int(share * len(tops))
-    # An issue with `tops[allowed]` would be one too many: take the next thousandth above that.
+    # At the threshold `tops[allowed]`, one issue too many would get a comment. Take the next thousandth above.
     return float(math.floor(tops[allowed] * _STEPS + 1 + _ROUNDING) / _STEPS) if allowed < len(tops) else 0.0
 
 

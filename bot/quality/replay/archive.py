@@ -36,7 +36,7 @@ class PastIssue:
 
 
 def indexed(issues: Sequence[PastIssue]) -> list[IndexedIssue]:
-    """The issues as rows of an index, numbered from 1 in order of arrival; one without a closing time is open."""
+    """The issues as rows of an index, numbered from 1 in order of arrival. Issues without a closing time are open."""
     return [
         IndexedIssue(
             number=number,
@@ -137,7 +137,7 @@ def _issue(row: Any, location: str) -> PastIssue:
 def _time(field: str, text: Any) -> datetime:
     try:
         moment = with_zone(datetime.fromisoformat(text)).astimezone(UTC)
-        # Fails at the very end of the calendar, where the rounded seconds since 1970 lead into the year 10000.
+        # Refuse a time at the very end of 9999: rounding its seconds since 1970 leads into the year 10000.
         datetime.fromtimestamp(moment.timestamp(), UTC)
         return moment
     except (TypeError, ValueError, OverflowError):

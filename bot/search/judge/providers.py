@@ -1,7 +1,7 @@
 """The APIs of model providers (J1), through their own client libraries (the extra `judge`).
 
-The bot itself retries a temporary failure once, if the pause of `retry-after` fits into the question's time: the
-libraries' own retries may sleep for an hour. Each question has a client of its own. If an endpoint sends only a byte
+The libraries' own retries may sleep for an hour. So the bot itself retries a temporary failure once, if the pause of
+`retry-after` fits into the question's time. Each question has a client of its own. If an endpoint sends only a byte
 now and then, closing the client is the only way to end the connection.
 """
 
@@ -37,7 +37,7 @@ _RETRY_PAUSE = 0.25
 
 
 class _Client:
-    """The code that all providers share. `retries` limits the library's own retries, for callers that can wait."""
+    """The code that all providers share. `retries`: how often the library retries, if the caller can wait."""
 
     def __init__(self, url: str, model: str, key: str, retries: int) -> None:
         self.model = model
@@ -45,8 +45,8 @@ class _Client:
         self._first_form, self._works, self._lock = 0, False, threading.Lock()
         self._threads = ThreadPoolExecutor(_MOST_THREADS, thread_name_prefix="judge")
 
-    # `package` is the library, `client_class` its class for clients. The library itself adds `suffix` to the address.
-    # The client's `resource` has the method `create`, which sends a prompt.
+    # `package` is the library, `client_class` its class for clients. The library adds `suffix` to the address, so
+    # `_client` removes it. The client's `resource` has the method `create`, which sends a prompt.
     package, client_class, suffix, resource = "", "", "", ""
     forms: Sequence[Mapping[str, Any]] = ()
     """Sets of parameters for a prompt. The first forces a schema on the answer, the last suits every server."""
@@ -112,7 +112,7 @@ class _Client:
                 return self._read(resource.create(model=self.model, **self._parameters(question), **form))
         except (AttributeError, TypeError, LookupError, ValueError, OverflowError):
             # The reply is not what the API promises: it may be a page of HTML.
-            raise UnusableAnswer("what came is no message of a model") from None
+            raise UnusableAnswer("the reply is not the message of a model") from None
 
     @contextmanager
     def _translated_errors(self) -> Iterator[None]:
@@ -124,11 +124,11 @@ class _Client:
             status = int(failure.status_code)
             if status in _REFUSED:
                 raise _RefusedError(f"HTTP {status}") from None
-            kind = _TemporaryError if status in _TEMPORARY or status >= 500 else EndpointError
-            kind = _CrashedError if status == _CRASHED else kind
+            is_temporary = status in _TEMPORARY or status > _CRASHED
+            kind = _CrashedError if status == _CRASHED else (_TemporaryError if is_temporary else EndpointError)
             raise kind(f"{self._url}: HTTP {status}", retry_after(failure.response.headers, time.time())) from None
         except library.APIResponseValidationError:
-            raise UnusableAnswer("what came is no message of a model") from None
+            raise UnusableAnswer("the reply is not the message of a model") from None
         except library.APITimeoutError:
             raise EndpointError(f"{self._url}: it timed out") from None
         except library.APIError as failure:
@@ -181,7 +181,7 @@ class OpenAIClient(_Client):
         }
     }
     # Reasoning models refuse `temperature`, older servers know only `max_tokens`, and llama-cpp-python's server takes a
-    # schema only in the third form.
+    # schema only with the type `json_object`.
     forms = (
         {**_SCHEMA, "max_tokens": MOST_TOKENS, "temperature": 0},
         {**_SCHEMA, "max_completion_tokens": MOST_TOKENS},

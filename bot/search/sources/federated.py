@@ -92,9 +92,9 @@ class FinderSettings:
     """How to search a repository.
 
     `words_max` is the number of title words (F3), and `budget` the number of searches by words for each issue (F8).
-    `hybrid` tells whether to search by meaning if `sources` does not say. `template_headings` are the headings of the
-    repository's issue forms. `workflow_field` is the project field that F7 shows (None: fields with the default names).
-    `sources` has settings by name. `known_issues` are always considered.
+    `hybrid` switches GitHub's search by meaning on, unless `sources` has a setting for it. `template_headings` are the
+    headings of the repository's issue forms. `workflow_field` is the project field to show (F7; None: fields with the
+    default names). `sources` has settings by name. `known_issues` are always considered.
     """
 
     words_max: int = 5
@@ -109,12 +109,12 @@ class FinderSettings:
         """The sources to ask, by name, with their own settings or else default settings.
 
         `indexed` tells whether the repository's own index is complete; an incomplete index is not asked. If the index
-        is asked, GitHub's lexical search is off by default: the lexical search reads the same texts and understands
-        less, and all repositories of an installation share its 30 requests a minute.
+        is asked, GitHub's lexical search is off by default. The lexical search reads the same texts, understands less,
+        and allows only 30 requests a minute for all repositories of an installation.
         """
         named = self.sources
-        local = indexed and any(name not in named or named[name].enabled for name in INDEX)
-        off = {PullRequests.name, Discussions.name, *([GitHubLexical.name] if local else ())}
+        asks_index = indexed and any(named.get(name, SourceConfig()).enabled for name in INDEX)
+        off = {PullRequests.name, Discussions.name, *([GitHubLexical.name] if asks_index else ())}
         if not self.hybrid:
             off.add(GitHubHybrid.name)
         settings = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
@@ -150,8 +150,8 @@ class Gathered:
 class FederatedSearch:
     """The searches for a repository's issues over the network: GitHub's own searches and the `further` sources.
 
-    Plans rely on `stats`, which count the words of the repository's issues, at first only of the `recent` ones. With
-    `indexed`, the finder also asks the index. The network sources have `within` seconds (None: no limit; F8b).
+    Plans rely on `stats`: word counts of the repository's issues, or at first contact of the `recent` issues. With
+    `indexed`, the finder also asks the index. The network sources may take `within` seconds (None: no limit; F8b).
     """
 
     github: GitHubReads
@@ -180,10 +180,10 @@ class FederatedSearch:
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered((), ())
-        # With an index, read issues for statistics only if GitHub's search by words is on.
-        if not words and (not self.indexed or GitHubLexical.name in use):
+        # A person's words need no statistics. With an index, count words only for GitHub's search by words.
+        if not words and (GitHubLexical.name in use or not self.indexed):
             ensure_word_stats(self.recent, self.stats, target.repo)
-        # Even over the budget, plan at least one search: otherwise GitHubLexical would send none.
+        # Plan at least one search for GitHubLexical, even if the extra searches use up the budget.
         budget = max(1, self.settings.budget - sum(source.name in EXTRA_SEARCHES for source in asked))
         planned = [source for source in asked if source.name not in _UNPLANNED]
         plan = self._plan(target, state, words, budget) if planned else Plan(())
@@ -220,16 +220,15 @@ def _valid_results(answer: SourceResult, target: Issue) -> SourceResult:
     """
 
     def is_valid(issue: Issue) -> bool:
-        from_sibling = issue.repo.key != target.repo.key
-        if from_sibling != (answer.source == Siblings.name) or (not from_sibling and issue.number == target.number):
+        is_elsewhere = issue.repo.key != target.repo.key
+        is_target = not is_elsewhere and issue.number == target.number
+        if is_target or is_elsewhere != (answer.source == Siblings.name):
             return False
         if is_own_issue(issue):
             # The bot's own issues (the digest, the scan) resemble every issue.
             return False
-        # Each kind comes from its own source, and that source finds nothing else.
-        return (issue.is_pull_request, issue.is_discussion) == (
-            answer.source == PullRequests.name,
-            answer.source == Discussions.name,
-        )
+        # Pull requests come only from PullRequests, which finds nothing else; discussions only from Discussions.
+        fits_pulls = issue.is_pull_request == (answer.source == PullRequests.name)
+        return fits_pulls and issue.is_discussion == (answer.source == Discussions.name)
 
     return replace(answer, lists=tuple(tuple(issue for issue in issues if is_valid(issue)) for issues in answer.lists))

@@ -73,7 +73,7 @@ def edit_label(
 
 @locked
 def delete_label(world: World, repository: str | Repository, name: str, actor: str | Account | None = None) -> None:
-    """Delete a label. As on GitHub, this sends no events of the issues that lose it."""
+    """Delete a label. As on GitHub, the issues with the label get no `unlabeled` events."""
     repo = world.repo(repository)
     label = repo.labels.pop(name.lower())
     world.nodes.pop(label.node_id, None)
@@ -117,7 +117,7 @@ def make_label(
 
 
 def label_named(world: World, repository: Repository, name: str) -> Label:
-    """The repository's label of that name, created if missing, as GitHub does when an issue is labelled."""
+    """The repository's label of that name. As on GitHub, labelling an issue creates a missing label."""
     check_label_names([name])
     return repository.labels.get(name.lower()) or make_label(world, repository, name)
 

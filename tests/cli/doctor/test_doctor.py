@@ -73,9 +73,9 @@ def test_an_app_of_the_browser_that_is_not_read_is_told(examine: Callable[..., F
     health, says, mend = found["app.env"]
     assert health == "warning"
     assert says.endswith(
-        "app.env is not read, since the environment or .env has WEBHOOK_SECRET: an App comes from one place"
+        "app.env is not read: the environment or .env has WEBHOOK_SECRET, and then must have all the App's credentials"
     )
-    assert "Take them away" in mend
+    assert "remove those variables" in mend
 
 
 def test_without_an_app_it_is_told_whether_github_takes_the_token(
@@ -89,7 +89,7 @@ def test_without_an_app_it_is_told_whether_github_takes_the_token(
 
     github.sim.add_repository("acme/hidden", private=True)
     known = github.sim.user_token("rita")
-    assert told(known) == ("ok", "GitHub knows it; DOPPEL_REPOSITORY names nothing to try it on")
+    assert told(known) == ("ok", "GitHub knows it; without DOPPEL_REPOSITORY, no repository was tried")
     assert told(known, "acme/app") == ("ok", "may read the issues of acme/app")
     health, says = told(known, "acme/hidden")
     assert health == "broken" and "acme/hidden" in says and "it is not there, or cannot be read" in says
