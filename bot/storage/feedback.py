@@ -98,7 +98,7 @@ class Verdicts(TableGateway):
         return {row.issue for row in self._all(_REJECTED_ELSEWHERE, repo_id=repo_id, number=number)}
 
     def of_pair(self, repo_id: int, number: int, other: int, issue: str = "") -> list[UserVerdict]:
-        """The `not` verdicts that still hold, given on either of two issues. For `other` and `issue`, see `add`."""
+        """The `not` verdicts that hold between two issues, given on either. `issue` as in `add`."""
         on_both = (verdicts.c.number.in_((number, other)), verdicts.c.other.in_((number, other)))
         return self._find(*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.issue == issue, *on_both)
 
@@ -167,7 +167,7 @@ class Signals(TableGateway):
         self._change(self._put(repo_id, signal))
 
     def replace(self, repo_id: int, number: int, kind: FeedbackKind, present: Iterable[FeedbackSignal]) -> None:
-        """Replace all signals of this kind about an issue by `present`. People have taken the missing ones back."""
+        """Replace an issue's signals of this kind with `present`. People took back the others."""
         with write(self._engine) as connection:
             connection.execute(sa.delete(signals).where(*_signals_of(repo_id, number, kind)))
             for signal in present:

@@ -19,7 +19,7 @@ _PARTS = re.compile(r"\s*[:/]\s*")
 
 
 def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str] | None:
-    """Two labels, of `mine` and of `theirs`, that name different surfaces, such as `cli` and `vscode`; else None.
+    """Labels, one of `mine` and one of `theirs`, of different surfaces (`cli`, `vscode`), or None.
 
     Surfaces are compared within each kind. If the issues share a surface of a kind, that kind does not tell them apart.
     """
@@ -31,7 +31,7 @@ def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str
 
 
 def _surfaces(labels: Iterable[str]) -> dict[str, dict[str, str]]:
-    """By kind, a mapping from each surface that is named to its label. Labels without a listed kind have kind ""."""
+    """By kind: the surfaces, each with its label. Labels without a listed kind have kind ""."""
     found: dict[str, dict[str, str]] = {}
     for label in labels:
         parts = _PARTS.split(label.casefold().strip(), maxsplit=1)

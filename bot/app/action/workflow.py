@@ -46,7 +46,7 @@ TRIES, LONGEST_WAIT = 3, 60.0
 
 # The longest wait for a step of indexing, in seconds. Rate limits and outages last longer: the next run reads on.
 _LONGEST_PAUSE = 10.0
-# In seconds. An event with a longer delay is dropped: the issue's next event makes up for it. Other delays are skipped.
+# In seconds. Drop an event due later: the issue's next event makes up for it. Run others at once.
 _TOO_LATE = 600.0
 # For this many seconds issue forms stay cached: they seldom change, and the nightly run reads them again.
 _FORMS_SECONDS = 86_400.0
@@ -166,7 +166,7 @@ class Workflow:
         return needed
 
     def _register(self, repository: Repository) -> None:
-        """Store the repository, and recover people's decisions: those since the last save, or all without a save."""
+        """Store the repository; recover people's decisions (all, or those since the last save)."""
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
         client = self.github.in_repository(INSTALLATION, repository.id)

@@ -36,7 +36,7 @@ class Expect(StrEnum):
 
 @dataclass(frozen=True)
 class SceneCommand:
-    """A comment with a command. The text `contains` must be in the edited advisory comment, or in the `REPLY`.
+    """A comment with a command. The edited comment, or the reply for `REPLY`, must have `contains`.
 
     The edited comment must not name the issue `lacks` (0: none). `CLOSED` ignores `contains` and `lacks`.
     """

@@ -43,7 +43,7 @@ class GitHubServer:
 
 @dataclass(frozen=True, slots=True)
 class AppChoices:
-    """A person's choices. GitHub delivers to `hook`. If `hook` is a channel (as smee.io's), `proxy` equals `hook`."""
+    """A person's choices. GitHub delivers to `hook`. If it is a channel, `proxy` equals `hook`."""
 
     name: str
     organization: str

@@ -61,7 +61,7 @@ _ISSUE = (
 _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
 # A claim: "duplicate of #7", "dupe: #7", "in favour of #7", "same bug as #7", "already reported in #7". But a
 # "near-duplicate" or "semi-duplicate" is not a duplicate. A number without `#` counts only after "of issue" or "to
-# issue", because "duplicate issue 2 times" names no issue. Versions (7.1), percentages and dates never count.
+# issue" ("duplicate issue 2 times" names no issue), and not in 7.1, 100 % or 2024-05-01.
 _CLAIM = re.compile(
     r"\b(?<!\bnear[ -])(?<!\bsemi[ -])(?<!\bhalf[ -])(?<!\bnon[ -])"
     r"(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of)"

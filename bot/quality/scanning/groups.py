@@ -157,7 +157,7 @@ def grouped(
         if answer.number in known:
             for one in answer.found:
                 pair = pair_of(answer.number, one.number)
-                # A pair is only in the later issue's answer. So a pair that is in `found` already comes from `decided`.
+                # Only the later issue's answer has a pair: if `found` has it, it is from `decided`.
                 if pair in found:
                     found[pair] = replace(found[pair], reasons=one.reasons)
                 elif one.confidence >= threshold and one.number in known and pair not in decided.different:

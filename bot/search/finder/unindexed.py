@@ -36,10 +36,10 @@ _NUMBERS_SEARCHED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class TemporaryIndexes:
-    """Makes the temporary indexes.
+    """Makes the temporary indexes. `matcher_for` makes an index's matcher.
 
-    They use the analyser and both models of the host's `index`, which may be incomplete; without an `index`, they use
-    `embedder` and `text_model`. `fast_model` replaces a slow or remote embedder. `matcher_for` makes the matchers.
+    They use analyser and models of the host's `index`, which may be incomplete; without an index,
+    `embedder` and `text_model`. The default model replaces a slow or remote embedder.
     """
 
     index: Index | None = None

@@ -117,7 +117,7 @@ def stored_boilerplate(lines: Sequence[str], copy: str, stored: Collection[str])
     `stored` has the lines of the issue that were not boilerplate at that time. If it has any line, it also has `copy`,
     the whole issue as one term. Counting again now would miss forms that are no longer used.
     """
-    # Unknown: another version of the analyser stored the issue, or lines beyond the first MOST_LINES are missing.
+    # Unknown: another analyser version stored the issue, or lines after MOST_LINES may be missing.
     if (stored and copy not in stored) or len(stored) > MOST_LINES:
         return None
     return {line for line in lines if line} - {*stored}

@@ -21,7 +21,7 @@ from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, withou
 from bot.text.words import is_function_word
 
 MOST_NAMED = 5
-#: A shared word of less rarity is no reason: at least 81 of a thousand issues have such a word.
+#: A shared word of less rarity is no reason: it occurs in at least 81 of a thousand issues.
 LEAST_RARITY = 0.33
 _LONGEST_QUOTE = 120
 

@@ -57,7 +57,7 @@ T = TypeVar("T", bound=Titled)
 
 @dataclass(frozen=True, slots=True)
 class ScoredTitle(Generic[T]):
-    """A candidate with its two title similarities, both in [0, 1]."""
+    """A candidate with its two title similarities in [0, 1]; `title_ratio` punishes repetition."""
 
     candidate: T
     similarity: float

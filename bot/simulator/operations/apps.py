@@ -21,7 +21,7 @@ SIGN_IN_LIFETIME = timedelta(minutes=10)
 
 @locked
 def register_app(world: World, manifest: Manifest, owner: str | Account, keys: KeyPair) -> App:
-    """A new GitHub App with its bot account. Webhooks go to the manifest's `hook_url`."""
+    """A new GitHub App with its bot account. Webhooks go to the manifest's `hook_url`, if any."""
     app_id = world.ids.next("app")
     slug = slug_of(manifest.name)
     bot = who(world, f"{slug}[bot]", "Bot")
