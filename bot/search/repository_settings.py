@@ -29,7 +29,7 @@ _OWNERS = f"owner:{CONFIG_PATH}"
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
-    """The settings in force, and the problems of their file. `source` says where the file is; empty without a file.
+    """The settings in force, and the problems of the file at `source` (empty: the defaults apply).
 
     `private` means that the file is in the owner's private repository. Then nobody may see the problems, because they
     quote the file.
@@ -101,7 +101,7 @@ def last_read(store: Store, repo_id: int) -> RepoConfig:
 
 
 def _last(store: Store, repo_id: int) -> RepoConfig | None:
-    """The settings as last read. None if the own file is not cached, or is absent and the owner's is not cached."""
+    """The settings as last read; None if a file that may apply (own, owner's) is not cached."""
     for name in (_OWN, _OWNERS):
         known = store.cached_files.get(repo_id, name)
         if known is None:

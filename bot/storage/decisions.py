@@ -16,7 +16,7 @@ from bot.storage.engine import TableGateway, lock, with_key, write
 from bot.storage.schema import decisions, judge_calls, judgements, labelled
 
 KEPT_DAYS = 400
-"""Days after which a decision is erased: a year, and a month more because feedback comes after the decision."""
+"""Decisions are erased after these days: feedback counts for a year, and may come a month later."""
 
 KEPT_MOST = 10_000
 """How many of a repository's decisions are kept; they take about 21 MB in SQLite."""

@@ -34,7 +34,7 @@ def labelled(tmp_path: Path) -> Path:
     [
         ({"duplicate_of": None}, "too few of these issues are known as duplicates"),
         ({"duplicate_of": [3]}, "duplicate_of of the issue 0 is neither a number nor a string"),
-        ({"duplicate_of": 0}, "all of the candidates that were found are duplicates"),
+        ({"duplicate_of": 0}, "all candidates looked at are duplicates"),
     ],
 )
 def test_what_keeps_files_from_teaching_is_said(

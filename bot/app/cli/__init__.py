@@ -73,8 +73,8 @@ EXIT_CODES = {
     USAGE: "Wrong usage, or a setting or file to mend; the message says which.",
     UNREACHABLE: "GitHub or the database refused or could not be reached; trying again later may help.",
     FAULT: "A fault of Doppel's own.",
-    INTERRUPTED: "Ended by Ctrl-C; SIGTERM gives 143, a closed terminal 129. `serve`, `worker`, `simulator` and "
-    "`demo --serve` end with 0 after Ctrl-C or SIGTERM; `proxy` and `mcp --http` end with 0 after Ctrl-C.",
+    INTERRUPTED: "Ctrl-C; SIGTERM gives 143, a closed terminal 129. `serve` and `demo --serve` end "
+    "with 0; `worker`, `simulator` unless the terminal closed; `proxy`, `mcp --http` after Ctrl-C.",
 }
 
 

@@ -25,7 +25,7 @@ _ISSUES = "Use the issues of this JSON Lines file (.gz too) instead of the made-
 @click.option("--serve", is_flag=True, help="Keep the demo running until Ctrl-C, with a web page to play with.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The page's port [default: a free one].")
 @click.option("--issues", type=READ_FILE, help=_ISSUES)
-@click.option("--repo", help=f"The repository [default: {REPOSITORY}; acme/app with --issues].")
+@click.option("--repo", help=f"The OWNER/REPO [default: {REPOSITORY}; acme/app with --issues].")
 @json_option
 def demo(serve: bool, port: int, issues: Path | None, repo: str | None, as_json: bool) -> None:
     """See Doppel at work on a made-up repository.

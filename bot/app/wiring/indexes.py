@@ -69,11 +69,11 @@ class MemoryQueue:
         return True
 
     def running(self, partitions: Collection[str]) -> set[str]:
-        """Return all `partitions`: this queue cannot know in which of them another run of the workflow has a job."""
+        """Return all `partitions`: another workflow run may have a running job in any of them."""
         return set(partitions)
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Drop all of a repository's events. `before` is ignored: no delivery arrives while this queue is in use."""
+        """Drop all of a repository's events. `before` is ignored: no later delivery enters here."""
         for queue in (self._events, self._background):
             for queued in list(queue):
                 if not isinstance(queued.event, InstallationEvent) and queued.event.repository.id == repository_id:

@@ -70,7 +70,7 @@ def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
 
 
 def reasons_in(reasons: Sequence[Reason], say: Messages) -> list[str]:
-    """The reasons as Markdown. Leaves out a reason that needs a quote if its quotes, joined, are empty."""
+    """The reasons as Markdown, without those that need a quote if `escape` leaves nothing of it."""
     texts = (_reason_text(reason, list(map(escape, reason.quoted)), say) for reason in reasons)
     return [text for text in texts if text][:REASONS_MAX]
 

@@ -14,8 +14,8 @@ def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str,
     """The page's values at `moment`, in seconds since 1970, with the `threshold` now in force.
 
     `busy`: an evaluation runs or waits. `state` describes the last run; `problem` says why that run is late or failed.
-    `again` is the time from which another run is allowed; None means now. `found` is the last result with `threshold`
-    in force. `made` is the result's time. A `cut` is a threshold. `snippet` is a line to add to the settings, if any.
+    `again`: when another run is allowed (None: now). `found`: the last result, as `with_threshold`
+    returns it. `made`: its time. A `cut` is a threshold. `snippet`: a line for settings, if any.
     """
     seconds = seconds_until_allowed(stored.run, moment)
     state = {

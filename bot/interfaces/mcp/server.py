@@ -103,7 +103,7 @@ class BearerToken:
 
 
 def application(server: MCPServer[str], token: str, host: str) -> ASGIApp:
-    """The server at PATH, for a listener on `host`. If `host` is a loopback address, requests need a local `Host`."""
+    """The server at PATH, for a listener on `host`. On loopback, the SDK wants a local `Host`."""
     return BearerToken(server.streamable_http_app(streamable_http_path=PATH, host=host), token)
 
 

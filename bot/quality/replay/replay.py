@@ -252,8 +252,8 @@ class IndexMirror:
 class FileIds:
     """Maps ids in the file to the replay's numbers, to find the issues that a text names.
 
-    The bot never suggests an issue that the new text names. A file does not tell its repository. Therefore `#12` and
-    the addresses of issue 12 in all repositories mean the id 12. The word `TIMOB-1` means the id `TIMOB-1`.
+    The bot never suggests an issue that the new text names. A file does not say which repository it
+    is from. So `#12` and any repository's issue 12 mean the id 12, `TIMOB-1` the id `TIMOB-1`.
     """
 
     def __init__(self) -> None:
@@ -272,7 +272,7 @@ class FileIds:
 
 
 def choose_arrivals(issues: Sequence[PastIssue], warm: float, sample: int | None, seed: int) -> list[int]:
-    """Skip the earliest issues (share: `warm`). Return the positions of all others, or of `sample` random others."""
+    """Positions to ask about: all after the first `warm` (share), or a seeded `sample` of them."""
     eligible = range(int(len(issues) * warm), len(issues))
     if sample is None or sample >= len(eligible):
         return list(eligible)

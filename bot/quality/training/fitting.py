@@ -77,7 +77,7 @@ def fit_probability(
     is hardly penalised. Raises ValueError if all rows have the same value of `same`.
     """
     if same.min() == same.max():
-        raise ValueError(f"{'all' if same.all() else 'none'} of the candidates that were found are duplicates")
+        raise ValueError(f"{'all' if same.all() else 'no'} candidates looked at are duplicates")
     mean = np.average(rows, axis=0, weights=weight)
     scale = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weight)) + 1e-9
     # The last column, of ones, is the intercept's. Its tiny penalty only keeps the equations solvable.

@@ -39,7 +39,7 @@ class FindOptions:
     - `duplicates`: maps issues to originals, as people in the repository marked them.
     - `sources`: if not empty, only results of these sources are shown (H4).
     - `explained`: find the reasons for each candidate, and read each candidate's text for this.
-    - `related`: with `min_confidence`, whether to show candidates that the judge calls related, of any probability.
+    - `related`: with `min_confidence`, True shows all that the judge calls related, False none.
     """
 
     threshold: float = 0.3

@@ -16,7 +16,7 @@ from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Text
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Compiles trees. `universe` gives the ids of all documents in the query's reach. Qualifiers use `surroundings`."""
+    """Compiles trees. `documents` are by id; `universe` gives the ids that the query can reach."""
 
     vocabulary: Vocabulary
     fields: Sequence[FieldIndex]
