@@ -1,4 +1,4 @@
-"""The question to the judge and the judge's answer, as values (J3). Pure.
+"""The question to the judge and the judge's answer (J3). Pure.
 
 The judge is a language model that reads both issues of a pair.
 """

@@ -14,7 +14,7 @@ from bot.domain.judge_protocol import JUDGE, JudgeVerdict
 
 
 class ReasonCode(StrEnum):
-    """The kinds of reasons for a candidate: shared content, GitHub's verdict, or labels that differ (`SURFACE`)."""
+    """The kinds of reasons: shared content, GitHub's verdict, or labels of different surfaces (app, platform, …)."""
 
     COPY = "all of the text"
     CAUSE = "cause"
@@ -40,9 +40,9 @@ _ENGLISH = {
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason (C3): its kind `code`, and the error message or the words that it quotes. `str` gives a sentence.
+    """A reason (C3). `code` is the kind of reason. `str` gives a sentence that quotes the texts in `quoted`.
 
-    Quoted text is hostile; `bot/conversation/render/` escapes it.
+    These texts are hostile; `bot/conversation/render/` escapes them.
     """
 
     code: ReasonCode
@@ -145,7 +145,7 @@ class Candidate:
 _JUDGED = ("verdict", "unjudged")
 
 MENTION_FROM = 0.05
-"""From this probability on, a candidate that is not shown gets reasons, and may be named as the nearest issue."""
+"""The least probability with which a candidate that is not shown gets reasons and can be named as the nearest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ class Report:
         asked = {run.source for run in self.queries if run.hits is not None} | set(self.failed)
         not_asked = tuple(name for name in names if name not in asked)
         outcome = SearchOutcome.NONE if self.outcome is SearchOutcome.FOUND and not candidates else self.outcome
-        # If nobody asked any of these sources, the report says nothing about them.
+        # If all `names` are in `not_asked`, nobody asked these sources, and the report says nothing about them.
         if not candidates and len(not_asked) == len(set(names)):
             outcome = SearchOutcome.INCONCLUSIVE
         return replace(
@@ -255,7 +255,7 @@ class Report:
         """The public shape of F7: `{issue, candidates, candidate_count, search_query, …}`, ready for `json.dumps`."""
         candidates = [
             {
-                **{name: value for name, value in asdict(item).items() if value is not None or name not in _JUDGED},
+                **{name: value for name, value in asdict(item).items() if not (name in _JUDGED and value is None)},
                 "reasons": [str(reason) for reason in item.reasons],
                 "created_at": item.created_at.isoformat(),
                 "closed_at": item.closed_at and item.closed_at.isoformat(),

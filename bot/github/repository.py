@@ -80,17 +80,16 @@ class RepoClient:
         self._tracker.clear_session(key)
 
     def issue(self, repo: RepoRef, number: int) -> Issue:
-        """An issue or pull request. Raises NotFound if the issue was deleted or transferred.
-
-        If the repository was renamed, `Issue.repo` has the new name.
-        """
+        """An issue or pull request; `Issue.repo` has the present name. Raises NotFound after deletion or transfer."""
         operation = f"read {repo}#{number}"
         data = self._api.call(operation, lambda: self._api.rest.issues.get(repo.owner, repo.name, number))
         issue = convert.issue(data)
-        # GitHub redirects for a transferred issue and for a renamed repository. After a renaming, the issue has its old
-        # number, and the old name leads to the issue's repository.
-        if issue.repo.key != repo.key and (issue.number != number or self.repository(repo).ref.key != issue.repo.key):
-            raise NotFound(operation, 301, f"it was transferred to {issue.repo}#{issue.number}")
+        if issue.repo.key != repo.key:
+            # GitHub redirected: the repository was renamed, or the issue was transferred. After a renaming, the issue
+            # has its old number, and the old name leads to the issue's repository.
+            renamed = issue.number == number and self.repository(repo).ref.key == issue.repo.key
+            if not renamed:
+                raise NotFound(operation, 301, f"it was transferred to {issue.repo}#{issue.number}")
         return issue
 
     def check_token(self) -> None:
@@ -205,7 +204,8 @@ class RepoClient:
 
     def unreact(self, repo: RepoRef, comment_id: int, content: Reaction, who: Actor) -> None:
         """Remove `who`'s reaction from a comment, if it exists."""
-        operation, rest = f"take a reaction off comment {comment_id} in {repo}", self._api.rest.reactions
+        operation = f"take a reaction off comment {comment_id} in {repo}"
+        rest = self._api.rest.reactions
         existing = self._ask(operation, repo, rest.list_for_issue_comment, comment_id, content=content, per_page=PAGE)
         own = next((data["id"] for data in existing if convert.actor(data.get("user")) == who), None)
         if own is not None:
@@ -256,8 +256,8 @@ class RepoClient:
 
     def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
         """Remove a label from an issue, if the issue has the label."""
-        # Escape slashes, because the name is one segment of the path. Escape "." and "..", which would change the path.
-        segment = quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
+        # The name is one segment of the path, so escape its slashes. A name of dots such as ".." would change the path.
+        segment = name.replace(".", "%2E") if name.strip(".") == "" else quote(name, safe="")
         with suppress(NotFound):
             self._send(f"unlabel {repo}#{number}", repo, self._api.rest.issues.remove_label, number, segment)
 
@@ -283,11 +283,11 @@ class RepoClient:
         except NotFound as problem:
             if problem.status in (404, 410):
                 raise
-            # A redirect: the repository has a new name, or the issue was transferred.
-            moved = problem
+            redirect = problem
         present = self.repository(repo).ref
+        # If the repository still has its name, GitHub redirected because the issue was transferred.
         if present.key == repo.key:
-            raise moved
+            raise redirect
         return send(present)
 
 
@@ -300,10 +300,10 @@ def _cached(
 
     @wraps(method)
     def cached(client: ThreadClient, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        bound = signature.bind(None, *args, **kwargs)
+        bound = signature.bind(client, *args, **kwargs)
         bound.apply_defaults()
-        _, *without_self = bound.arguments.items()
-        arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in without_self}
+        _client, *named = bound.arguments.items()
+        arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in named}
         # By its default rule, the tracker could reuse an answer about another issue of the repository (T5).
         client._tracker.add_rule(tool, equal)
         answer = client._tracker.call(

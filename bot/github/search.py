@@ -75,9 +75,9 @@ class SimilarIssues:
 
 
 def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
-    """Ask GitHub for similar issues. Its own threshold applies, because we do not know the scale of its scores.
+    """Ask GitHub for similar issues, without a threshold of our own: we do not know the scale of GitHub's scores.
 
-    Where GitHub does not rank issues, it refuses, or returns issues without judgement. Then do not ask again for a day.
+    If GitHub refuses, or gives no judgement, `enabled` is false, and this function does not ask GitHub again for a day.
     """
     feature = f"similar issues in {repo.key}"
     if feature in api.switched_off:
@@ -110,7 +110,7 @@ def _likeness(item: dict[str, Any]) -> Likeness:
     return Likeness(score if known else None, str(item["confidence"]), item.get("likely_duplicate") is True)
 
 
-# The count reveals a missing permission: GitHub then refuses it, while a search finds nothing.
+# The count reveals a missing permission: GitHub then refuses the count, whereas a search just finds nothing.
 _DISCUSSIONS = """query Discussions($owner: String!, $name: String!%s) {
   repository(owner: $owner, name: $name) { discussions(first: 1) { totalCount } }
 %s
@@ -126,7 +126,7 @@ fragment found on SearchResultItemConnection {
 
 @dataclass(frozen=True, slots=True)
 class FoundDiscussions:
-    """`lists` has, for each answered search text, the number of matching discussions, and the best ones as issues.
+    """`lists` maps each answered search text to the number of matching discussions, and the best of them, as issues.
 
     `reason` says why some or all answers are missing. `cached_at` is as in `SearchPage`.
     """
@@ -210,8 +210,8 @@ _FOUND = f"""fragment found on SearchResultItemConnection {{
 class Thread:
     """An issue with its latest `comments`, oldest first. GraphQL does not say which App wrote a comment.
 
-    If the issue is closed as a duplicate within this repository, `original` is the original's number, else 0. `whole`:
-    `comments` has all comments. `thumbs` are the bot's own reactions by the comment's id: "+1", "-1" or empty.
+    If the issue is closed as a duplicate within this repository, `original` is the original's number, else 0. `whole`
+    says whether `comments` is complete. `thumbs` are the bot's own reactions by the comment's id: "+1", "-1" or empty.
     """
 
     number: int
@@ -230,11 +230,13 @@ def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
     operation = f"search the comments of {repo} for commands"
     phrases = {f"s{i}": phrase for i, phrase in enumerate(PHRASES)}
     # For each unfinished search, `after` has the cursor of the next page, and `until` the latest change to ask for.
-    until, after = dict.fromkeys(phrases, ""), dict[str, str | None].fromkeys(phrases)
+    until = dict.fromkeys(phrases, "")
+    after = dict[str, str | None].fromkeys(phrases)
     seen: set[int] = set()
     while after:
-        wanted = {name: _search(repo, phrases[name], since, until[name]) for name in after}
-        data, errors = api.graphql(operation, _query(after), {**_named("q", wanted), **_named("a", after)})
+        queries = {f"q{name}": _search(repo, phrases[name], since, until[name]) for name in after}
+        cursors = {f"a{name}": cursor for name, cursor in after.items()}
+        data, errors = api.graphql(operation, _query(after), queries | cursors)
         if not data:
             raise GitHubError(operation, 200, errors[0].message if errors else "the answer is empty")
         for name in list(after):
@@ -268,10 +270,6 @@ def _query(after: Mapping[str, object]) -> str:
         for name in after
     )
     return f"query Threads({declared}) {{\n{searches}\n}}\n{_FOUND}"
-
-
-def _named(letter: str, values: Mapping[str, object]) -> dict[str, object]:
-    return {f"{letter}{name}": value for name, value in values.items()}
 
 
 def _thread(node: Mapping[str, Any], repo: RepoRef) -> Thread:
@@ -313,6 +311,8 @@ def _comment(node: Mapping[str, Any]) -> Comment:
 
 def _actor(data: Mapping[str, Any] | None) -> Actor:
     """The account, with its login as in REST: a bot's login ends in `[bot]`, which GraphQL omits."""
-    if data is None or data.get("__typename") != "Bot":
-        return convert.GHOST if data is None else Actor(data["login"])
-    return Actor(f"{data['login'].removesuffix('[bot]')}[bot]", is_bot=True)
+    if data is None:
+        return convert.GHOST
+    if data.get("__typename") == "Bot":
+        return Actor(f"{data['login'].removesuffix('[bot]')}[bot]", is_bot=True)
+    return Actor(data["login"])

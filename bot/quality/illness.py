@@ -26,7 +26,7 @@ LATE_AFTER = 3_600.0
 class Illness(StrEnum):
     """What is wrong in a repository, the worst first, worded for somebody who can fix the problem."""
 
-    GIVEN_UP = "its last delivery was given up; the log and doppel jobs say why"
+    GIVEN_UP = "its last delivery was given up; for the reason, run doppel jobs or read the log"
     REFUSED = "GitHub refused the last comment; the decision says why"
     LATE = "its newest issue was not looked at within an hour; doppel doctor finds out why"
 
@@ -40,12 +40,12 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
     # Imported late: the import loads the GitHub client and ssl, and in a web process gevent must patch ssl first.
     from bot.search.repository_settings import last_read
 
-    dead = sa.select(jobs.c.repository, sa.func.max(jobs.c.number)).where(is_dead()).group_by(jobs.c.repository)
+    last_dead = sa.select(jobs.c.repository, sa.func.max(jobs.c.number)).where(is_dead()).group_by(jobs.c.repository)
     with named_failures(), queue.connect() as connection:
         given_up = {
             repo_id
-            for repo_id, number in connection.execute(dead).all()
-            if not connection.execute(_done_since(repo_id, number)).first()
+            for repo_id, dead_number in connection.execute(last_dead).all()
+            if not connection.execute(_done_since(repo_id, dead_number)).first()
         }
     id_column = repositories.c.repo_id
     last_decision = sa.select(decisions.c.at, decisions.c.reason).where(decisions.c.repo_id == id_column)
@@ -54,7 +54,7 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
     newest = newest.order_by(indexed_issues.c.number.desc()).limit(1)
     query = sa.select(
         id_column,
-        # Before the first decision, only issues opened since the repository's row last changed can be late.
+        # `checked_at`: the last decision, or else the last change of the repository's row. Older issues are never late.
         sa.func.coalesce(last_decision.with_only_columns(decisions.c.at).scalar_subquery(), repositories.c.updated_at),
         last_decision.with_only_columns(decisions.c.reason).scalar_subquery(),
         newest.scalar_subquery(),

@@ -17,15 +17,15 @@ from bot.github.convert import as_text
 from bot.github.repository import RepoClient
 from bot.storage.repositories import Progress
 
-# A step reads up to PAGES pages of a hundred issues. After the last page, it embeds up to EMBEDDED
-# issues, or makes the text model's vectors of up to READ_CLOSELY issues (a second of one core).
+# A step reads up to PAGES pages of a hundred issues. After the last page, a step makes vectors: the
+# embedding model's for up to EMBEDDED issues, or the text model's for up to READ_CLOSELY issues (a second of one core).
 PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
 # Seconds to wait after a step, for each of its requests: at first, and once requests become scarce. GitHub allows
 # fifteen requests a second.
 QUICKLY, SLOWLY = 0.2, 1.0
-# With less than the first share of an hour's requests left, the bot reads slowly; below the second, not at all.
+# Shares of an hour's requests. The bot reads slowly with less than SPARING left, and pauses with less than RESERVED.
 SPARING, RESERVED = 0.5, 0.3
-# Seconds: the shortest wait after a failed step, and the longest wait of all.
+# Seconds: AGAIN is the shortest wait after a failed step, LATEST is the longest wait of all.
 AGAIN, LATEST = 300.0, 3600.0
 # A backfill without a step for this many seconds counts as lost. That is longer than any wait above.
 LOST = 2 * LATEST
@@ -54,7 +54,7 @@ _LATE = timedelta(seconds=60)
 
 @dataclass(frozen=True, slots=True)
 class PagePosition:
-    """The position to read on from: issues changed at `since` (ISO 8601; empty for all) or later, after cursor `after`.
+    """Where to read on: after the cursor `after`, among the issues changed at `since` or later (ISO 8601; empty: all).
 
     Servers without cursors get the number `page`; there, a change between two requests can make the bot skip an issue.
     """
@@ -64,7 +64,7 @@ class PagePosition:
     page: int = 1
 
     def __str__(self) -> str:
-        return f"{self.since} {self.page} {self.after}".rstrip() if self.page > 1 else self.since
+        return self.since if self.page <= 1 else f"{self.since} {self.page} {self.after}".rstrip()
 
     @classmethod
     def parse(cls, text: str) -> PagePosition:
@@ -110,7 +110,7 @@ def read_pages(progress: Progress, repository: Repository, github: RepoClient) -
     result = PagesRead(PagePosition.parse(progress.cursor), [])
     try:
         while result.requests < PAGES and not result.end:
-            # The ETag of the step before is for the request with which this step begins.
+            # The stored ETag belongs to the first request of this step.
             etag = progress.etag if not result.requests else ""
             position = result.position
             page = github.changed_issues(

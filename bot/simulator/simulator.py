@@ -60,7 +60,7 @@ class Simulator(World):
 
     install = installations.install
     remove_from_installation = installations.remove_from_installation
-    drop = installations.drop
+    drop = installations.drop  # removes one repository from one installation
     uninstall = installations.uninstall
     suspend = installations.suspend
     set_permissions = installations.set_permissions
@@ -149,7 +149,7 @@ class Simulator(World):
             manifest = manifests.Manifest("GitHub Actions", allowed, ("issues", "issue_comment"))
             actions = self.register_app(manifest, "github", shared_pair())
         installation = self.install(repository, app_id=actions.id)
-        self.limits.others.setdefault(f"installation:{installation.id}", 1_000)
+        self.limits.others.setdefault(f"installation:{installation.id}", 1_000)  # requests an hour
         return self.make_installation_token(installation, permissions, [self.repository(repository)]).token
 
     def flush_index(self) -> None:

@@ -1,4 +1,4 @@
-"""Decides who receives an event, delivers in the background, by default in order, and logs the deliveries."""
+"""Decides who receives an event, sends the deliveries in the background, and logs them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Webhooks:
         return [entry for entry in finished if entry.app is app and entry.delivered_at >= since]
 
     def join(self, timeout: float = 60.0) -> None:
-        """Wait until everything queued has been sent and answered; TimeoutError otherwise."""
+        """Wait until all queued deliveries are sent and answered. Raises TimeoutError after `timeout` seconds."""
         end = time.monotonic() + timeout
         with self._queue.all_tasks_done:
             while self._queue.unfinished_tasks:
@@ -145,4 +145,4 @@ class Webhooks:
                 send(delivery, self.post)
             finally:
                 self._queue.task_done()
-        self._queue.task_done()
+        self._queue.task_done()  # the None that `stop` has queued

@@ -1,6 +1,6 @@
 """Notices that somebody has replaced a SQLite file by a backup while the bot runs, which the manual forbids.
 
-Writes to a replaced file are lost, so connections stop using the old file. They use the new file only when it
+Writes to the old file are lost, so connections stop using the old file. They use the new file only when it
 has stopped changing, because it may be an unfinished copy. A worker has indexes of the old database in memory, and the
 new database may lack tables, so the worker ends and the next worker starts afresh.
 """
@@ -30,7 +30,7 @@ def sqlite_file(url: sa.URL | str) -> Path | None:
 
 
 def _stat(file: str) -> tuple[int, int, int] | None:
-    """A file's inode, size and time of change; None if it is missing. No other file has the inode of an open file."""
+    """A file's inode, size and time of change; None if missing. While a file is open, no other file has its inode."""
     try:
         found = os.stat(file)  # noqa: PTH116 - it is done for each transaction, and a Path takes three times as long
     except OSError:
@@ -38,7 +38,7 @@ def _stat(file: str) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-# Stands for the inode in use while the file is lost (replaced or taken away). No file has this inode.
+# The value of `DatabaseFile._ours` after the file was replaced or taken away. No file has this inode.
 _LOST = -1
 
 
@@ -64,7 +64,7 @@ class DatabaseFile:
         return found and found[0]
 
     def present(self) -> int | None:
-        """The inode to use; None until connected, or for a database in memory. OperationalError if no file is ready."""
+        """The inode to use, or None (in memory, or not yet connected). Raises OperationalError if no file is ready."""
         if self._ours is None:
             return None
         found = self._look()
@@ -74,12 +74,11 @@ class DatabaseFile:
             now = time.monotonic()
             if self._ours != _LOST:
                 log.error("%s was replaced or taken away while it is in use", self._file)
-                # Forget the inode: as soon as nobody has the old file open, a new file can get the same one.
+                # Forget the inode: as soon as nobody has the old file open, a new file can get the same inode.
                 self._ours, self._seen, self._since = _LOST, found, now
             if found != self._seen:
                 self._seen, self._since = found, now
             if found is None or now - self._since < SETTLED:
-                # The error that SQLite itself raises if it notices.
                 cause = sqlite3.OperationalError("the database's file was replaced or taken away")
                 cause.sqlite_errorcode = sqlite3.SQLITE_READONLY_DBMOVED
                 cause.sqlite_errorname = "SQLITE_READONLY_DBMOVED"
@@ -97,12 +96,13 @@ class SqliteDatabases:
     def __init__(self, urls: Sequence[str]) -> None:
         files = [str(file) for url in urls if (file := sqlite_file(url)) is not None]
         self._inodes = {file: found[0] for file in files if (found := _stat(file)) is not None}
-        self._before = {file: _stat(file) for file in self._inodes}
+        self._last_states = {file: _stat(file) for file in self._inodes}
         self._lost = False
 
     def replaced(self) -> bool:
-        """Whether some of the files were replaced, and all exist and have not changed since the last call."""
-        found = {file: _stat(file) for file in self._inodes}
-        unchanged, self._before = found == self._before, found
-        self._lost |= any(state is None or state[0] != self._inodes[file] for file, state in found.items())
-        return self._lost and unchanged and None not in found.values()
+        """Whether a file was replaced. False if a file is missing, or has changed since the last call or `__init__`."""
+        states = {file: _stat(file) for file in self._inodes}
+        unchanged = states == self._last_states
+        self._last_states = states
+        self._lost |= any(state is None or state[0] != self._inodes[file] for file, state in states.items())
+        return self._lost and unchanged and None not in states.values()

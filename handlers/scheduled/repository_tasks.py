@@ -39,7 +39,7 @@ def workable(store: Store) -> list[tuple[StoredRepository, int]]:
 def in_each(
     repositories: Iterable[tuple[StoredRepository, int]], store: Store, do: Callable[[StoredRepository, int], None]
 ) -> None:
-    """Call `do` for every repository with its installation, and erase repositories whose access ends meanwhile.
+    """Call `do` for every repository with its installation. Erase a repository if the App loses access meanwhile.
 
     After an error in one repository, continue with the others and raise the first error at the end. Raise at once if
     the database is away or another worker has taken over.
@@ -58,8 +58,7 @@ def in_each(
         raise first_fault
 
 
-FEEDBACK_EVERY = 3600.0
-"""Seconds. The bot folds (minimises) an unwanted comment within the hour."""
+FEEDBACK_EVERY = 3600.0  # seconds between two readings: an unwanted comment is folded (minimised) within the hour
 
 
 def poll_feedback(services: Services) -> None:
@@ -69,20 +68,20 @@ def poll_feedback(services: Services) -> None:
     """
     if services.settings.paused:
         return
-    now, budgets = services.now(), dict[int, RequestBudget]()
-    ours = workable(services.store)
+    now, ours = services.now(), workable(services.store)
+    budget_of_installation: dict[int, RequestBudget] = {}
     first = int(now // FEEDBACK_EVERY) % len(ours) if ours else 0
 
     def poll(known: StoredRepository, installation: int) -> None:
-        budget = budgets.setdefault(installation, RequestBudget())
-        client = partial(services.github.in_repository, installation)
+        budget = budget_of_installation.setdefault(installation, RequestBudget())
+        client_of = partial(services.github.in_repository, installation)
         try:
             # Slightly old settings are good enough here, and save a request.
-            config = services.repository_settings.last_or_present(client, known.summary)
+            config = services.repository_settings.last_or_present(client_of, known.summary)
             if config.mode == "off":
                 return
-            suggests = config.suggest_closing or config.label == "suggest"
-            ReactionPoll(client(known.id), services.store, known.id, known.ref, now, budget, suggests=suggests).poll()
+            suggest = config.suggest_closing or config.label == "suggest"
+            ReactionPoll(client_of(known.id), services.store, known.id, known.ref, now, budget, suggests=suggest).poll()
         except Retryable as limit:
             logger.warning("%s: no more reactions are read in this turn: %s", known.ref, limit)
             budget.requests = 0
@@ -103,10 +102,11 @@ def update_digests(services: Services) -> None:
     """Update all digests. Each also says what is wrong with the bot in its repository, if anything (`Illness`)."""
     if services.settings.paused:
         return
-    queue, illness_of = queue_engine(services.settings), dict[int, Illness]()
+    queue = queue_engine(services.settings)
     try:
-        illness_of.update(illnesses(services.store, queue, services.now()))
+        illness_of = illnesses(services.store, queue, services.now())
     except (QueueUnavailable, sa.exc.SQLAlchemyError) as failure:
+        illness_of = {}
         logger.warning("the digests do not say which repositories are ill: %s", why(failure))
     finally:
         queue.dispose()
@@ -122,18 +122,18 @@ def update_digests(services: Services) -> None:
 
 def update_digest(services: Services, known: StoredRepository, installation: int, ill: Illness | None = None) -> None:
     """Open or update the digest issue, if the settings ask for it. Raises GitHubError, RateLimited and Unavailable."""
-    client = partial(services.github.in_repository, installation)
-    config = services.repository_settings.read(client, known.summary).config
+    client_of = partial(services.github.in_repository, installation)
+    config = services.repository_settings.read(client_of, known.summary).config
     if config.digest != "issue" or config.mode == "off":
         return
-    store, now, github = services.store, services.now(), client(known.id)
+    store, now, github = services.store, services.now(), client_of(known.id)
     digests, login = store.digest_issues, services.github.login()
-    present = _present(github, known, digests, login)
-    if present is not None:
+    existing = _existing_digest(github, known, digests, login)
+    if existing is not None:
         # Store ticked boxes whose event was lost, or came before the store knew the issue.
-        store_checkboxes(store, services.index, known.id, present.body, SOMEBODY, now)
+        store_checkboxes(store, services.index, known.id, existing.body, SOMEBODY, now)
     found = digest_of(store, known.id, now - WEEK, now)
-    if present is None and not found.lines:
+    if existing is None and not found.lines:
         return
     say = messages_for(config.language_of_lists, config.templates)
     view = DigestView(
@@ -155,10 +155,10 @@ def update_digest(services: Services, known: StoredRepository, installation: int
     write_issue(github, digests, wanted, now, reopen=False)
 
 
-def _present(github: RepoClient, known: StoredRepository, digests: OwnIssues, login: str) -> Issue | None:
+def _existing_digest(github: RepoClient, known: StoredRepository, digests: OwnIssues, login: str) -> Issue | None:
     stored = digests.get(known.id)
     if stored is None or stored.number is None:
-        # The digest may exist even so: GitHub's response or the store may have been lost.
+        # GitHub may have a digest that the store does not know: GitHub's response or the store may have been lost.
         return next((issue for issue in github.issues_of(known.ref, login) if is_kind(issue, digests.kind)), None)
     try:
         issue = github.issue(known.ref, stored.number)

@@ -49,11 +49,11 @@ def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
     with workflow(job) as running:
         configure_logging(running.services.settings.log_level)
         run = running.handle(event) if event is not None else running.run_task()
-        return run, running.close()
+        return run, running.close()  # `close` says whether the state must be saved
 
 
 def _annotate(end_token: str, level: str, text: str) -> None:
-    """Show a line at the top of the run. The runner obeys this one command, then ignores all again."""
+    """Show `text` at the top of the run. The runner obeys the command with the text, then ignores commands again."""
     line = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     click.echo(f"::{end_token}::")
     click.echo(f"::{level} title=Doppel::{line}")

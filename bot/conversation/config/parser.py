@@ -36,13 +36,13 @@ def notes_on(config: RepoConfig) -> list[str]:
     notes: list[str] = []
     if 0 < (config.min_confidence or 0) < MIN_CONFIDENCE:
         notes.append(
-            f"min_confidence: {config.min_confidence:g} is below the default, {MIN_CONFIDENCE:g}. It is how likely a "
-            "reader calls two issues the same report. It used to be the chance that somebody marks them as duplicates, "
-            "which is lower. If it was chosen for that, leave it out, or let `doppel evaluate` recommend another."
+            f"min_confidence: {config.min_confidence:g} is below the default, {MIN_CONFIDENCE:g}. It is the chance "
+            "that a reader calls two issues the same report. It used to be the chance that somebody marks them as "
+            "duplicates, which is lower. If it was set for that, leave it out, or let `doppel evaluate` recommend one."
         )
     judge = config.judge
     on = [name for name in ("related", "critic") if getattr(judge, name) and not judge.enabled]
-    notes += [f"judge: {name} is on, and the judge is off; only with enabled: on is anything judged." for name in on]
+    notes += [f"judge: {name} is on, and the judge is off; {name} has no effect without enabled: on." for name in on]
     if judge.enabled and judge.floor < JUDGE_FLOOR:
         notes.append(
             f"judge: floor: {judge.floor:g} is below the default, {JUDGE_FLOOR:g}: the host's judge is asked "
@@ -57,17 +57,17 @@ def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
         try:
             return RepoConfig.model_validate(tree.plain())
         except ValidationError as invalid:
-            # Handle the last error first, so that the indexes of earlier list items stay valid.
+            # Later errors come first, to keep list indexes valid, but unknown keys (`[key]`) before their inner errors.
             errors = invalid.errors(include_url=False)[::-1]
-            # But remove unknown sources and texts (`[key]`) before handling the errors inside them.
             errors.sort(key=lambda error: "[key]" not in error["loc"])
             problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in errors))
 
 
 def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> ConfigError | None:
     """Remove the value at pydantic's `loc`. Returns its error; None if an earlier call removed it with its parent."""
-    is_key = loc[-1] == "[key]" or error["type"] == "extra_forbidden"
-    *parents, last = loc[:-1] if loc[-1] == "[key]" else loc
+    ends_in_mark = loc[-1] == "[key]"
+    is_key = ends_in_mark or error["type"] == "extra_forbidden"
+    *parents, last = loc[:-1] if ends_in_mark else loc
     parent, field = tree, FieldInfo(annotation=RepoConfig)
     for step in parents:
         if isinstance(parent.value, dict) and step not in parent.value:
@@ -88,7 +88,7 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
     if error["type"] == TRANSLATABLE:
         return ConfigError.translatable(origin.line, origin.column, error["ctx"]["wording"], error["ctx"]["hint"])
     if is_key:
-        # `field` is the key's parent: a model or `sources`. A key of `templates` has the type TRANSLATABLE.
+        # `field` is a model or `sources`. The error of an unknown key in `templates` is TRANSLATABLE: see above.
         return _unknown_key(origin, str(last), getattr(field.annotation, "model_fields", SOURCES))
     expected = _field_of(field, last)
 
@@ -103,7 +103,7 @@ def _field_of(field: FieldInfo, step: int | str) -> FieldInfo:
     kind: Any = field.annotation
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return kind.model_fields[str(step)]
-    return FieldInfo.from_annotation(get_args(kind)[0 if get_origin(kind) is tuple else 1])
+    return FieldInfo.from_annotation(get_args(kind)[0] if get_origin(kind) is tuple else get_args(kind)[1])
 
 
 def _unknown_key(key: YamlNode, name: str, known: Iterable[str]) -> ConfigError:

@@ -14,18 +14,18 @@ SECTION_SLUGS: Sequence[str] = (
     "PROJECT CONTEXT",
     "OTHERS",
 )
-"""The order of sections, which decides which entry of a group comes first. Programs may replace it in this module."""
+"""The order of the sections: of several entries to merge, the first stays. Programs may replace it in this module."""
 
 
 def run_deduplication(
     playbook: Any, threshold: float | None = None, embed: Callable[[Sequence[str]], Any] | None = None
 ) -> Any:
-    """Merge the entries of a playbook that say the same, in place, and return the playbook (D1–D7). Never raises.
+    """Merge similar entries of a playbook in place, and return the playbook (D1–D7). Never raises.
 
     A playbook is `{version, last_updated, sections: {SECTION: [{name, text, helpful, harmful}]}}`. Two entries are
-    alike if their texts have a cosine similarity of at least `threshold`, in [0, 1]. Entries linked by a chain of alike
-    pairs are merged: the first keeps its name, text and section, and gets the sums of `helpful` and `harmful`. The
-    default threshold is AGENTIC_CONTEXT_DEDUP_THRESHOLD, else the model's own (0.85 for all-MiniLM-L6-v2 and `embed`).
+    similar if the cosine similarity of their texts is at least `threshold`, in [0, 1]. Chains of similar entries are
+    merged, unless they contradict each other (D5a). The first keeps its name, text and section, and gets the sums of
+    `helpful` and `harmful`. The default threshold is AGENTIC_CONTEXT_DEDUP_THRESHOLD, else 0.85 (wordllama: 0.78).
 
     `embed` turns a list of texts into an array of unit vectors, one row for each text. Without `embed` the best
     installed model is used; the model is loaded only if there are at least two entries. If the playbook is malformed,

@@ -63,11 +63,11 @@ def render_scan(result: ScanResult, links: RepoLinks, checked: datetime, say: Me
 
     The text mentions omitted groups, and shows `checked` in its own time zone.
     """
-    # A repository's own text (`templates` in its settings) may be long, and `break_phrase` lengthens it.
+    # The limit below needs the final length of this text: `templates` can make it long, and `break_phrase` adds to it.
     time = break_phrase(say.checked(time=checked))
     # The 200 characters are for the marker and the blank lines.
     inside = scan_markdown(result, links, say, BODY_MAX - 200 - len(time))
-    # GitHub marks an issue with an unbroken "duplicate of" as a duplicate.
+    # If a text says "duplicate of" unbroken, GitHub marks the issue as a duplicate.
     text = break_phrase(f"{inside}\n\n{time}")
     # The marker has a fingerprint of `inside`, without the time, so that an otherwise unchanged issue is not edited.
     return f"{SCAN.line(inside)}\n{text}\n"
@@ -78,7 +78,7 @@ def scan_markdown(
 ) -> str:
     """The most useful groups in at most `limit` characters, and the number of omitted groups.
 
-    With `most`: at most `most` groups, and no number of omitted groups.
+    With `most`, the text has at most `most` groups, and does not mention omitted groups.
     """
     blocks = [heading(result, say)]
     if result.groups:
@@ -87,7 +87,7 @@ def scan_markdown(
             say.command(command=code(COMMANDS_BY_NAME[one].syntax), says=command_words(one, say)) for one in commands
         )
         blocks += [say.scan_how(), bullets(listed)]
-    room = limit - _RESERVED - sum(len(block) + 2 for block in blocks)
+    room = limit - _RESERVED - sum(len(block) + 2 for block in blocks)  # 2: the line breaks between blocks
     shown = 0
     for rank, group in enumerate(result.groups[:most], 1):
         texts = (_group(rank, group, links, most_members, say) for most_members in _MEMBERS)

@@ -23,13 +23,13 @@ from bot.simulator.state.world import World, locked
 def load_issues(
     world: World, source: str | Path | Iterable[dict[str, Any]], repository: str | Repository = "acme/app"
 ) -> int:
-    """Load a JSON Lines file of issues, or parsed lines, into the repository (created if missing); return their number.
+    """Load the issues of a JSON Lines file, or of parsed lines, into a repository. Return the number of issues.
 
-    A line has `id`, `created_at` and perhaps `title`, `body`, `closed_at`, `author`, `closed_by`, `duplicate_of`
-    (another line's id), `labels`, `state_reason`, `reactions` (such as `{"+1": 3}`) and `comments`
-    (each with `created_at`, perhaps `body`, `author`). Issues get the next numbers in the order of
-    `created_at`. An issue with `closed_at` is closed. If it also has `duplicate_of`, it is closed
-    as a duplicate, and marked as one if the file has the original.
+    A missing repository is created. A line has `id`, `created_at` and perhaps `title`, `body`, `closed_at`,
+    `author`, `closed_by`, `duplicate_of` (another line's id), `labels`, `state_reason`, `reactions` (the count of each,
+    such as `{"heart": 2}`) and `comments` (each with `created_at`, perhaps `body`, `author`). Issues get the next
+    numbers in the order of `created_at`. An issue with `closed_at` is closed. If it also has
+    `duplicate_of`, it is closed as a duplicate, and marked as one if the file has the original.
 
     Texts are cut to GitHub's limits. No event of an issue is emitted, and mentions or "Duplicate of" in a text have no
     effect. If a line is wrong, raises ValueError naming the line, and the repository stays unchanged.
@@ -41,15 +41,15 @@ def load_issues(
 
 @locked
 def load_rows(world: World, rows: Sequence[IssueRow], repository: str | Repository) -> int:
-    """Like `load_issues`, with rows that are read, checked, and in order of arrival."""
+    """Like `load_issues`, with rows that are read, checked, and sorted by `created_at`."""
     if isinstance(repository, str) and repository.lower() not in world.names:
         add_repository(world, repository)
     repo = world.repo(repository)
-    issues = [_load(world, repo, row) for row in rows]
-    # If an id occurs twice, as in concatenated files, it means the earliest issue.
-    named = {row.id: issue for row, issue in reversed(list(zip(rows, issues, strict=True)))}
-    for row, issue in zip(rows, issues, strict=True):
-        original = named.get(row.duplicate_of or "")
+    loaded = [(row, _load(world, repo, row)) for row in rows]
+    # An id can occur twice, as in concatenated files. In reverse order, the earliest issue overwrites later ones.
+    issue_by_id = {row.id: issue for row, issue in reversed(loaded)}
+    for row, issue in loaded:
+        original = issue_by_id.get(row.duplicate_of or "")
         if original is issue:
             original = None
         if issue.state == "closed" and row.duplicate_of is not None:

@@ -26,17 +26,17 @@ _NO_COMMIT = "0" * 40
 def payload(world: World, event: Event, receiver: Installation) -> Json:
     """The body of the delivery to the installation `receiver`."""
     body: Json = {"action": event.action} if event.action else {}
-    target = event.repository
+    repo = event.repository
     if event.name in ALWAYS:
         body |= _installation(world, event.name, receiver, event.parts)
-    elif event.name == "push" and target is not None:
-        body |= _push(world, target, event.sender, event.parts)
+    elif event.name == "push" and repo is not None:
+        body |= _push(world, repo, event.sender, event.parts)
     else:
-        body |= {name: _json(world, value, target) for name, value in event.parts.items()}
-    if target is not None:
-        body.setdefault("repository", repository(world, target))
-        if target.owner.type == "Organization":
-            body["organization"] = organization(world, target.owner)
+        body |= {name: _json(world, value, repo) for name, value in event.parts.items()}
+    if repo is not None:
+        body.setdefault("repository", repository(world, repo))
+        if repo.owner.type == "Organization":
+            body["organization"] = organization(world, repo.owner)
     if event.name not in ALWAYS:
         body["installation"] = {"id": receiver.id, "node_id": receiver.node_id}
     body["sender"] = simple_user(world, event.sender)
@@ -53,21 +53,21 @@ def ping(world: World, hook_id: int, app_id: int, url: str, content_type: str, e
     return {"zen": "Say it once, in one place.", "hook_id": hook_id, "hook": hook}
 
 
-def _json(world: World, value: Any, target: Repository | None) -> Any:
+def _json(world: World, value: Any, repo: Repository | None) -> Any:
     """The value as JSON: records become objects, also inside a dict such as `changes`."""
     match value:
         case Issue():
             return issue(world, value)
         case Comment():
             return comment(world, value)
-        case Label() if target is not None:
-            return label(world, target, value)
+        case Label() if repo is not None:
+            return label(world, repo, value)
         case Repository():
             return repository(world, value)
         case Account():
             return organization(world, value) if value.type == "Organization" else simple_user(world, value)
         case dict():
-            return {name: _json(world, entry, target) for name, entry in value.items()}
+            return {name: _json(world, entry, repo) for name, entry in value.items()}
     return value
 
 
@@ -82,44 +82,44 @@ def _installation(world: World, name: str, receiver: Installation, parts: Mappin
     return body | {"requester": None}
 
 
-def _push(world: World, target: Repository, sender: Account, parts: Mapping[str, Any]) -> Json:
-    page = f"{world.urls.html}/{target.full_name}"
+def _push(world: World, repo: Repository, sender: Account, parts: Mapping[str, Any]) -> Json:
+    page = f"{world.urls.html}/{repo.full_name}"
     author = {"name": sender.login, "email": f"{sender.login}@users.noreply.github.com"}
     files = parts["files"]
     commit: Json = {
-        "id": target.head,
+        "id": repo.head,
         # There are no Git trees; any hash will do.
-        "tree_id": target.head[::-1],
+        "tree_id": repo.head[::-1],
         "distinct": True,
         "message": parts["message"] or f"Change {', '.join(path for paths in files.values() for path in paths)}",
-        "timestamp": iso(target.pushed_at),
-        "url": f"{page}/commit/{target.head}",
+        "timestamp": iso(repo.pushed_at),
+        "url": f"{page}/commit/{repo.head}",
         "author": author | {"username": sender.login},
         "committer": author | {"username": sender.login},
         **{kind: files.get(kind, []) for kind in ("added", "removed", "modified")},
     }
-    pushed = int(target.pushed_at.timestamp())
-    shown = repository(world, target) | {
+    pushed = int(repo.pushed_at.timestamp())
+    repo_json = repository(world, repo) | {
         "url": page,
-        "created_at": int(target.created_at.timestamp()),
+        "created_at": int(repo.created_at.timestamp()),
         "pushed_at": pushed,
         "stargazers": 0,
-        "master_branch": target.default_branch,
+        "master_branch": repo.default_branch,
     }
-    if target.owner.type == "Organization":
-        shown["organization"] = target.owner.login
-    shown["owner"] = shown["owner"] | {"name": target.owner.login, "email": None}
+    if repo.owner.type == "Organization":
+        repo_json["organization"] = repo.owner.login
+    repo_json["owner"] = repo_json["owner"] | {"name": repo.owner.login, "email": None}
     return {
-        "ref": f"refs/heads/{target.default_branch}",
+        "ref": f"refs/heads/{repo.default_branch}",
         "before": parts["before"],
-        "after": target.head,
-        "repository": shown,
+        "after": repo.head,
+        "repository": repo_json,
         "pusher": author,
         "created": parts["before"] == _NO_COMMIT,
         "deleted": False,
         "forced": False,
         "base_ref": None,
-        "compare": f"{page}/compare/{parts['before'][:12]}...{target.head[:12]}",
+        "compare": f"{page}/compare/{parts['before'][:12]}...{repo.head[:12]}",
         "commits": [commit],
         "head_commit": commit,
     }

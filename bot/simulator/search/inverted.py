@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from bot.simulator.search.analysis import Vocabulary, tokens
 
-# Separates two comments, so that no phrase spans both. The numbers of terms begin at 1.
+# Separates two comments, so that no phrase spans both. No term has the number 0.
 _BORDER = 0
 _WIDTH = array("I").itemsize
 
@@ -25,12 +25,12 @@ class FieldIndex:
 
     def put(self, document: int, texts: Iterable[str]) -> None:
         """Index a document that this field does not contain yet."""
-        number_of = self._vocabulary.__getitem__
+        term_number = self._vocabulary.__getitem__  # gives new words a number
         sequence: list[int] = []
         for text in texts:
             if sequence:
                 sequence.append(_BORDER)
-            sequence.extend(map(number_of, tokens(text)))
+            sequence.extend(map(term_number, tokens(text)))
         if not sequence:
             return
         self._sequences[document] = array("I", sequence).tobytes()

@@ -61,18 +61,18 @@ def _interval(value: str, read: Callable[[str], Interval]) -> Interval:
             float("inf") if high == "*" else read(high).high,
         )
     comparison, operand = _COMPARISON.fullmatch(value).groups()  # type: ignore[union-attr]  # It matches any text.
-    one = read(operand)
+    operand_interval = read(operand)
     match comparison:
         case ">":
-            return Interval(one.high, float("inf"))
+            return Interval(operand_interval.high, float("inf"))
         case ">=":
-            return Interval(one.low, float("inf"))
+            return Interval(operand_interval.low, float("inf"))
         case "<":
-            return Interval(float("-inf"), one.low)
+            return Interval(float("-inf"), operand_interval.low)
         case "<=":
-            return Interval(float("-inf"), one.high)
+            return Interval(float("-inf"), operand_interval.high)
         case _:
-            return one
+            return operand_interval
 
 
 def _number(text: str) -> Interval:
@@ -95,7 +95,7 @@ def _date(text: str) -> Interval:
         return Interval(second, second + 1)
     if match["day"]:
         return Interval(start.timestamp(), start.timestamp() + _DAY)
-    # Every month has a 28th, and five days later it is the next month.
-    in_final_month = start.replace(month=month if match["month"] else 12, day=28)
-    following = (in_final_month + timedelta(days=5)).replace(day=1)
+    # A year ends in December. Every month has a 28th, and five days later it is the next month.
+    in_last_month = start.replace(month=month if match["month"] else 12, day=28)
+    following = (in_last_month + timedelta(days=5)).replace(day=1)
     return Interval(start.timestamp(), following.timestamp())

@@ -15,7 +15,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Qualifier:
-    """`name:value`, `name:a,b` (any of them) or `-name:value` (none of them)."""
+    """`name:value`, `name:a,b` (a or b) or `-name:a,b` (neither a nor b)."""
 
     name: str
     values: tuple[str, ...]
@@ -48,7 +48,7 @@ Node = Text | Qualifier | And | Or | Not
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. `scopes` (repo, user, org) are groups of alternatives. Every group applies to the whole query.
+    """A parsed query. `scopes` are groups of `repo`, `user` and `org`: a result must match one qualifier of each group.
 
     `fields` are those that `in:` names, if any. `texts` are the words and phrases that are not under NOT. `kinds`
     are what `is:` and `type:` demand (`issue`, `pr`) outside NOT. `is_advanced`: the query has an OR or parentheses.

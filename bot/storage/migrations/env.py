@@ -1,4 +1,4 @@
-"""Alembic's entry point: runs the steps on the connection that `bot.storage.migrate` has opened and locked."""
+"""Alembic's entry point: runs the migrations on the connection that `bot.storage.migrate` has opened and locked."""
 
 from __future__ import annotations
 
