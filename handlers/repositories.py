@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def take_over(repository: Repository, installation: int, services: Services) -> None:
-    """Store a repository's present state. If it changed, forget its settings, because the owner may have changed."""
+    """Store a repository's present state. After a change, forget the settings: the owner may be another one."""
     known = services.store.repositories.get(repository.id)
     services.store.repositories.upsert(repository, installation, services.now())
     before = None if known is None else known.summary
@@ -33,14 +33,14 @@ def take_over(repository: Repository, installation: int, services: Services) -> 
 
 
 def erase_repository(repo_id: int, services: Services, *, installation: int | None = None) -> None:
-    """Erase a repository from the store and the evaluation's history, and its deliveries up to this one from the queue.
+    """Erase a repository from the store and the evaluation's history, and its earlier deliveries from the queue.
 
     `installation` is the installation whose access ended, if known: a repository that now belongs to another
     installation stays. Work that is running on the repository erases the data again when it ends (`erased_if_ended`).
     """
 
     def is_elsewhere(known: StoredRepository) -> bool:
-        return installation is not None and known.installation not in (None, installation)
+        return None not in (installation, known.installation) and known.installation != installation
 
     known = services.store.repositories.get(repo_id)
     if known is not None and is_elsewhere(known):
@@ -59,14 +59,14 @@ def erase_repository(repo_id: int, services: Services, *, installation: int | No
 def erased_if_ended(repo_id: int, store: Store) -> Iterator[None]:
     """Erase a repository at the end of the block if access has ended: the work in the block may have stored data.
 
-    `erase_repository` does not wait for running work. Enter the block before looking up the repository, so that a
-    retried job erases what its killed attempt stored, even if the repository is gone by then.
+    `erase_repository` does not wait for running work. Look up the repository only inside the block. Otherwise
+    the retry of a killed job could find the repository gone, and leave behind what the killed job stored.
     """
     try:
         yield
     finally:
         if store.repositories.get(repo_id) is None:
-            # If access has just returned, there is a row again, and `spared` keeps the data.
+            # If access has just returned, the repository has a row again. Then erase nothing (`spared`).
             store.forget(repo_id, spared=lambda _: True)
 
 
@@ -77,11 +77,11 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
     `installation_repositories.removed` follows and causes the erasure.
     """
     if services.store.repositories.get(event.repository.id) is None:
-        # Either access has ended, or the next event of an issue will store the repository.
+        # Access has ended, or the bot has not stored the repository yet: the next issue event does.
         return
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
     take_over(present, installation, services)
-    # An index step may have stopped at the former name, or because the repository was archived.
+    # Indexing may have stopped because of the former name, or because the repository was archived.
     services.indexing.begin(present, installation, services.arrived or services.now())
 
 

@@ -30,9 +30,9 @@ from bot.domain.errors import (
 from bot.github.limits import message_of
 
 _LONGEST_DETAIL = 500
-# GitHub's message for any request, if the App that signed does not exist (octokit/auth-app.js, issue 165).
+# GitHub's message for any request that is signed for an App that does not exist (octokit/auth-app.js, issue 165).
 _NO_SUCH_APP = "Integration not found"
-# GitHub's message, with status 422, for a comment on a new issue that some of GitHub's databases still lack
+# GitHub's message, with status 422, for a comment on a new issue, while some of GitHub's databases lack the issue
 # (https://github.com/trstringer/manual-approval/issues/208).
 _NOT_THERE_YET = "Could not resolve to a node with the global id"
 
@@ -53,7 +53,7 @@ def translate(operation: str, problem: GitHubException) -> DoppelError:
     if isinstance(problem, RequestTimeout):
         return Unavailable(f"{operation}: GitHub did not answer in time")
     if isinstance(cause, ValueError):
-        # For example, githubkit asked for a new token, and the connection broke in the middle of the JSON answer.
+        # The answer is no JSON, for example because the connection broke while githubkit read a new token.
         return Unavailable(f"{operation}: the answer cannot be read ({type(cause).__name__})")
     return GitHubError(operation, 0, f"the request failed ({type(cause).__name__})")
 
@@ -69,7 +69,7 @@ def _refusal(operation: str, problem: RequestFailed) -> DoppelError:
     if status == 404 and detail == _NO_SUCH_APP:
         return KeyRefused(f"{operation}: GitHub knows no App of this id: {detail}")
     if status == 422 and _NOT_THERE_YET in detail:
-        return Unavailable(f"{operation}: GitHub does not know everywhere yet what this is about")
+        return Unavailable(f"{operation}: some of GitHub's databases do not have this resource yet")
     if problem.request.url.path.endswith("/access_tokens"):
         if status == 401:
             return KeyRefused(f"{operation}: GitHub refuses the App's private key: {detail}")
@@ -86,7 +86,7 @@ DAY = 86_400.0
 
 
 class SwitchedOff:
-    """The features that GitHub has refused, each named with its repository. They stay off for a day (F8a).
+    """The features that GitHub has refused. Each stays off for a day (F8a). A feature's name includes its repository.
 
     `clock` counts seconds and never goes back. Thread safe, but two additions at once may lose one.
     """
@@ -140,7 +140,7 @@ class Api:
                 return request()
             except GitHubException as problem:
                 error = translate(operation, problem)
-            # `unknown` means that GitHub answered 401.
+            # `Forbidden.unknown`: GitHub answered 401.
             stale = isinstance(error, KeyRefused) or (isinstance(error, Forbidden) and error.unknown)
             if attempt == 2 or not (stale and self._forget_tokens):
                 break
@@ -174,7 +174,7 @@ class Api:
     ) -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
         """Ask GraphQL. Returns the data, which may be partial, and the errors about the missing parts.
 
-        Raises Unavailable for a failure (`is_failure`) without data. Such an answer has status 200.
+        Raises Unavailable if GitHub failed (`is_failure`) and sent no data: the answer's status is 200 even then.
         """
 
         def request() -> tuple[Mapping[str, Any], Sequence[GraphQLError]]:
@@ -194,7 +194,7 @@ class Api:
     def pages(
         self, operation: str, request: Callable[..., githubkit.Response[Any, Any]], most: int, within: str = ""
     ) -> Iterator[Any]:
-        """Up to `most` items of a list, from the field `within` if named. `request` takes `per_page` and `page`."""
+        """Up to `most` items of a list, or of the list in field `within`. `request` takes `per_page` and `page`."""
         page = 0
         while page * PAGE < most:
             page += 1

@@ -21,30 +21,30 @@ class EndedBySignal(KeyboardInterrupt):
 def cleanup_on_signal() -> Iterator[None]:
     """In this block, Ctrl-C, SIGTERM and a closed terminal raise EndedBySignal, so that the command cleans up.
 
-    EndedBySignal has the number of the first signal, even if a library replaces the exception by its own. Later signals
-    do not interrupt the cleaning up, and a signal that is ignored, as by `nohup`, stays ignored. Python drops an
-    exception that is raised while it finalizes an object (`sys.unraisablehook`); then the signal is sent again.
+    EndedBySignal has the number of the first signal. If a library raises another exception instead, the block raises
+    EndedBySignal from that exception. Later signals do not interrupt the cleaning up, and a signal that is ignored, as
+    by `nohup`, stays ignored. Python drops an exception from a finalizer: then the block sends the signal again.
     """
     received: list[int] = []
-    usual = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    usual = {number: handler for number, handler in usual.items() if handler is not signal.SIG_IGN}
+    present = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    replaced = {number: handler for number, handler in present.items() if handler is not signal.SIG_IGN}
 
     def end(number: int, _frame: FrameType | None) -> None:
         received.append(number)
-        for one in usual:
+        for one in replaced:
             signal.signal(one, signal.SIG_IGN)
         raise EndedBySignal(number)
 
     def raise_again(lost: sys.UnraisableHookArgs) -> None:
         if isinstance(lost.exc_value, EndedBySignal):
+            # Accept this signal again: `end` has set it to be ignored. Send it after the finalizer has ended.
             signal.signal(lost.exc_value.number, end)
-            # Send the signal a moment later, when the object is gone and this function has returned.
             threading.Timer(0.1, os.kill, (os.getpid(), lost.exc_value.number)).start()
         else:
             usual_hook(lost)
 
     usual_hook, sys.unraisablehook = sys.unraisablehook, raise_again
-    for number in usual:
+    for number in replaced:
         signal.signal(number, end)
     try:
         yield
@@ -54,5 +54,5 @@ def cleanup_on_signal() -> Iterator[None]:
         raise
     finally:
         sys.unraisablehook = usual_hook
-        for number, handler in usual.items():
+        for number, handler in replaced.items():
             signal.signal(number, handler)

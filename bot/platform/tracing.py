@@ -1,7 +1,7 @@
 """OpenTelemetry spans for a delivery, its job, the search and the requests to GitHub, all in one trace.
 
-The host decides whether to record traces (docs/watching.md). A trace's id is derived from the delivery's, so the queue
-need not store it, and each retry of a job joins the same trace. Attributes are only this program's own words and
+The host decides whether to record traces (docs/watching.md). The delivery's id determines the trace's id. So the queue
+stores no trace id, and each retry of a job joins the same trace. Attributes are only this program's own words and
 numbers, never a repository's name, an address or an exception's text: people who read traces may not be allowed to read
 the repository.
 """
@@ -53,7 +53,7 @@ def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[
 
 
 def _trace_of(delivery: str) -> Context:
-    """A context in the delivery's trace, as if the trace's root span were in another process."""
+    """A context whose parent is the root span of the delivery's trace. Nobody records this root span."""
     digest = hashlib.sha256(delivery.encode("utf-8", "replace")).digest()
     # `| 1`, because ids must not be zero.
     trace_id, span_id = int.from_bytes(digest[:16], "big") | 1, int.from_bytes(digest[16:24], "big") | 1
@@ -67,7 +67,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A delivery on its way in, or a job of the queue; log lines name it. Unknown fields are empty.
+    """The delivery or job that a thread works on. Log lines show these fields. Unknown fields are empty.
 
     `delivery` is `X-GitHub-Delivery`, or our own id of a job that the bot made. `job` is the name of the event, such as
     `issues.opened`. `attempt` counts from 1. `arrived` is when the queue accepted the job, in seconds since 1970.
@@ -98,7 +98,7 @@ def working_on(work: Work) -> Iterator[None]:
 
 
 def with_context(function: Callable[P, T]) -> Callable[P, T]:
-    """Wrap a function for a pool's threads: each call runs in a copy of the context in which `function` was wrapped."""
+    """Wrap a function for a pool's threads: each call sees the context variables as they were at the wrapping."""
     here = copy_context()
 
     def run(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,21 +1,21 @@
 """Calculates a repository's threshold, `min_confidence`, from feedback. `calibrate` is pure; `recalibrate` stores it.
 
-Only verdicts on the bot's candidates count. Marks do not count: people mark duplicates that they found without the bot,
-and duplicates that nobody found have no mark. A threshold that followed the marks would rise until the bot named only
-the few pairs that people mark anyway (P1).
+Only verdicts on the bot's candidates count. Marks do not count: a mark need not concern a comment of the bot,
+and a duplicate that nobody found has no mark. If marks counted, the threshold would rise until the bot named only the
+few pairs that people mark without its help (P1).
 
-The threshold leaves its default only because of verdicts on comments whose probability lies between the default and the
-new threshold:
+Verdicts move the threshold away from its default. Only comments with a probability between the default and the new
+threshold count:
 
-* it rises if surely less than half of these comments were right: wrong comments support this move;
-* it falls if surely more than half of these comments, which the bot held back, would have been right: right comments
-  support this move. People can judge such a comment wherever they see its candidates, for example on the dashboard.
+* the threshold rises if surely more than half of these comments were wrong;
+* the threshold falls if surely more than half of these comments would have been right. The bot held these comments
+  back, but people can judge their candidates elsewhere, for example on the dashboard.
 
-"Surely" means that Wilson's 95 % interval (1927) lies wholly below or above one half. A comment weighs 1 if somebody
-with triage access judged it, and one half if only the issue's author did. The comments that support the move must weigh
-at least 6 together. Within .05 of the new threshold they must weigh at least 2, and more than the opposing comments. So
-the threshold moves no further than the feedback reaches. One more wrong comment never lowers the threshold, and one
-more right comment never raises it; tests/calibration checks this.
+"Surely" means that Wilson's 95 % interval (1927) lies wholly above one half. A comment weighs 1 if somebody with triage
+access judged it, and one half if only the issue's author did. Wrong comments support a rise, right comments a fall. All
+supporting comments together must weigh at least 6. The supporting comments within .05 of the new threshold must weigh
+at least 2, and more than the opposing comments there. So the threshold moves no further than the feedback reaches. One
+more wrong comment never lowers the threshold, and one more right comment never raises it; tests/calibration checks it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from bot.quality.feedback import Example, by_issue, examples
 from bot.storage import Store
 
 MARKS = frozenset({FeedbackKind.CLOSED, FeedbackKind.OF})
-"""Feedback of these kinds is a verdict if the bot named the pair in a comment, and otherwise a mark."""
+"""Feedback of these kinds is a mark, unless the bot named the pair in a comment. Then the feedback is a verdict."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """A verdict on one issue's comment, posted or not.
 
-    The comment is `right` or wrong at every threshold up to `probability`. `weight` is in (0, 1].
+    `right` says whether the comment is right at every threshold up to `probability`. `weight` is in (0, 1].
     """
 
     probability: float
@@ -48,8 +48,8 @@ class Point:
     weight: float
 
 
-def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point]:
-    """Verdicts on each issue's comments, from the examples (`made`).
+def points(decisions: Iterable[Decision], feedback: Iterable[Example]) -> list[Point]:
+    """The verdicts in `feedback` on each issue's comments.
 
     Comments in shadow mode and comments below the threshold count too. If somebody confirms a named issue, the comment
     is right at every threshold up to that issue's probability. A comment is wrong if people reject every named issue.
@@ -61,11 +61,11 @@ def points(decisions: Iterable[Decision], made: Iterable[Example]) -> list[Point
         if named := _named(decision):
             comments_by_issue.setdefault(decision.number, {}).setdefault(named[0].number, decision)
     found: list[Point] = []
-    for number, feedback in by_issue(made).items():
+    for number, on_issue in by_issue(feedback).items():
         comments = list(comments_by_issue.get(number, {}).values())
-        found += _right_points(comments, feedback)
+        found += _right_points(comments, on_issue)
         for comment in comments:
-            found += _wrong_points(comment, feedback)
+            found += _wrong_points(comment, on_issue)
     return found
 
 
@@ -74,28 +74,28 @@ def _named(decision: Decision) -> tuple[Evidence, ...]:
     return decision.shown or tuple(one for one in decision.evidence if one.own)
 
 
-def _right_points(comments: Sequence[Decision], made: Sequence[Example]) -> Iterator[Point]:
+def _right_points(comments: Sequence[Decision], feedback: Sequence[Example]) -> Iterator[Point]:
     """Points for confirmations. Several together weigh as much as the heaviest confirmation."""
     confirmed = []
-    for example in made:
+    for example in feedback:
         candidate = next((evidence for comment in comments if (evidence := comment.about(example.other))), None)
         if candidate and example.same and (candidate.shown or example.kind not in MARKS):
             confirmed.append((candidate.probability, example.weight))
     highest = 0.0
-    # Begin with the most likely candidate. A heavier confirmation of a less likely one adds only the difference.
+    # Begin with the most likely candidate. A heavier confirmation of a less likely candidate adds only the excess.
     for probability, weight in sorted(confirmed, reverse=True):
         if weight > highest:
             yield Point(probability, right=True, weight=weight - highest)
             highest = weight
 
 
-def _wrong_points(comment: Decision, made: Sequence[Example]) -> Iterator[Point]:
-    """A point if people reject every named candidate; the least firmly rejected candidate determines its weight."""
+def _wrong_points(comment: Decision, feedback: Sequence[Example]) -> Iterator[Point]:
+    """A point if people reject every named candidate."""
     named = _named(comment)
-    weight = min(
-        max((example.weight for example in made if not example.same and candidate.is_about(example.other)), default=0.0)
-        for candidate in named
-    )
+    rejections = [example for example in feedback if not example.same]
+    heaviest = [max((one.weight for one in rejections if it.is_about(one.other)), default=0.0) for it in named]
+    # The weight of the candidate whose heaviest rejection weighs least.
+    weight = min(heaviest)
     if weight:
         yield Point(named[0].probability, right=False, weight=weight)
 
@@ -140,7 +140,7 @@ class CalibrationResult:
 
 
 def calibrate(points: Sequence[Point], usual: float) -> CalibrationResult:
-    """The threshold for a repository with the default `usual`: the farthest that the feedback supports."""
+    """The highest supported threshold above the default `usual`, else the lowest supported one below, else `usual`."""
     for threshold in reversed([step for step in STEPS if usual < step <= HIGHEST]):
         right, wrong = _between(points, usual, threshold)
         last_right, last_wrong = _between(points, max(usual, threshold - STEP), threshold)
@@ -151,14 +151,14 @@ def calibrate(points: Sequence[Point], usual: float) -> CalibrationResult:
         last_right, last_wrong = _between(points, threshold, min(usual, threshold + STEP))
         if _is_decisive(right, wrong) and _outweighs(last_right, last_wrong):
             return CalibrationResult(threshold, Move.FALLS, right, wrong)
-    # Above 1, so that a probability of 1 counts, too.
+    # The upper limit is exclusive: 1.1 includes a probability of 1.
     right, wrong = _between(points, 0.0, 1.1)
     return CalibrationResult(usual, Move.STAYS, right, wrong)
 
 
 def _is_decisive(support: float, rest: float) -> bool:
     """Whether the weight that supports a move is ENOUGH, and surely more than half of all weight."""
-    # For a rise, more than 1 - RIGHT of the weight must be wrong, and 1 - RIGHT is one half, too.
+    # RIGHT is one half, so the limit is the same for wrong comments (a rise) and right comments (a fall).
     return support >= ENOUGH and wilson(support / (support + rest), support + rest)[0] > RIGHT
 
 
@@ -202,12 +202,12 @@ def threshold_in_force(config: RepoConfig, stored: StoredCalibration | None) -> 
 
 
 def recalibrate(store: Store, repo_id: int, now: float) -> bool:
-    """Store the recalculated threshold (None: the default) unless it was reset meanwhile; return whether it moved."""
+    """Store the recalculated threshold, unless somebody reset it meanwhile. Returns whether the threshold moved."""
     known = store.calibrations.get(repo_id)
     found = current_calibration(store, repo_id, now)
     if known is None and found.move is Move.STAYS and not found.right and not found.wrong:
         return False
-    threshold = None if found.move is Move.STAYS else found.threshold
+    threshold = None if found.move is Move.STAYS else found.threshold  # None: the default
     return store.calibrations.move(repo_id, known, threshold, found.right, found.wrong, now)
 
 
@@ -225,7 +225,7 @@ def current_feedback(store: Store, repo_id: int, now: float) -> list[Example]:
 
 
 def feedback_since(store: Store, repo_id: int, since: float, about: Container[int] | None = None) -> list[Example]:
-    """Labelled pairs from all feedback since `since`, earliest first; with `about`, only pairs with an issue in it."""
+    """Labelled pairs from all feedback since `since`, earliest first. `about`: only pairs with one of these issues."""
     signals, verdicts = store.signals.since(repo_id, since), store.verdicts.since(repo_id, since)
     if about is not None:
         signals = [one for one in signals if one.number in about or one.other in about]

@@ -1,4 +1,4 @@
-"""The digest: what the bot did in a period and what people said about it, and the checkboxes of the digest's issue.
+"""The digest: what the bot did in a period and what people said about it. An issue shows the digest with checkboxes.
 
 People who can write to the repository tick boxes to say which pairs are the same. Reactions would not do: GitHub
 attaches a reaction to a whole comment, not to a line, and one comment for each pair would flood people with mail. A box
@@ -36,7 +36,7 @@ def checkbox(pair: Pair, same: bool, ticked: bool) -> str:
 
 
 def read_checkboxes(body: str) -> dict[Pair, bool | None]:
-    """For each pair in the digest's issue, whether people call both the same; None if no box or both are ticked."""
+    """For each pair in the digest issue, whether its ticked box says `same`. None unless exactly one box is ticked."""
     ticked: dict[Pair, set[bool]] = {}
     for mark, number, other, word in _BOX.findall(body):
         answers = ticked.setdefault((int(number), int(other)), set())
@@ -46,7 +46,7 @@ def read_checkboxes(body: str) -> dict[Pair, bool | None]:
 
 
 def stored_checkboxes(signals: Iterable[FeedbackSignal]) -> dict[Pair, bool]:
-    """The answers by ticked boxes that are already stored: whether each pair is the same."""
+    """The stored answers of the checkboxes: for each pair, whether both issues are the same."""
     return {(signal.number, signal.other): signal.same for signal in signals if signal.kind is FeedbackKind.BOX}
 
 
@@ -54,7 +54,7 @@ WEEK = 7 * 86_400.0
 
 
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
-    """The digest of [since, now) with a year's feedback or more. `calibrate --reset` hides none."""
+    """The digest of [since, now). Counts the feedback of at least a year, even from before a `calibrate --reset`."""
     decisions = store.decisions.between(repo_id, since, now)
     feedback = feedback_since(store, repo_id, min(since, now - WINDOW), {decision.number for decision in decisions})
     spent = store.judgements.spent(repo_id, since, now)
@@ -78,7 +78,7 @@ def store_checkboxes(store: Store, index: Index, repo_id: int, body: str, login:
         if same is not None and known.get(pair) is not same
     ]
     cleared = [pair for pair, same in answers.items() if same is None and pair in known]
-    # A box can outlive its issues. Store nothing about a deleted or transferred issue: its decisions are erased.
+    # A box can name a deleted or transferred issue. Its decisions are erased: store nothing about it.
     checked = {one.number for one in store.decisions.of_issues(repo_id, {one.number for one in new})}
     others = {one.other for one in new}
     # Only a complete index shows that an issue is gone.
@@ -107,8 +107,8 @@ class CommentRating(StrEnum):
 class DigestLine:
     """One issue on which the bot commented, or would have commented.
 
-    `other` is the first issue of this repository that the comment names, `probability` its probability. `said` lists
-    the ways in which people called the comment right or wrong.
+    `other` is the first issue of this repository that the comment names, with the `probability` that both are the same.
+    `standing` is people's rating of the comment. `said` lists the kinds of feedback that led to this rating.
     """
 
     number: int
@@ -124,11 +124,11 @@ class DigestLine:
 class Digest:
     """What the bot did from `since` to `until`, in seconds since 1970.
 
-    `looked` counts the checked issues, and `new` the checked issues that were opened in this period. The bot
-    `commented` on some, `would` have commented on others (`mode: shadow`), and stayed silent on the rest. `left_alone`
-    counts the issues that were skipped or whose comment GitHub refused, `missed` the silent ones that people called
-    duplicates. `lines` starts with the latest line. `asked` counts the questions to the judge, and `cost` is their
-    price. `watching`: the latest decision was made in shadow mode.
+    `looked` counts the checked issues, and `new` the checked issues that were opened in this period. `commented` counts
+    issues with a comment, `would` issues that only `mode: shadow` left without one, and `missed` the remaining checked
+    issues that people called duplicates. `left_alone` counts the issues that were skipped or whose comment GitHub
+    refused. `lines` starts with the latest line. `asked` counts the questions to the judge, and `cost` is their price.
+    `watching` says whether the bot made its latest decision in shadow mode.
     """
 
     since: float
@@ -173,10 +173,10 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     feedback = by_issue(examples)
     checked = {one.number for one in inside if one.outcome is not DecisionOutcome.LEFT_ALONE}
     lines = tuple(sorted(_lines(inside, feedback).values(), key=lambda line: -line.at))
-    # `lines` has no comment that names only other repositories' issues. Count such comments, too.
-    was_posted = {
-        one.number: one.outcome.seen for one in inside if one.outcome.speaks and any(it.shown for it in one.evidence)
-    } | {line.number: line.posted for line in lines}
+    # By issue, whether the comment was posted. `lines` lacks comments that name only other repositories' issues.
+    speaking = [one for one in inside if one.outcome.speaks and any(it.shown for it in one.evidence)]
+    was_posted = {one.number: one.outcome.seen for one in speaking}
+    was_posted |= {line.number: line.posted for line in lines}
     return Digest(
         since=since,
         until=until,
@@ -194,9 +194,9 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
 def _lines(decisions: Iterable[Decision], feedback: Mapping[int, Sequence[Example]]) -> dict[int, DigestLine]:
     """Each issue's line by number; `decisions` start with the earliest.
 
-    An issue's line shows one decision: preferably one with feedback, then one that nobody asked for, then the last.
-    The answer to a command says less about the threshold: it may list less likely candidates, or candidates found by a
-    person's own words.
+    A line shows one decision on its issue: preferably a decision with feedback, then a decision without a command, then
+    the latest decision. The answer to a command says less about the threshold: it may list less likely candidates, or
+    candidates found by a person's own words.
     """
     lines: dict[int, DigestLine] = {}
     ranks: dict[int, tuple[bool, bool]] = {}
@@ -204,7 +204,7 @@ def _lines(decisions: Iterable[Decision], feedback: Mapping[int, Sequence[Exampl
         if decision.outcome.speaks and decision.shown:
             line = _line(decision, feedback.get(decision.number, ()))
             rank = (line.standing is not CommentRating.UNKNOWN, decision.cause != COMMAND)
-            if rank >= ranks.get(decision.number, rank):
+            if decision.number not in ranks or rank >= ranks[decision.number]:
                 lines[decision.number], ranks[decision.number] = line, rank
     return lines
 
@@ -213,7 +213,8 @@ def _line(decision: Decision, feedback: Sequence[Example]) -> DigestLine:
     shown = decision.shown
     confirmations = [one for one in feedback if one.same and any(candidate.is_about(one.other) for candidate in shown)]
     rejections = [one for one in feedback if not one.same]
-    wrong = all(any(candidate.is_about(one.other) for one in rejections) for candidate in shown)
+    rejected = [candidate for candidate in shown if any(candidate.is_about(one.other) for one in rejections)]
+    wrong = len(rejected) == len(shown)
     standing = {
         (True, True): CommentRating.DISPUTED,
         (True, False): CommentRating.RIGHT,
@@ -221,7 +222,5 @@ def _line(decision: Decision, feedback: Sequence[Example]) -> DigestLine:
         (False, False): CommentRating.UNKNOWN,
     }[bool(confirmations), wrong]
     kinds = dict.fromkeys(one.kind for one in (*confirmations, *(rejections if wrong else ())))
-    posted = decision.outcome.seen
-    return DigestLine(
-        decision.number, decision.at, posted, shown[0].number, shown[0].probability, standing, tuple(kinds)
-    )
+    posted, first = decision.outcome.seen, shown[0]
+    return DigestLine(decision.number, decision.at, posted, first.number, first.probability, standing, tuple(kinds))

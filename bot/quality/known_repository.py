@@ -1,4 +1,4 @@
-"""A repository as `doppel find` and the agents' tools search it: with its settings and people's decisions."""
+"""The repository that `doppel find` and the agents' tools search, with its settings and people's decisions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class KnownRepository:
         return self.store is not None and self.store.muted.is_muted(self.id, number)
 
     def options_for(self, target: Issue, options: FindOptions) -> FindOptions:
-        """The options, together with people's verdicts and the issues that the target's text already names."""
+        """The options, completed with people's verdicts. Shows and marks the issues that the target's text names."""
         return replace(options, **self._verdict_options(target), named=named_by(target), show_named=True)
 
     def comment_preview(self, target: Issue, gathered: Gathered) -> CommentPreview:
@@ -78,8 +78,8 @@ class KnownRepository:
         # No setting makes the bot comment on pull requests (C1).
         ignored = "it is a pull request" if target.is_pull_request else config.why_ignored(target) or ""
         mode = "" if config.mode == "comment" else f"mode: {config.mode}"
-        # In shadow mode, muted and ignored issues are not even checked, so for these the mode is not the reason.
-        # In mode `off`, no issue is checked, so the mode is always the reason.
+        # In shadow mode, the bot checks all issues but muted and ignored ones, so these reasons come before the mode.
+        # In mode `off`, the bot checks no issue, so the mode comes first.
         silence = (muted or ignored or mode) if mode == SHADOW else (mode or muted or ignored)
         return CommentPreview(report.candidates, threshold, config.likely, silence)
 

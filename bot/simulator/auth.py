@@ -71,8 +71,8 @@ def _app(world: World, token: str) -> App:
     issuer = str(claims.get("iss", ""))
     app = next((app for app in world.apps.values() if issuer in (str(app.id), app.client_id)), None)
     if app is None:
-        message = "'Issuer' claim ('iss') must be an Integer" if not issuer else "Integration not found"
-        raise ApiError(401 if not issuer else 404, message)
+        no_issuer = ApiError(401, "'Issuer' claim ('iss') must be an Integer")
+        raise ApiError(404, "Integration not found") if issuer else no_issuer
     if not any(_has_signed(key, token) for key in app.public_keys):
         raise unauthorized("A JSON web token could not be decoded")
     _check_times(claims, world.clock.timestamp())

@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.storage.sqlite import sqlite_engine, take_write_lock, write_slot
 
-# Seconds for which a statement waits for other processes, unless the caller must answer sooner.
+# Seconds to wait for a lock or a connection. Callers that must answer sooner pass less.
 PATIENCE = 30.0
 
 # Each secret parameter of libpq has one of these words in its name: `password`, `sslpassword`, `oauth_client_secret`
@@ -39,7 +39,7 @@ def make_engine(
     """An engine for a `sqlite:///PATH` or `postgresql+psycopg://` URL; connects on first use.
 
     Waits `patience` seconds for a lock or a connection. `synchronous` is SQLite's: NORMAL survives every crash of a
-    process, FULL a power failure too.
+    process, and FULL also survives a power failure.
     """
     if url.startswith("sqlite"):
         return sqlite_engine(url, patience, synchronous, pool_size)
@@ -54,9 +54,9 @@ def make_engine(
         pool_pre_ping=True,
         connect_args={
             "connect_timeout": connect_timeout,
-            # A server that has vanished from the network sends no refusal.
+            # Without this limit, a statement would wait long for a server that has vanished from the network.
             "tcp_user_timeout": patience_ms,
-            # The second option ends the transaction of a suspended process.
+            # `idle_in_transaction_session_timeout` ends the transaction of a suspended process.
             "options": f"-c lock_timeout={patience_ms} -c idle_in_transaction_session_timeout=60000",
         },
     )
@@ -65,7 +65,7 @@ def make_engine(
 
 
 def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
-    """A failed connect counts as a lost connection. So does a read-only connection: only a new one can write again."""
+    """Count a failure to connect as a lost connection, and a read-only connection too: only a new one can write."""
     if context.connection is None or getattr(context.original_exception, "sqlstate", "") == _READ_ONLY:
         context.is_disconnect = True
 
@@ -77,7 +77,7 @@ def write(engine: sa.Engine) -> Iterator[sa.Connection]:
         with engine.begin() as connection:
             yield connection
         return
-    # One thread at a time holds the slot until its transaction ends. So the next one gets the lock without polling.
+    # While one thread holds the slot, other threads wait for the slot instead of polling for the write lock.
     with write_slot(engine), engine.begin() as connection:
         take_write_lock(connection)
         yield connection

@@ -1,7 +1,7 @@
 """Finds error messages and codes (error codes, paths, versions, names from source code) in text.
 
-The index compares issues by both, and comments quote both as reasons. The text may be hostile, so each step takes
-linear time, and the results are bounded.
+The index compares issues by messages and codes, and comments quote them as reasons. The text may be hostile, so each
+step takes linear time, and the results are bounded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SIGN_PHRASES = (
     "could not", "no such", "not found", "out of bounds", "out of memory", "out of range", "timed out", "unable to"
 )  # fmt: skip
 _SIGNS = (*_SIGN_WORDS.split(), *_SIGN_PHRASES)
-# Looking ahead for a first letter halves the time.
+# The lookahead for a sign's first letter halves the time.
 _FIRST_LETTERS = "".join(sorted({sign[0] for sign in _SIGNS}))
 _SIGN = re.compile(rf"\b(?=[{_FIRST_LETTERS}])(?:{'|'.join(_SIGNS)})\b", re.IGNORECASE)
 _NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
@@ -53,10 +53,10 @@ _LONGEST_PHRASE = 6
 
 
 def error_messages(body: str) -> Mapping[str, str]:
-    """The error messages that a body quotes, in order, at most 12: maps each comparable form to the line as written.
+    """The first 12 error messages that a body quotes, in a comparable form; each value is the line as written.
 
-    Two reports of one error rarely agree to the letter, so the comparable form leaves out numbers, memory
-    addresses, quoted names and paths. A message needs at least three words, because `error: exit` says nothing.
+    Two reports of one error rarely agree to the letter, so the comparable form leaves out numbers, memory addresses,
+    quoted names and paths. A message needs at least three words, because `error: exit` says nothing.
     """
     found: dict[str, str] = {}
     for line in _error_lines(without_noise(body)):
@@ -86,9 +86,9 @@ def _names_an_error(line: str) -> bool:
     return bool(_SIGN.search(separate_scripts(_with_straight_quotes(line))) or _NAMED_ERROR.search(line))
 
 
-def _without_values(line: str, between: str) -> str:
-    """The line with `between` in place of each value that differs between reports."""
-    return _VALUE.sub(between, _with_straight_quotes(line))
+def _without_values(line: str, replacement: str) -> str:
+    """The line with `replacement` for each value that differs between reports."""
+    return _VALUE.sub(replacement, _with_straight_quotes(line))
 
 
 def _with_straight_quotes(line: str) -> str:
@@ -96,7 +96,7 @@ def _with_straight_quotes(line: str) -> str:
 
 
 def searchable_phrase(line: str) -> str:
-    """The longest run of words without a value or colon in between, cut to six words. Other reports may share it.
+    """The longest run of words between values and colons, cut to six words. Other reports may have the same run.
 
     "" if the run has fewer than three words.
     """
@@ -106,11 +106,11 @@ def searchable_phrase(line: str) -> str:
 
 
 def in_common(mine: str, theirs: str) -> str:
-    """The words that two lines of error text share, as spelled in `mine`, with “…” for words of `mine` between them.
+    """The words that two lines of error text share, as spelled in `mine`. “…” stands for words of `mine` in between.
 
     Empty if the lines share fewer than three words. Backticks are ignored.
     """
-    # Error messages are never longer. The cut bounds the comparison, which takes more than quadratic time.
+    # No error message exceeds _LONGEST. The cut bounds the comparison, which takes more than quadratic time.
     mine, theirs = mine[:_LONGEST], theirs[:_LONGEST]
     my_words, their_words = mine.replace("`", "").split(), theirs.replace("`", "").split()
     kept: list[str] = []
@@ -142,7 +142,7 @@ _DATA = re.compile(r"(?:0x)?[0-9a-f]{7,}|\d+|[\d:.+tz-]{8,}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+){1,4}(?:[-.]?(?:rc|beta|alpha|ga|dev|pre)[.-]?\d*)?")
 # As in `readFile` and in `HTTPServer`.
 _INNER_CAPITAL = re.compile(r"[a-z\d][A-Z]|[A-Z]{2}[a-z]")
-_SEPARATORS = "/\\:"
+_SEPARATOR = re.compile(r"[/\\:]")
 _NAMES = re.compile(r"[^\W\d][\w$]*")
 
 
@@ -160,7 +160,7 @@ def codes(text: str) -> Counter[str]:
 def message_terms(text: str) -> Counter[str]:
     """Counts the error messages of a text and their runs of three words: similar messages share some runs."""
     # A message of three words has one run, the message itself: count it once.
-    return Counter(chain.from_iterable(dict.fromkeys((message, *runs(message))) for message in error_messages(text)))
+    return Counter(term for message in error_messages(text) for term in dict.fromkeys((message, *runs(message))))
 
 
 def runs(message: str) -> list[str]:
@@ -180,7 +180,7 @@ def _codes_in(chunk: str) -> tuple[str, ...]:
     lower = (_PLACE.sub("", chunk) if ":" in chunk or "+0x" in chunk else chunk).lower()
     if "." in lower and _VERSION.fullmatch(lower):
         return (lower.removeprefix("v"),)
-    # Without its line number, the chunk can be a plain word too, as in `main:12`.
+    # Without its line number, `main:12` is the plain word `main`.
     is_plain_word = lower.isalpha() and not _INNER_CAPITAL.search(chunk)
     if is_plain_word or len(lower) < 3:
         return ()
@@ -188,7 +188,7 @@ def _codes_in(chunk: str) -> tuple[str, ...]:
         code = status_code(lower)
         return (code,) if code else ()
     found = [lower]
-    last_part = lower[1 + max(map(lower.rfind, _SEPARATORS)) :]
+    last_part = _SEPARATOR.split(lower)[-1]
     if len(last_part) > 2 and last_part != lower and not _DATA.fullmatch(last_part):
         found.append(last_part)
     names = _NAMES.findall(last_part) if "." in last_part else ()

@@ -2,7 +2,7 @@
 
 `not` rejects a pair of issues: the command's issue and #N, which may belong to another repository if a comment here
 has shown it (H6). After a crash or a time-out a command runs again, so every step must be repeatable. A separate
-job updates the comment on #N, in order with the events of #N.
+job updates the comment on #N. The queue runs this job and the events of #N one after another.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from handlers.commands.request import CommandRequest, CommandResult, comment_lin
 from handlers.context import IssueContext, with_context
 from handlers.suggestions import remove_own_label
 
-# GitHub's reasons for a closing that `undo` can restore without knowing an original.
+# GitHub's close reasons that name no original. `undo` can close an issue with them again.
 _CLOSE_REASONS = ("completed", "not_planned")
 
 
@@ -34,12 +34,12 @@ def reject(request: CommandRequest, command: Command) -> CommandResult:
     other = _number_elsewhere(request, command) if command.repo else number_named(request, command)
     if isinstance(other, CommandResult):
         return other
-    # The store has 0 and `owner/repo#N` for an issue of another repository.
+    # For an issue of another repository, `number` is 0 and `issue` is `owner/repo#N`.
     number, issue = (0, name_key(f"{command.repo}#{other}")) if command.repo else (other, "")
     context, store = request.context, request.context.services.store.verdicts
     verdicts = store.of_pair(context.repository.id, context.number, number, issue)
     before = [verdict for verdict in verdicts if verdict.command_id != request.command_id]
-    # Store each person's verdict: if one of them undoes theirs, the others' stay.
+    # Store each person's verdict: if one person undoes a verdict, the verdicts of other people stay.
     if not any(same_login(verdict.actor, request.login) for verdict in before):
         store.add(
             context.repository.id,
@@ -61,7 +61,7 @@ def reject(request: CommandRequest, command: Command) -> CommandResult:
 def _number_elsewhere(request: CommandRequest, command: Command) -> int | CommandResult:
     """The number of another repository's issue, or a refusal if no comment here has shown it.
 
-    This does not ask GitHub about the other repository, which may be private by now, so the reply reveals nothing new.
+    The other repository may be private by now. So this does not ask GitHub: the reply must reveal nothing new.
     """
     context, number = request.context, command.number or 0
     issue, link = name_key(f"{command.repo}#{number}"), context.links.issue(number, command.repo)
@@ -93,7 +93,7 @@ def _queue_other(request: CommandRequest, other: int) -> None:
     """Queue an update of the other issue's comment if that comment can list this issue.
 
     A comment lists only earlier issues. `other` is 0 for an issue of another repository, which gets no update. Queue
-    the update even without a comment: a look that began before this decision may be about to write one.
+    the update even without a comment: a check that began before this decision may still post a comment.
     """
     context = request.context
     stored = context.services.store.comments.get(context.repository.id, other)
@@ -105,7 +105,7 @@ def _queue_other(request: CommandRequest, other: int) -> None:
 
 
 def undo(request: CommandRequest, command: Command) -> CommandResult:
-    """`undo`: take back the person's own last `not` or `of` on this issue; with triage access, anybody's last.
+    """`undo`: take back the person's own last `not` or `of` on this issue; a triager takes back anybody's last.
 
     Only decisions in the same comment or in earlier comments count, because people read from top to bottom: editing an
     old comment into an `undo` never affects the comments below. One comment takes back one decision, however often the
@@ -136,13 +136,13 @@ def _undo_not(request: CommandRequest, verdict: UserVerdict, *, everybodys: bool
     earlier = [past for past in pair if past.command_id <= request.command_id]
     for past in (verdict, *(earlier if everybodys else ())):
         store.undo(past.id, request.command_id, context.services.now())
-    holds = bool(store.of_pair(repo_id, context.number, other, verdict.issue))
-    if not holds:
+    still_rejected = bool(store.of_pair(repo_id, context.number, other, verdict.issue))
+    if not still_rejected:
         refresh(context)
         _queue_other(request, other)
-    # `verdict.issue` is empty if the other issue is of this repository.
+    # If the other issue is of this repository, `verdict.issue` is empty, and so are `repo` and `number`.
     repo, _, number = verdict.issue.rpartition("#")
-    return CommandResult(True, request.replies.undone_not(int(number or other), holds, repo))
+    return CommandResult(True, request.replies.undone_not(int(number or other), still_rejected, repo))
 
 
 def _undo_of(request: CommandRequest, verdict: UserVerdict, *, again: bool) -> CommandResult:
@@ -157,17 +157,16 @@ def _restore(request: CommandRequest, verdict: UserVerdict) -> bool:
     """Undo what `of` did on GitHub, except for what people have changed since. Returns whether the issue is open."""
     context, is_open = request.context, request.issue.state == "open"
     # People may have reopened the issue since, or closed it as a duplicate of another issue.
-    if not is_open and closed_in_favour_of(request) == verdict.other:
-        is_open = not _close_as_before(request, verdict)
-        if is_open:
-            context.github.reopen(context.repo, context.number)
+    if not is_open and closed_in_favour_of(request) == verdict.other and not _close_as_before(request, verdict):
+        context.github.reopen(context.repo, context.number)
+        is_open = True
     if verdict.details["label"]:
         remove_own_label(context)
     return is_open
 
 
 def _close_as_before(request: CommandRequest, verdict: UserVerdict) -> bool:
-    """Close the issue for the reason it had before `of`. Returns False if it was open, or if its original is gone."""
+    """Close the issue as it was closed before `of`. Returns False if the issue was open, or the original is gone."""
     github, repo, number = request.context.github, request.context.repo, request.context.number
     was, original = verdict.details["was"], verdict.details.get("original")
     other_repo = verdict.details.get("original_repo")
@@ -194,7 +193,7 @@ def mute(request: CommandRequest, command: Command) -> CommandResult:
 
 
 def unmute(request: CommandRequest, command: Command) -> CommandResult:
-    """`unmute`: look at this issue again when it changes, and apply to its comment what people decided meanwhile.
+    """`unmute`: stop skipping this issue, and update its comment with people's decisions since the `mute`.
 
     Update the comment before clearing the mute: if the update fails, the retry still finds the issue muted.
     """

@@ -25,11 +25,12 @@ from bot.domain.likelihood import likelihood
 from bot.domain.report import Evidence
 from bot.storage.repositories import Progress
 
-UPKEEP, EVALUATE, SCAN = TASKS = ("upkeep", "evaluate", "scan")
+UPKEEP, EVALUATE, SCAN = "upkeep", "evaluate", "scan"
+TASKS = (UPKEEP, EVALUATE, SCAN)
 """The tasks of runs that no issue event started. The last two run only if a person starts them by hand."""
 
 OLDEST = 86_400.0
-"""Seconds. Older events, except deletions and transfers, are ignored: they come from repeated old runs."""
+"""Seconds. Older events come from repeated old runs. Of older events, only deletions and transfers are handled."""
 
 # Besides DOPPEL_*, only these variables of the job's environment become settings.
 _SETTINGS = ("GITHUB_TOKEN", "GITHUB_API_URL")
@@ -40,7 +41,7 @@ class WorkflowJob:
     """A workflow's job, as the runner describes it to the bot's step. `home` is a folder for this job only.
 
     `event` is the event's name. `run` is the run's id, which a repeated run keeps. The runner reads the files `summary`
-    and `output` after the step. `settings` are the variables that set the host's settings.
+    and `output` after the step. `settings` are the environment variables with the host's settings.
     """
 
     event: str
@@ -92,7 +93,7 @@ class WorkflowJob:
 
     @property
     def is_issue_event(self) -> bool:
-        """Whether the run handles an event instead of a task; `event_to_handle` ignores events without an issue."""
+        """Whether the run handles an event instead of a task. `event_to_handle` may still say to ignore the event."""
         return self.event not in ("schedule", "workflow_dispatch")
 
     def event_to_handle(self, now: datetime) -> Event | Ignored:
@@ -105,14 +106,14 @@ class WorkflowJob:
             # If the bot writes with a person's token, its own comments start workflows.
             return Ignored("what the bot itself wrote is not a command")
         if not isinstance(event, IssueEvent | CommentEvent):
-            return Ignored("a workflow has no work with it")
+            return Ignored("the event is about no issue and no comment")
         updated = (self.payload.get("comment") or self.payload["issue"]).get("updated_at")
         if updated and (now - (at := parse_time(updated))).total_seconds() > OLDEST:
             return Ignored(f"it happened on {at:%Y-%m-%d}, and what is more than a day old is left alone")
         return event
 
 
-NONE, FAILED = "none", "failed"
+NONE, FAILED = "none", "failed"  # outcomes of runs without a decision, and of failed runs
 
 _OUTCOME_SENTENCES = {
     DecisionOutcome.POSTED: "It has a comment now",
@@ -128,9 +129,8 @@ _OUTCOME_SENTENCES = {
 class RunSummary:
     """The result of a run. `pages` is the address of GitHub's web pages.
 
-    `number` is the issue's number or 0, `decision` the decision about this issue, `titles` the candidates' titles
-    by number. `progress` is the index's. `lines` are more paragraphs in Markdown. `problems` are in plain text; a
-    maintainer should fix them.
+    `number` is the issue's number or 0, `decision` the decision about this issue, `titles` the candidates' titles by
+    number. `lines` are further paragraphs in Markdown. `problems`, in plain text, are for a maintainer to fix.
     """
 
     repo: RepoRef

@@ -19,8 +19,8 @@ from bot.domain.errors import UserError
 def check_config(file: Path, as_json: bool) -> None:
     """Check FILE, a repository's settings in .github/doppel.yml (- for standard input).
 
-    Notes are no problems: they point out settings whose meaning has changed, or that may surprise. The JSON also has
-    the settings in force. Exit code 1: there are problems. 2: the file cannot be read.
+    Notes are not problems. They point out settings with a changed meaning or a surprising effect. The JSON also has the
+    settings in force. Exit code 1: there are problems. 2: the file cannot be read.
     """
     try:
         config, problems = parse_config(read_bytes(file).decode())

@@ -35,7 +35,7 @@ _SAMPLE = "Ask about only this many arrivals, chosen at random; every issue stil
 _BUDGET = "The number of word searches for each issue."
 _WHERE = "Where to look: in an index (full-text and vectors), or with GitHub's searches, simulated."
 SOURCES = {"index": INDEX, **{name: (name,) for name in (*INDEX, SEARCH[0])}, ",".join(SEARCH): SEARCH}
-"""The values of `--sources`, each with the sources to ask: all of the index, one alone, or all of GitHub's searches."""
+"""The values of `--sources`, each with its sources: both of the index, a single source, or both GitHub searches."""
 
 replay_options = options(
     click.option("--sources", type=click.Choice(SOURCES), default="index", show_default=True, help=_WHERE),
@@ -48,12 +48,11 @@ replay_options = options(
 @click.command()
 @click.argument("issues", type=READ_FILE)
 @click.option("--out", type=WrittenFile(), required=True, help=_OUT)
-# `--from` sets `warm`: the first issues, up to this share, only arrive and are not asked about.
 @from_option("asked about")
 @click.option("--top", type=ONE_OR_MORE, default=20, show_default=True, help="The most candidates for each issue.")
 @click.option("--sample", type=ONE_OR_MORE, help=_SAMPLE)
 @seed_option
-@click.option("--threshold", type=SHARE, default=0.0, show_default=True, help="The least similarity of titles.")
+@click.option("--threshold", type=SHARE, default=0.0, show_default=True, help="The lowest title similarity to show.")
 @click.option("--budget", type=click.IntRange(1, 10), default=DEFAULT_BUDGET, show_default=True, help=_BUDGET)
 @replay_options
 def replay(
@@ -77,22 +76,22 @@ def replay(
     only what was known when the issue arrived; labels of duplicates in the file are never read.
     """
     refuse_overwriting("--out", out, issues, weights)
-    past = read_archive(issues)
-    asked = set(choose_arrivals(past, warm, sample, seed))
-    asking = ReplayOptions(SOURCES[sources], top, threshold, relevance, read_weights(weights), budget)
-    bar, answered = progress_bar("Issues arriving", len(past)), 0
+    archive = read_archive(issues)
+    chosen = set(choose_arrivals(archive, warm, sample, seed))
+    how = ReplayOptions(SOURCES[sources], top, threshold, relevance, read_weights(weights), budget)
+    bar, answered = progress_bar("Issues arriving", len(archive)), 0
     try:
         with file_errors(out), cleanup_on_signal(), opened(out) as lines, bar as (progress, task):
-            for answer in replayed(past, asked, asking, jobs, partial(progress.advance, task)):
+            for answer in replayed(archive, chosen, how, jobs, partial(progress.advance, task)):
                 lines.write(answer_row(answer.id, answer.candidates))
                 answered += 1
     except KeyboardInterrupt:
-        click.echo(f"{out} is unfinished: it holds {answered} of {len(asked)} answers", err=True)
+        click.echo(f"{out} is unfinished: it holds {answered} of {len(chosen)} answers", err=True)
         raise
-    click.echo(f"{len(asked)} of {len(past)} issues asked about; the answers are in {out}", err=True)
+    click.echo(f"{len(chosen)} of {len(archive)} issues asked about; the answers are in {out}", err=True)
 
 
 def answer_row(id: Id, candidates: Found) -> str:
     """A line of a file of answers. It is ASCII, because an id can hold characters that UTF-8 cannot encode."""
-    rows = [{"id": one, "confidence": round(sure, 6)} for one, sure in candidates]
+    rows = [{"id": candidate, "confidence": round(confidence, 6)} for candidate, confidence in candidates]
     return json.dumps({"id": id, "candidates": rows}) + "\n"

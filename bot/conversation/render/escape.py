@@ -25,10 +25,10 @@ TEXT_MAX = 200
 
 # How many characters of a text are read; a hostile text may have millions.
 _READ_MAX = 20_000
-# The most characters of a text's Markdown, as a multiple of the text's limit. A `$` becomes 14 characters, so a few
-# hostile titles could otherwise fill a comment.
+# A text's Markdown may be this many times as long as the text's limit. A `$` becomes 14 characters, so without
+# this bound a few hostile titles could fill a comment.
 _GROWTH_MAX = 5
-# The most combining marks on a letter. More form a tower that covers the lines above.
+# The most combining marks on a letter. A tower of more marks would cover the lines above.
 _MARKS_MAX = 3
 _BLANK = "\N{BRAILLE PATTERN BLANK}"
 
@@ -39,7 +39,7 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
     marks = 0
     for char in text[:_READ_MAX]:
         if is_ignorable(char):
-            # Ignorable characters do not separate a mark from its letter. `without_invisible` removes needless ones.
+            # An ignorable character does not separate a mark from its letter. `without_invisible` may remove it below.
             kept.append(char)
             continue
         category = unicodedata.category(char)
@@ -63,7 +63,7 @@ _PHRASE = re.compile(rf"duplicate(?=[\s{JOINERS}]*of)", re.IGNORECASE)
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
 _ACTIVE = re.compile(
     r"@"  # mentions of people and teams, owner/repo@commit, mail addresses
-    # `#1` and `GH-1`: a reference would leave a back-link in the issue. An underscore may precede it.
+    # `#1` and `GH-1`, also after an underscore: a reference would leave a back-link in the issue.
     r"|#(?=[0-9])|(?<![0-9A-Za-z])GH-(?=[0-9])"
     r"|:(?=//)|(?<![0-9A-Za-z])(?:(?:mailto|xmpp):|www(?=\.))"  # addresses that GitHub turns into links
     r"|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}:)",  # names of emoji, but not the time of day
@@ -72,7 +72,7 @@ _ACTIVE = re.compile(
 
 
 def disarm(text: str) -> str:
-    """Break with zero-width spaces everything that GitHub recognises anywhere in rendered text."""
+    """Insert zero-width spaces into everything that GitHub recognises anywhere in rendered text."""
     text = _ACTIVE.sub(lambda found: found[0] + ZERO_WIDTH_SPACE, text)
     # Seven hexadecimal digits may name a commit; six digits never do.
     text = _HEX.sub(lambda found: ZERO_WIDTH_SPACE.join(re.findall(".{1,6}", found[0])), text)
@@ -107,7 +107,7 @@ def _markdown(text: str) -> str:
     text = _ENTITY.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
     text = _UNDERSCORE.sub(r"\\_", _SPECIAL.sub(r"\\\g<0>", text))
     if start := _LINE_START.match(text):
-        # A list, a heading or an underline would begin here. In "1." escape the full stop, else the first sign.
+        # A list, a heading or an underline would begin here. Escape the sign after the number, or else the first sign.
         at = start.end() if start[0].isdigit() else 0
         text = f"{text[:at]}\\{text[at:]}"
     return no_formula(text)[0]
@@ -117,7 +117,7 @@ _DOLLAR = re.compile(r"(?<!<span>)\$")
 
 
 def no_formula(*texts: str) -> list[str]:
-    """Escape the dollar signs in the Markdown texts of one paragraph, if there are several: two make a formula."""
+    """Escape the dollar signs of one paragraph's Markdown texts if there are two or more, which make a formula."""
     several = sum(text.count("$") for text in texts) > 1
     # GitHub documents only `<span>` for this.
     return [_DOLLAR.sub("<span>$</span>", text) if several else text for text in texts]
@@ -125,7 +125,7 @@ def no_formula(*texts: str) -> list[str]:
 
 def code(text: str, limit: int = 300) -> str:
     """A code span that shows `text`, or a dash if no character is left. GitHub acts on "duplicate of" even in code."""
-    # Only the first line of the bot's comments may look like a marker.
+    # `<!--` begins a marker, and only the first line of the bot's comments may be a marker.
     text = break_phrase(clean(text, limit)).replace("<!--", f"<{ZERO_WIDTH_SPACE}!--") or "–"
     fence = _fence(text, least=1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""
@@ -154,7 +154,7 @@ class RepoLinks:
     enterprise: bool = False
 
     def issue(self, number: int, repo: str = "") -> str:
-        """A link to an issue that leaves no back-link in the issue (C3); `repo` is OWNER/REPO of another repository.
+        """A link to issue `number` that leaves no back-link there (C3). `repo` is OWNER/REPO of another repository.
 
         GitHub sees no reference in an address at `redirect.github.com`; Dependabot and Renovate use that host too.
         Enterprise Server has no such host, so its users see the number in a code span.

@@ -36,7 +36,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRun:
-    """`chain` names the job, `problem` says why the run is delayed or failed, `asked_at` is in seconds since 1970."""
+    """`chain` is the job's id, `problem` says why the run is delayed or failed, `asked_at` is in seconds since 1970."""
 
     stage: Stage = Stage.NONE
     chain: str = ""
@@ -60,7 +60,7 @@ def seconds_until_allowed(run: EvaluationRun, now: float) -> float:
     """
     if run.stage is Stage.NONE:
         return 0.0
-    wait = LOST if run.stage.is_active else DAY if run.stage is Stage.DONE else SOON
+    wait = {Stage.DONE: DAY, Stage.FAILED: SOON}.get(run.stage, LOST)
     # If `asked_at` is too far in the future, the clock was set back: do not wait.
     return 0.0 if run.asked_at > now + wait else max(0.0, run.asked_at + wait - now)
 
@@ -76,14 +76,14 @@ class EvaluationRuns(TableGateway):
         try:
             return StoredEvaluation(_run(row), _evaluation.validate_json(row.result or ""), row.made_at)
         except ValidationError:
-            # Another version wrote the result, or there is none: the empty text is invalid, too.
+            # There is no result (the empty text is invalid), or another version wrote the result.
             return StoredEvaluation(_run(row))
 
     def begin(self, repo_id: int, chain: str, now: float) -> bool:
         """Store a waiting run; False if none is allowed yet. Of two simultaneous calls, only one returns True."""
         insert = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()))
         with write(self._engine) as connection:
-            # Simultaneous calls take turns by locking the row, which must exist for that.
+            # Insert a missing row, because simultaneous calls take turns by locking the row.
             connection.execute(insert.on_conflict_do_nothing())
             row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id).with_for_update()).one()
             if seconds_until_allowed(_run(row), now):

@@ -17,11 +17,11 @@ from bot.simulator.state.repositories import at_least
 
 ROUTES = Routes()
 
-_ONE = "/repos/<owner>/<repo>/issues/comments/<int:comment_id>"
-_OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/comments"
+_COMMENT_PATH = "/repos/<owner>/<repo>/issues/comments/<int:comment_id>"
+_ISSUE_COMMENTS_PATH = "/repos/<owner>/<repo>/issues/<int:number>/comments"
 
 
-@ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, model="[IssueComment]")
+@ROUTES.add("GET", _ISSUE_COMMENTS_PATH, permissions=READ_ISSUES, model="[IssueComment]")
 def list_of_issue(ctx: Context) -> Reply:
     """An issue's comments, oldest first."""
     since = read_iso(ctx.query.get("since"))
@@ -47,7 +47,7 @@ def list_of_repository(ctx: Context) -> Reply:
     return ctx.page(matches, lambda entry: comment(ctx.sim, entry))
 
 
-@ROUTES.add("GET", _ONE, permissions=READ_ISSUES, model="IssueComment")
+@ROUTES.add("GET", _COMMENT_PATH, permissions=READ_ISSUES, model="IssueComment")
 def get_comment(ctx: Context) -> Json:
     """One comment."""
     return comment(ctx.sim, ctx.comment())
@@ -55,7 +55,7 @@ def get_comment(ctx: Context) -> Json:
 
 @ROUTES.add(
     "POST",
-    _OF_ISSUE,
+    _ISSUE_COMMENTS_PATH,
     permissions=WRITE_ISSUES,
     model="IssueComment",
     request="ReposOwnerRepoIssuesIssueNumberCommentsPostBody",
@@ -71,7 +71,7 @@ def create_comment(ctx: Context) -> Reply:
 
 @ROUTES.add(
     "PATCH",
-    _ONE,
+    _COMMENT_PATH,
     permissions=WRITE_ISSUES,
     model="IssueComment",
     request="ReposOwnerRepoIssuesCommentsCommentIdPatchBody",
@@ -83,7 +83,7 @@ def update_comment(ctx: Context) -> Json:
     return comment(ctx.sim, ctx.sim.edit_comment(target, _text(ctx), ctx.actor))
 
 
-@ROUTES.add("DELETE", _ONE, permissions=WRITE_ISSUES)
+@ROUTES.add("DELETE", _COMMENT_PATH, permissions=WRITE_ISSUES)
 def delete_comment(ctx: Context) -> Reply:
     """Delete a comment; the rights are as in `update_comment`."""
     target = ctx.comment()
@@ -100,7 +100,7 @@ def _text(ctx: Context) -> str:
 
 
 def _require_rights(ctx: Context, target: Comment) -> None:
-    """Refuse a person who neither wrote the comment nor may write to the repository."""
+    """Refuse a person without write access, unless the person wrote the comment."""
     if target.author is ctx.actor or isinstance(ctx.caller, InstallationCaller):
         return
     if not at_least(role_of(ctx.sim, ctx.caller, target.issue.repository), "write"):

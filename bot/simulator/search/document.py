@@ -14,8 +14,8 @@ SearchType = Literal["lexical", "semantic", "hybrid"]
 class Document:
     """One issue or pull request. `id` is the database id, unique over all repositories; times are aware (UTC).
 
-    `repo` is `owner/name` as its owner writes it. `commenters` are the logins behind `comments`, in any order. The
-    logins of Apps end in `[bot]`. `reactions` counts all reactions, `reactions_by_content` those of each content
+    `repo` is `owner/name` as its owner writes it. `commenters` are the logins of the comments' authors, in any order.
+    The logins of Apps end in `[bot]`. `reactions` counts all reactions, `reactions_by_content` those of each content
     (`+1`, `heart`, …).
     """
 
@@ -47,7 +47,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFacts:
-    """The repository's properties behind `is:private`, `is:public` and `archived:`."""
+    """The repository's properties that `is:private`, `is:public` and `archived:` test."""
 
     private: bool = False
     archived: bool = False
@@ -55,10 +55,10 @@ class RepositoryFacts:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One page of an answer. `ids` and `scores` run in parallel, in the order asked for; `total_count` is of all pages.
+    """One page of an answer, in the order asked for. `scores[i]` belongs to `ids[i]`. `total_count` covers all pages.
 
     `search_type` is the type of search that ran; if it differs from the requested type, `fallback_reasons` says why, in
-    GitHub's words. The engine never sets `incomplete_results`; the fault of that name (`faults.py`) sets it in REST.
+    GitHub's words. The engine never sets `incomplete_results`. Only REST sets it, to simulate a fault (`faults.py`).
     """
 
     total_count: int

@@ -36,14 +36,13 @@ _KEYS: dict[str, Key] = {
 def ordering(sort: str | None, order: str, qualifier: str) -> tuple[Key, bool] | None:
     """The sort key, and whether the greatest value comes first; None for best match.
 
-    `sort` and `order` are REST's parameters. Without `sort`, `qualifier` counts: the value of `sort:` in the query
-    (`created`, `updated-asc`). Unknown names mean best match.
+    `sort` and `order` are REST's parameters. `qualifier` is the value of `sort:` in the query, such as `created` or
+    `updated-asc`, and applies only without `sort`. Unknown names mean best match.
     """
     if sort:
         key = _KEYS.get(sort)
         return None if key is None else (key, order != "asc")
-    name, _, direction = qualifier.rpartition("-")
-    if direction not in ("asc", "desc"):
-        name, direction = qualifier, "desc"
+    ascending = qualifier.endswith("-asc")
+    name = qualifier.removesuffix("-asc" if ascending else "-desc")
     key = _KEYS.get(name)
-    return None if key is None else (key, direction == "desc")
+    return None if key is None else (key, not ascending)

@@ -9,36 +9,36 @@ from bot.simulator.search.syntax import Qualifier
 
 
 class View:
-    """The repositories that a query names with `repo:`, `user:` or `org:` (else all) and that the viewer may see.
+    """The visible repositories of a query: those named with `repo:`, `user:` or `org:`, or all if none are named.
 
-    `known` has all full names in lower case. In each group of `scopes`, one qualifier must hold.
-    `login` resolves `@me`. Raises QueryError if the query names repositories and the viewer sees none of them. If the
-    viewer sees some, the others are silently left out (REST "Access errors or missing search results").
+    `known` has all full names in lower case, `ids_by_name` their documents. In each group of `scopes`, at least one
+    qualifier must name the repository. `login` resolves `@me`. Raises QueryError if there are groups, but no visible
+    repository is named. Invisible ones are silently left out (REST "Access errors or missing search results").
     """
 
     def __init__(
         self,
         known: Iterable[str],
-        in_repository: Mapping[str, set[int]],
+        ids_by_name: Mapping[str, set[int]],
         visible: Callable[[str], bool],
         scopes: Sequence[Sequence[Qualifier]],
         login: Callable[[str], str],
     ) -> None:
-        self._in_repository = in_repository
+        self._ids_by_name = ids_by_name
         in_sight = [name for name in known if visible(name)]
-        reached = [_named(alternatives, in_sight, login) for alternatives in scopes]
-        if scopes and not any(reached):
+        named_by_group = [_named(alternatives, in_sight, login) for alternatives in scopes]
+        if scopes and not any(named_by_group):
             raise unsearchable_scope()
-        self.repositories = frozenset(in_sight).intersection(*reached)
+        self.repositories = frozenset(in_sight).intersection(*named_by_group)
 
     def documents(self) -> Iterator[int]:
         """Every document in reach."""
         for name in self.repositories:
-            yield from self._in_repository.get(name, ())
+            yield from self._ids_by_name.get(name, ())
 
     def narrow(self, documents: set[int]) -> set[int]:
         """The given documents that are in reach."""
-        return set().union(*(documents & self._in_repository.get(name, set()) for name in self.repositories))
+        return set().union(*(documents & self._ids_by_name.get(name, set()) for name in self.repositories))
 
 
 def _named(alternatives: Sequence[Qualifier], repositories: Sequence[str], login: Callable[[str], str]) -> set[str]:
