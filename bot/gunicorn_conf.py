@@ -33,11 +33,11 @@ _settings = load()
 # gunicorn reads its settings here, by their names, such as `bind` and `worker_class`.
 bind = _settings.bind
 workers = _settings.web_concurrency
-# Each process has its own socket: from a shared one, the first process to wake would take every connection of a burst.
+# Each process has its own socket. With a shared socket, the first process to wake would take a burst of connections.
 reuse_port = True
 # Seconds. GitHub's proxy reuses connections, so keep each one open for longer than most pauses between deliveries.
 keepalive = 15
-# Seconds. gunicorn kills a worker that hangs for `timeout`. After a stop, requests may go on for `graceful_timeout`.
+# Seconds. gunicorn kills a worker that hangs for `timeout`. After SIGTERM, requests may go on for `graceful_timeout`.
 timeout = 20
 graceful_timeout = 25
 # Limit how much a stranger can make a process read before it answers.
@@ -64,7 +64,7 @@ logger_class = Log
 
 
 class Worker(GeventWorker):
-    """Unlike gunicorn's own class, waits only BODY_SECONDS for a body and never quotes a malformed request."""
+    """Waits only BODY_SECONDS for a request's body, and never quotes a malformed request."""
 
     def handle_request(self, listener_name: Any, req: Any, sock: Any, addr: Any) -> Any:
         """Handle a request whose headers have arrived. If its body is late, reading the body raises TimeoutError."""
@@ -83,7 +83,7 @@ class Worker(GeventWorker):
         if not isinstance(exc, ParseException):
             super().handle_error(req, client, addr, exc)
             return
-        log.warning("refused what is no request: %s", type(exc).__name__, extra=OFTEN)
+        log.warning("refused a malformed request: %s", type(exc).__name__, extra=OFTEN)
         with contextlib.suppress(OSError):
             util.write_error(client, 400, "Bad Request", "")
 

@@ -21,12 +21,12 @@ class Route:
     """A row of the table: a handler, the event and actions that it handles, and the permissions that it needs.
 
     `event` is the header `X-GitHub-Event`, or a name of the bot's own. `actions` is `("",)` for events without actions,
-    such as `push`. `permissions` have the names of an App's manifest; `app.yml` asks for their union.
+    such as `push`. `permissions` use the names of an App's manifest. `app.yml` asks for the permissions of all routes.
     """
 
     event: str
     actions: tuple[str, ...]
-    # `Any`, because each handler takes its own event type: the one that `bot.deliveries` gives to events of this name.
+    # `Any`, because each handler takes its own event class, which `bot.deliveries` chooses by the event's name.
     handler: Callable[[Any, Services], None]
     permissions: Mapping[str, Level] = field(default_factory=dict)
 

@@ -3,7 +3,7 @@
 The store has a row for each comment. If the row has no comment id, the hidden marker tells which comment is the bot's.
 An attempt claims the row before it asks GitHub to create a comment; the claim's time identifies the claim. Claims
 expire, since their holders may be dead. A request without an answer may have succeeded. So the next attempt waits until
-GitHub must have finished that request, and then looks for the marker, in comments by the bot only.
+GitHub can no longer be working on that request. Then it looks for the marker in the bot's own comments.
 
 An attempt can freeze after it has claimed the row, and send its request after the claim has expired. So a comment
 counts as written only if the row is still unchanged after GitHub's answer. Otherwise this attempt deletes its comment,
@@ -32,10 +32,10 @@ from bot.storage.comments import Comments
 
 @dataclass(frozen=True, slots=True)
 class CommentSlot:
-    """The place of one comment by the bot: its issue, and the id of the comment that it answers (or ADVISORY).
+    """The place of one comment by the bot: the issue, and the id of the comment with the commands (or ADVISORY).
 
     `is_marked` recognises the body of a comment that belongs here. `search_after`, if known, limits the search on
-    GitHub to comments after that time: an issue can have 2,500.
+    GitHub to comments after that time, because an issue can have 2,500 comments.
     """
 
     repo_id: int
@@ -104,7 +104,7 @@ class CommentRow:
 
     @contextmanager
     def claimed(self, since: float) -> Iterator[None]:
-        """On refusal, release the claim of `since`. With no answer, keep it and raise Retryable."""
+        """After a refused request, release the claim of `since`. Without an answer, keep it and raise Retryable."""
         try:
             yield
         except (GitHubError, RateLimited, Overtaken):
@@ -116,7 +116,7 @@ class CommentRow:
     def settle(self, draft: CommentDraft, comment_id: int | None, since: float) -> float | None:
         """Record that this comment has the draft's content, or, with no `comment_id`, that the bot wrote none.
 
-        `since` is the row's time as this attempt last knew it. Returns the new time; None if the row has changed since.
+        `since` is the row's `updated_at` as this attempt knows it. Returns the new one, or None if the row has changed.
         """
         now = self._now()
         settled = self._store.settle(
@@ -151,7 +151,7 @@ class CommentRow:
     def mark_body_unknown(self) -> Retryable:
         """Record that the comment's text is unknown. Returns an error, which the caller must raise.
 
-        The next attempt edits the comment. If the row has no comment id, it looks on GitHub first.
+        The next attempt edits the comment. If the row has no comment id, that attempt first looks on GitHub.
         """
         self._store.mark_body_unknown(*self._where, now=self._now())
         return self._overtaken(_LEAST_WAIT)
@@ -167,7 +167,7 @@ class CommentWriter:
     """Writes comments so that no retry, crash, redelivery or second worker posts a comment twice.
 
     `ours` recognises the bot's comments by their author. `shared` says that all writers of these comments share this
-    store: then none can post at the same moment unnoticed.
+    store. Otherwise each writer looks on GitHub after posting, because another may have posted at the same moment.
     """
 
     def __init__(
@@ -205,9 +205,9 @@ class CommentWriter:
         if stored is not None and stored.comment_id is not None:
             known_hash = None if force else stored.body_hash
             return self._edit(github, row, draft, stored.comment_id, known_hash, stored.updated_at)
-        # Without `create`, do not search if the row is silent. A row from a backup may be out of date, but searches for
-        # all silent rows would cost too much.
-        search = search and (create or stored is None or stored.state is CommentState.INTENDED)
+        # Without `create`, trust a silent row, even from an old backup: a search for each silent row costs too much.
+        may_exist = stored is None or stored.state is CommentState.INTENDED
+        search = search and (create or may_exist)
         if not create and not search and (stored is None or stored.state is CommentState.SILENT):
             row.record_silence(draft.text_hash, draft.shown)
             COMMENTS.labels("silent").inc()
@@ -241,8 +241,8 @@ class CommentWriter:
         """
         row = self._row(slot)
         stored = row.stored()
-        doubtful = search if stored is None else stored.state is CommentState.INTENDED
-        if doubtful:
+        may_exist = (stored is None and search) or (stored is not None and stored.state is CommentState.INTENDED)
+        if may_exist:
             self._remove_doubtful(github, row, text_hash)
             return
         if stored is not None and stored.state is CommentState.POSTED and stored.comment_id is not None:
@@ -263,7 +263,7 @@ class CommentWriter:
         row.settle_claimed(CommentDraft("", None, text_hash), None, since)
 
     def _create(self, github: RepoClient, row: CommentRow, draft: CommentDraft, since: float) -> bool:
-        """Post the comment if the claim of `since` is still valid: the search for an earlier comment takes time."""
+        """Renew the claim of `since`, because the search on GitHub took time, and then post the comment."""
         slot, since = row.slot, row.renew(since)
         with row.claimed(since):
             comment = github.create_comment(slot.repo, slot.number, draft.body)
@@ -275,7 +275,7 @@ class CommentWriter:
             since = row.settle_claimed(draft.unwritten(), first.id, settled)
             return self._edit(github, row, draft, first.id, None, since)
         if arrived := current().arrived:
-            # `arrived` is a time of the queue's clock, not of the clock that tests replace.
+            # Compare `arrived` with the real time: the queue does not use `self._clock`, which tests replace.
             COMMENT_SECONDS.observe(max(0.0, time.time() - arrived))
         return True
 
@@ -286,7 +286,7 @@ class CommentWriter:
             # The issue is gone, or the other attempt has adopted this very comment.
             return True
         if stored.state is not CommentState.DELETED and stored.comment_id is None:
-            # The other attempt is still running, or chose silence. Let the next one find this comment and edit it.
+            # The other attempt is still running, or chose silence. Let the next attempt find and edit this comment.
             raise row.mark_body_unknown()
         try:
             # Delete it even if the job's lease is lost: no other attempt knows of this comment.
@@ -318,7 +318,7 @@ class CommentWriter:
         if row.settle(draft, comment_id, since) is None:
             stored = row.stored()
             if stored is None or stored.state is CommentState.DELETED:
-                # Without a row the issue is gone, but no maintainer deleted the comment.
+                # True if the row is gone with its issue, False if a maintainer deleted the comment.
                 return stored is None
             # Another attempt edited the comment too, and nobody knows which edit came last.
             raise row.mark_body_unknown()

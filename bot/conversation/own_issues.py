@@ -1,7 +1,7 @@
 """The bot's own issues, one of each kind in a repository: the backlog scan (D8) and the digest (C7).
 
-The bot opens an issue once, and then edits it. It recognises its issue by the row in the store, or else by the hidden
-marker, which counts only in issues by bots.
+The bot opens an issue once, and then edits it. The row in the store has the issue's number. Without a number, the
+bot looks for the hidden marker, and accepts the marker only in an issue by a bot.
 """
 
 from __future__ import annotations
@@ -59,14 +59,14 @@ def write_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: fl
         except NotFound:
             store.drop(repo_id)
             stored = None
-    # A row without a number says that an attempt is under way. If `updated_at` is far in the future, the clock was set
-    # back: do not wait.
+    # A row without a number says that another attempt began at `updated_at`: wait for that attempt. But do not wait if
+    # `updated_at` is far in the future (`abs`), because then somebody has set the clock back.
     if stored is not None and abs(now - stored.updated_at) < LEASE:
         raise Retryable(f"another attempt is opening the issue of the {store.kind} in {repo}", after=LEASE)
-    own = [issue for issue in github.issues_of(repo, draft.login) if is_kind(issue, store.kind)]
-    if own:
-        number = _edit(github, draft, own[0], reopen)
-        for newer in own[1:]:
+    oldest_first = [issue for issue in github.issues_of(repo, draft.login) if is_kind(issue, store.kind)]
+    if oldest_first:
+        number = _edit(github, draft, oldest_first[0], reopen)
+        for newer in oldest_first[1:]:
             if newer.state == "open":
                 github.close(repo, newer.number, "not_planned")
         store.set(repo_id, number, now)
@@ -77,7 +77,7 @@ def write_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: fl
     except (GitHubError, RateLimited):
         store.drop(repo_id)
         raise
-    except Unavailable as unanswered:
+    except Unavailable as unanswered:  # The issue may exist by now, so the row stays.
         raise Retryable(str(unanswered), after=max(LEASE, unanswered.after or 0)) from unanswered
     store.set(repo_id, number, now)
     return number

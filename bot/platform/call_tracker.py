@@ -1,4 +1,4 @@
-"""Caches the results of repeated calls for some minutes, session by session (T1–T7): for agents and `bot.github`."""
+"""Caches results of calls for some minutes in each session (T1–T7). Agents' tools and `bot.github` use the cache."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_BYTES = 32 << 20
 
 @dataclass(frozen=True, slots=True)
 class CachedResult(Generic[R]):
-    """A tool's result. `cached`: an earlier call made it. `at` is the host's time of day of the call that made it."""
+    """A tool's result. `cached`: an earlier call got the result. `at`: the host's time of day when the tool ran."""
 
     result: R
     cached: bool
@@ -75,9 +75,9 @@ _ALL = "\0all"
 class ToolCallTracker:
     """Caches each session's last `max_history_per_session` calls for `max_age_ms` (T1). Thread safe.
 
-    All sessions together hold about `max_bytes`; the session whose last result is oldest is dropped first. `call` and
-    `find` return results uncopied: treat them as immutable. Wrapped tools return copies. `clock` gives seconds since
-    1970; if somebody sets it back, records that are now more than `max_age_ms` ahead expire.
+    All sessions together hold about `max_bytes`; the session that cached nothing for the longest time is dropped first.
+    `call` and `find` return results uncopied: treat them as immutable. Wrapped tools return copies. `clock` gives
+    seconds since 1970. If somebody sets the clock back, records more than `max_age_ms` in the future expire.
     """
 
     def __init__(
@@ -89,9 +89,9 @@ class ToolCallTracker:
         max_bytes: int = MAX_BYTES,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        most = max_history_per_session
-        if isinstance(most, bool) or not isinstance(most, int) or most < 0:
-            raise InvalidArgument("max_history_per_session", f"must be a whole number from 0 on, not {most!r}")
+        history = max_history_per_session
+        if isinstance(history, bool) or not isinstance(history, int) or history < 0:
+            raise InvalidArgument("max_history_per_session", f"must be a whole number from 0 on, not {history!r}")
         # Not written as `< 0`, so that NaN is refused too.
         if isinstance(max_age_ms, bool) or not isinstance(max_age_ms, (int, float)) or not max_age_ms >= 0:
             raise InvalidArgument("max_age_ms", f"must be a number from 0 on, not {max_age_ms!r}")
@@ -146,14 +146,12 @@ class ToolCallTracker:
         valid = (record for record in reversed(calls) if record.tool == tool and self._is_current(record, now))
         found = _latest(rule, tool, valid, arguments)
         with self._lock:
-            self._hits, self._misses = self._hits + (found is not None), self._misses + (found is None)
+            self._hits += found is not None
+            self._misses += found is None
         return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
 
     def remember(self, session: str, tool: str, arguments: Arguments, result: Any, state: object = None) -> None:
-        """Cache a result. `state` is what `ToolRule.unchanged` returned before the call.
-
-        A result that can be read only once (a generator, say) is not cached.
-        """
+        """Cache a result, but no generator or the like. `state` is from `ToolRule.unchanged`, before the call."""
         if not self.enable_duplicate_detection or self.max_history_per_session == 0 or _is_read_once(result):
             return
         size = _size_of(arguments) + _size_of(result)
@@ -184,7 +182,7 @@ class ToolCallTracker:
         def call(*args: P.args, **kwargs: P.kwargs) -> CachedResult[R]:
             session_id = session if isinstance(session, str) else session()
             arguments = signature.bind(*args, **kwargs).arguments
-            # Rules see each of the **kwargs as an argument of its own.
+            # Give each of the **kwargs to the rules as a separate argument.
             for parameter in signature.parameters.values():
                 if parameter.kind is parameter.VAR_KEYWORD:
                     arguments.update(arguments.pop(parameter.name, {}))
@@ -204,7 +202,7 @@ class ToolCallTracker:
             self._drop(session)
 
     def clear_all(self) -> None:
-        """Drop all results, but no rules, and count from zero."""
+        """Drop all results and reset the counts. The rules stay."""
         with self._lock:
             self._sessions.clear()
             self._hits = self._misses = self._size = 0
@@ -243,7 +241,7 @@ class ToolCallTracker:
                 del self._sessions[session]
 
     def _is_current(self, record: _Record, now: float) -> bool:
-        """Whether a record has not expired. The upper bound rejects records from before somebody set the clock back."""
+        """Whether a record has not expired. After somebody set the clock back, a record may lie in the future."""
         longest = self.max_age_ms / 1000
         return now - longest <= record.moment <= now + longest
 

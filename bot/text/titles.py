@@ -1,4 +1,4 @@
-"""Finds what a title is about, and whether two titles alone show that their issues differ. Pure."""
+"""Finds what a title is about, and whether two titles alone show that their issues differ."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def plain(text: str) -> str:
     return text.translate(_PLAIN)
 
 
-# Many forms, and many people, begin titles with the kind of the issue: "[Bug]: " or "🐛". If this prefix stayed, two
-# titles would share a word and a topic (the part before a colon) that mean nothing.
+# Many forms, and many people, begin titles with the kind of the issue: "[Bug]: " or "🐛". Remove this prefix, because
+# it would give unrelated titles a common word and a common topic (the part before a colon).
 _KIND = r"(?:bug(?:[ -]?report)?|issue|feat(?:ure)?|feature[ -]?request|enhancement|question)"
 # Spaces, emoji, and invisible marks, which come with pasted text.
 _DECORATION = r"[\s\u200b-\u200f\u2060-\u2069\ufeff\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]"
@@ -57,7 +57,7 @@ def is_unfilled(title: str) -> bool:
 
 
 def subject(title: str) -> str:
-    """`title` without decoration and the kind of issue at its beginning; full-width characters become ASCII.
+    """Remove decoration and the kind of issue from the beginning of a title. Full-width characters become ASCII.
 
     If nothing would be left, the title stays complete.
     """
@@ -65,16 +65,16 @@ def subject(title: str) -> str:
     return _KIND_PREFIX.sub("", title) or title
 
 
-# Each alternative begins with a character that is not a space, so a run of spaces takes linear time.
+# No alternative begins with a space: otherwise a long run of spaces would take quadratic time.
 _NUMBER = re.compile(r"(?:\((?:part )?(\d{1,3})\)|#(\d{1,3})|\bpart (\d{1,3}))\s*$", re.IGNORECASE)
 _BACKPORT = re.compile(r"\b(?:back-?port|cherry-?pick)\b", re.IGNORECASE)
 
 
 def numbered_apart(title: str, others: Iterable[str]) -> list[bool]:
-    """For each of the other titles, whether `title` differs only in its number, like "Crash (2)" and "Crash #3".
+    """For each other title, whether it differs from `title` only in its number, like "Crash (2)" and "Crash #3".
 
-    If `title` asks for a backport, all others count. The author of such a title knows the other issue, and means a
-    different one.
+    If `title` asks for a backport, every result is True. The author of such a title knows the other issue, and means
+    a different one.
     """
     backport, (mine, my_number) = _asks_for_backport(title), _split_number(title)
     if backport or not my_number:
@@ -102,7 +102,7 @@ def _split_number(title: str) -> tuple[str, str]:
     return title[: found.start()].rstrip(" \t:,.-"), next(filter(None, found.groups()))
 
 
-#: Two siblings share at least LEAST_SAME words, and in one place each has at most MOST_SWAPPED other words.
+#: Siblings share at least LEAST_SAME words. They differ in one place, where each has at most MOST_SWAPPED words.
 LEAST_SAME, MOST_SWAPPED = 3, 2
 # Words that are at least this similar (of 100) count as one word in another spelling or form.
 _SAME_WORD_RATIO = 75
@@ -116,7 +116,7 @@ def siblings(title: str, others: Iterable[str]) -> list[bool]:
 
     Two people who report the same thing seldom write titles that differ in one word. People who report a thing for
     another platform, function or version repeat the sentence and change that word. In five trackers, 211 first
-    candidates had such a title and a probability of 10 % or more. Their probabilities add up to 42; 10 were duplicates.
+    candidates had such a title and a probability of 10 % or more. 42 duplicates were expected, and 10 were found.
     """
     words = split_words(subject(title).lower())
     if len(words) <= LEAST_SAME:

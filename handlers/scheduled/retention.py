@@ -12,10 +12,10 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 TIDY_EVERY = 1800.0
-"""Seconds. Deleted rows leave the disk within the hour."""
+"""Seconds between two turns. Deleted text leaves the disk within an hour, even if one turn finds the log in use."""
 
 ERASE_EVERY = 86_400.0
-"""Seconds. Each turn scans all decisions, which blocks all other writes on SQLite."""
+"""Seconds between two turns. A turn scans all decisions, and on SQLite nobody else can write meanwhile."""
 
 
 def tidy(services: Services) -> None:
@@ -27,7 +27,7 @@ def tidy(services: Services) -> None:
 
 
 def erase_old(services: Services) -> None:
-    """Erase old decisions, signals, judgements, judge calls, and the oldest decisions of a repository with too many."""
+    """Erase old signals, judgements and judge calls, and decisions that are old or exceed a repository's limit."""
     now = services.now()
     erased = services.store.decisions.prune(now)
     erased += services.store.signals.prune(now - KEPT_DAYS * 86_400.0)

@@ -16,8 +16,8 @@ from bot.storage import Store
 from bot.storage.schema import index_vocabulary
 
 SMALL = 4_000_000
-"""A state smaller than this many bytes is saved after every run. All caches of a repository share 10 GB, so for a
-larger state `Workflow.close` decides whether the run's changes are worth saving."""
+"""A state of fewer bytes is saved after every run. For any other state, `Workflow.close` decides whether the run's
+changes are worth saving, because all caches of a repository share 10 GB."""
 
 
 class Restored(Enum):
@@ -50,8 +50,8 @@ def check(database: Path) -> Restored:
 def shrink(database: Path) -> int:
     """Shrink the database for the cache, and return its size in bytes. The store must be closed."""
     with closing(sqlite3.connect(database)) as connection:
-        # The SQL index on terms is a sixth of the file, and stays dropped: with 17,000 issues, creating it again would
-        # take 0.4 s of each run, while its absence costs 0.06 s for each changed issue.
+        # The SQL index on terms is a sixth of the file. Do not create the index again: with 17,000 issues, that would
+        # take 0.4 s in each run. Without the SQL index, each changed issue takes 0.06 s longer.
         for index in index_vocabulary.indexes:
             connection.execute(f"DROP INDEX IF EXISTS {index.name}")
         connection.execute("VACUUM")
@@ -66,7 +66,7 @@ _RECORDS = (
     "SELECT * FROM labelled",
     "SELECT repo_id, number, command_id, state FROM comments WHERE state IN ('posted', 'deleted')",
     "SELECT id FROM decisions WHERE outcome IN ('posted', 'edited', 'shadow')",
-    # The judge's budgets depend on its calls. Each call also stored answers; to ask for them again would cost money.
+    # The judge's budgets depend on these calls, and each call has stored answers. Asking the judge again costs money.
     "SELECT count(*), max(id) FROM judge_calls",
 )
 

@@ -25,15 +25,15 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
     """Serve Doppel's tools to agents, over the Model Context Protocol.
 
     Over stdin and stdout the client starts this command itself; --http needs DOPPEL_MCP_TOKEN, which clients send as
-    bearer token. Asks GitHub as the App if it is set up, else with GITHUB_TOKEN, and writes nothing on GitHub without
-    --allow-writes. DOPPEL_REPOSITORY is the repository of calls that name none. docs/mcp.md shows how to set up
-    clients.
+    bearer token. Doppel asks GitHub as the App if the App is set up, else with GITHUB_TOKEN. Without --allow-writes,
+    Doppel writes nothing on GitHub. Calls without a repository use DOPPEL_REPOSITORY. docs/mcp.md shows how to set
+    up clients.
     """
     settings = load()
     if http and not settings.mcp_token:
         raise SettingsError(
-            "DOPPEL_MCP_TOKEN: not set. Over HTTP whoever can reach the port could read what Doppel can; choose a long "
-            'random token (python -c "import secrets; print(secrets.token_urlsafe())") and give it to the clients.'
+            "DOPPEL_MCP_TOKEN: not set. Without it, anybody who reaches the port can read what Doppel reads. Choose a "
+            'long random token (python -c "import secrets; print(secrets.token_urlsafe())") and give it to the clients.'
         )
     # These imports take a second, so check the settings first.
     from bot.app.wiring.indexes import agent_tools
@@ -48,7 +48,7 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
         return
     import uvicorn
 
-    # Check this first: for a taken port, Uvicorn exits with code 3, Doppel's code for an unreachable GitHub.
+    # Check the port first: if the port is taken, Uvicorn exits with 3, which is Doppel's code for "GitHub unreachable".
     check_address(address, port)
     host_name = f"[{address}]" if ":" in address else address
     click.echo(f"Agents reach Doppel at http://{host_name}:{port}{PATH}", err=True)

@@ -15,7 +15,7 @@ from bot.conversation.render.escape import RepoLinks, break_phrase, code, escape
 from bot.conversation.render.phrases import duration, who_words
 from bot.domain.entities import BODY_MAX
 
-_MOST = {
+_LIMITS = {
     CommandProblem.WORDS_TOO_LONG: WORDS_MAX,
     CommandProblem.OPTION_VALUE: LIMIT_MAX,
     CommandProblem.TOO_MANY: COMMANDS_MAX,
@@ -23,14 +23,14 @@ _MOST = {
 
 
 def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
-    """The reply to a comment's new commands, from their lines and answers. `partial`: the comment has old ones, too."""
+    """The reply to new commands. `answers` has (command's line, answer). `partial`: the comment has older commands."""
     if len(answers) == 1 and not partial:
         text = answers[0][1]
     else:
         # Quote each command, to show which answer belongs to it.
         text = "\n\n".join(f"{code(line, 100)}\n\n{answer}" for line, answer in answers)
     body = f"{reply_marker(comment_id)}\n{break_phrase(text)}\n"
-    # Cut between lines: no sentence or title has more than one line.
+    # Cut at the end of a line, so that no sentence or title is cut.
     return body if len(body) <= BODY_MAX else body[: body.rindex("\n", 0, BODY_MAX) + 1]
 
 
@@ -51,7 +51,7 @@ class Replies:
         values = {
             "value": code(found.value, 60),
             "syntax": code(found.spec.syntax),
-            "most": _MOST.get(found.problem, 0),
+            "most": _LIMITS.get(found.problem, 0),
             "examples": " ".join(code(option) for option in OPTIONS if "=" in option),
         }
         return self.say.fill(found.problem.name.lower(), values)
@@ -71,7 +71,7 @@ class Replies:
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
-        """Answers `of #asked`. `root` is its open original, or #asked itself, which may be `closed`."""
+        """The answer to `of #asked`. `root` is the open original of #asked, or #asked. `closed`: `root` is closed."""
         if closed:
             return self.say.of_done_closed(issue=self.links.issue(root))
         if asked == root:
@@ -79,7 +79,7 @@ class Replies:
         return self.say.of_done_root(asked=self.links.issue(asked), issue=self.links.issue(root))
 
     def refused_root(self, asked: int, root: int, refused: str) -> str:
-        """The refusal of `of #asked`. The reason, `refused`, speaks of `root`, so first say that #asked leads to it."""
+        """Refuse `of #asked` with the text `refused`. This text names `root`, so say that #asked leads to `root`."""
         if asked == root:
             return refused
         return self.say.of_leads(asked=self.links.issue(asked), issue=self.links.issue(root), says=refused)
@@ -95,7 +95,7 @@ class Replies:
         return self.say.undo_of(issue=issue) if reopened else self.say.undo_of_closed(issue=issue)
 
     def scan_begun(self, count: int, seconds: float, title: str, known: int | None) -> str:
-        """`scan` takes `seconds`. It edits issue `known` if given, else opens issue `title`."""
+        """The answer to `scan`. In `seconds`, the scan edits issue `known`, or opens an issue with this `title`."""
         wait = duration(seconds, self.say)
         if known is None:
             return self.say.scan_begun(count=count, wait=wait, title=escape(title))
@@ -110,7 +110,7 @@ class Replies:
         )
 
     def github_refused(self, detail: str) -> str:
-        """GitHub refused for good, with the message `detail`; the answer says what to do."""
+        """GitHub refused with the message `detail`, and a retry would not help. The answer says what to do."""
         return self.say.github_refused(detail=escape(detail).rstrip("."))
 
     def settings_problems(self, problems: Sequence[ConfigError], source: str, private: bool = False) -> str:

@@ -18,14 +18,14 @@ from bot.quality.scanning.groups import DuplicateGroup, ScanResult
 
 _LINE_MAX, _TITLE_MAX, _REASON_MAX = 1_000, 150, 120
 EXCERPT, GLANCE = 300, 100
-"""Characters of a candidate's text in an answer; GLANCE for an unlikely candidate in a list."""
+"""The most characters of a candidate's text in an answer. GLANCE is for unlikely candidates in a list."""
 
 BYTES_PER_CANDIDATE = 600
-"""The target size of an answer, in bytes per candidate (at least five are counted): a model pays for every token."""
+"""An answer should have at most this many bytes for each candidate; fewer than five candidates count as five."""
 # Limits for each candidate: characters of text, reasons. An answer takes the first pair that fits, or the last pair.
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
-# Strangers' text as people see it, without invisible or control characters.
+# Text by strangers, without invisible or control characters.
 Line = Annotated[str, BeforeValidator(lambda text: clean(text, _LINE_MAX) if isinstance(text, str) else text)]
 
 
@@ -64,7 +64,7 @@ class IssueSummary(Lean):
 
 
 class CandidateResult(Lean):
-    """An issue that may report the same thing; with some settings also a pull request or another repository's issue.
+    """An issue that may report the same thing. Some settings allow pull requests and other repositories' issues too.
 
     The target is the issue that was asked about. `also` are issues marked as the candidate's duplicates or originals.
     `named`: the target's text mentions the candidate. `later`: the candidate came after the target. `excerpt` is the
@@ -101,10 +101,10 @@ class CandidateResult(Lean):
         excerpt: int = EXCERPT,
         reasons: int | None = None,
     ) -> CandidateResult:
-        """The answer's form of a candidate. It is called likely if its confidence is `likely` or more.
+        """Convert a candidate for an answer. The candidate is called likely if its confidence is at least `likely`.
 
-        `excerpt` is the most characters of its `text`, `reasons` the most reasons (None: all). `alone`: the answer has
-        only this candidate. Otherwise an unlikely candidate gets no reasons and little text.
+        `excerpt` limits the characters of `text`, and `reasons` the number of reasons (None: all). `alone` says that
+        the answer has only this candidate. Otherwise an unlikely candidate gets no reasons and little text.
         """
         confidence = candidate.confidence
         word = None if confidence is None else likelihood(confidence, likely)
@@ -141,7 +141,7 @@ class FindAnswer(ToolAnswer):
     problems: list[Line] = []
     candidates: list[CandidateResult]
     candidate_count: int
-    named_unasked: list[str] = Field([], description="by the bot's comment, in candidates or not")
+    named_unasked: list[str] = Field([], description="would be in a comment, even if not in candidates")
     silence: Line = Field(default="", description="why the bot would not comment unasked")
     not_asked: list[str] = Field(default=[], description="sources that could not be asked")
     search_query: Line
@@ -225,7 +225,7 @@ class BacklogGroup(Lean):
 
     @classmethod
     def of(cls, group: DuplicateGroup, likely: float) -> BacklogGroup:
-        """The answer's form of a group; `likely` is the repository's threshold for "likely"."""
+        """Convert a group for an answer; `likely` is the repository's threshold for "likely"."""
         members = [
             BacklogMember(
                 number=member.entry.number,
@@ -268,7 +268,7 @@ class BacklogAnswer(ToolAnswer):
 
 
 class MergeResult(BaseModel):
-    """A playbook's entry and those it absorbed. `through` names the entry that links an absorbed one to the group."""
+    """An entry and those merged into it. If `similarity` is too low, `through` names a closer entry of the group."""
 
     name: str
     section: str

@@ -37,9 +37,9 @@ _QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE)
 class QueueState:
     """The state of the queue, without the workers' scheduled tasks.
 
-    For each queue and state, `jobs` has the number of jobs, `ages` the age of the oldest in seconds. States: `waiting`,
-    `delayed` until a time, `again` (delayed after a failure), `running`. `dead` counts dead letters, `workers` the
-    workers with a valid lease. `heartbeat` is the age in seconds of the newest lease; None without a worker.
+    `jobs` counts jobs by queue and state. `ages` has the age in seconds of the oldest job, by queue and state. The
+    states are `waiting`, `delayed` (until a time), `again` (delayed after a failure) and `running`. `dead` counts dead
+    letters. `workers` counts workers with a valid lease. `heartbeat` is the newest lease's age in seconds, or None.
     """
 
     jobs: Mapping[tuple[str, str], int]
@@ -49,7 +49,7 @@ class QueueState:
     heartbeat: float | None
 
     def longest(self, queue: str) -> float:
-        """The age in seconds of the oldest job that waits for its turn, or for another try, as in an outage."""
+        """The age in seconds of the oldest job that waits for its turn or for another try."""
         return max(self.ages[queue, "waiting"], self.ages[queue, "again"])
 
 
@@ -101,21 +101,21 @@ def page(
     `ill` are the repositories where the bot fails (`bot.quality.illness`). Raises QueueUnavailable and SQLAlchemyError.
     """
     ill_metric = GaugeMetricFamily(
-        "doppel_repositories_ill", "Repositories in which the bot is ill, by why.", labels=["why"]
+        "doppel_repositories_ill", "Repositories in which the bot is ill, by reason.", labels=["why"]
     )
     for reason, count in count_by_illness(ill).items():
         ill_metric.add_metric([reason], count)
     model = InfoMetricFamily(
         "doppel_model",
-        "The program, the model of vectors, and the weights that judge.",
+        "The program's version, the embedding model's name and the weights' hash.",
         value={
             "version": metadata.version("doppel"),
             "vectors": vectors,
             "weights": hashlib.sha256(shipped_text().encode()).hexdigest()[:12],
         },
     )
-    own = process_metrics().collect()
-    metrics = [*own, *of_queue(read_queue_state(queue)), *_of_store(store), ill_metric, model]
+    counters = process_metrics().collect()
+    metrics = [*counters, *of_queue(read_queue_state(queue)), *_of_store(store), ill_metric, model]
     encode, content_type = choose_encoder(accept)
     # The encoders take a registry, but call only its method `collect`.
     return encode(SimpleNamespace(collect=lambda: metrics)), content_type
@@ -133,10 +133,10 @@ def process_metrics() -> CollectorRegistry:
 def remembered_calls() -> dict[str, dict[str, int]]:
     """For each operation with a cache (label `tool`), how often the cache and how often GitHub answered (T7)."""
     found: dict[str, dict[str, int]] = {}
-    for metric in process_metrics().collect():
-        for sample in metric.samples if metric.name == "doppel_remembered_calls" else ():
-            if sample.name.endswith("_total"):
-                found.setdefault(sample.labels["tool"], {})[sample.labels["from"]] = int(sample.value)
+    samples = (sample for metric in process_metrics().collect() for sample in metric.samples)
+    for sample in samples:
+        if sample.name == "doppel_remembered_calls_total":
+            found.setdefault(sample.labels["tool"], {})[sample.labels["from"]] = int(sample.value)
     return dict(sorted(found.items()))
 
 

@@ -31,10 +31,10 @@ class Embedder(Protocol):
 
     @property
     def remote(self) -> bool:
-        """Whether texts leave this machine. Private texts may leave it only if host and repository agree (C6a)."""
+        """Whether texts leave this machine. For private texts, host and repository must both allow that (C6a)."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of texts, (texts, dimensions). Raises EmbeddingError.
+        """The vectors of texts, an array (texts, dimensions). Raises EmbeddingError.
 
         A vector has length one, or is zero if the model cannot read the text.
         """

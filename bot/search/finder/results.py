@@ -25,8 +25,8 @@ class RankedResult:
     """One result of a search: a single issue, or the lead of a group of duplicates.
 
     Results are sorted by `relevance`. `also` has the numbers of the group's other members. `named` says that the
-    target's text already names the issue. If a judge has read the issue, `verdict` is the judge's, `judged_by` its
-    name, and `unjudged` the confidence without the verdict.
+    target's text already names the issue. If a judge has read the issue, `verdict` is the judge's verdict, `judged_by`
+    names the judge, and `unjudged` is the confidence without the verdict.
     """
 
     issue: Issue
@@ -101,7 +101,7 @@ def outcome(runs: Sequence[QueryRun], problems: Sequence[SourceProblem], *, foun
 
 
 def search_query(runs: Sequence[QueryRun]) -> str:
-    """F7: the query that the report names: the first of GitHub's search by words, else the first of any source."""
+    """F7: the query that the report names. This is GitHub's first lexical query, or else any source's first query."""
     first = [run.query for run in runs if run.source == GitHubLexical.name] or [run.query for run in runs]
     return first[0] if first else ""
 
@@ -111,12 +111,12 @@ def counted(
 ) -> dict[str, int]:
     """Count all results, the unique ones, those that repeat another (`duplicates`), and the results of each source.
 
-    `inside` maps the index's sources to the numbers that they found in the target's repository. If `only` names
-    sources, only their results count (H4).
+    `inside` is what the index found: for each of its sources, the numbers of issues in the target's repository. If
+    `only` names sources, only their results count (H4).
     """
     inside = {name: numbers for name, numbers in inside.items() if not only or name in only}
     answers = [answer for answer in gathered.answers if not only or answer.source in only]
-    hits = [hit for hit in collapse_discussions(gathered.hits) if not only or not set(only).isdisjoint(hit.sources)]
+    hits = [hit for hit in collapse_discussions(gathered.hits) if not only or any(one in only for one in hit.sources)]
     total = sum(map(len, inside.values())) + sum(len(found) for answer in answers for found in answer.lists)
     unique = {IssueRef(target.repo, number).key for numbers in inside.values() for number in numbers}
     unique.update(hit.issue.key for hit in hits)
@@ -136,14 +136,14 @@ def considered(
 ) -> tuple[Evidence, ...]:
     """The `results` (best first) as evidence for a decision. `inside` is as in `counted`."""
     ranks = {
-        name: {IssueRef(target.repo, number).key: at for at, number in enumerate(found, 1)}
+        name: {IssueRef(target.repo, number).key: rank for rank, number in enumerate(found, 1)}
         for name, found in inside.items()
     }
     for answer in answers:
-        known = ranks.setdefault(answer.source, {})
+        of_source = ranks.setdefault(answer.source, {})
         for found in answer.lists:
-            for at, issue in enumerate(found, 1):
-                known[issue.key] = min(at, known.get(issue.key, at))
+            for rank, issue in enumerate(found, 1):
+                of_source[issue.key] = min(rank, of_source.get(issue.key, rank))
     return tuple(
         Evidence(
             number=one.issue.number,
@@ -175,8 +175,8 @@ def own_texts(
 ) -> list[str]:
     """The text that each candidate's author wrote, on one line, without the form's text; empty if it cannot be read.
 
-    The texts come from the `index`, else from the issues already `read`, else from GitHub: the lead of a group
-    may be an issue that no source found.
+    A text comes from the `index`, else from the issues already `read`. If both lack an issue of this repository, such
+    as the lead of a group that no source found, the text comes from GitHub.
     """
     stored = _stored(index, repo_id, [one.number for one in candidates if one.own])
     bodies = {issue.key: issue.body for issue in read}
@@ -203,7 +203,7 @@ def _stored(index: Index | None, repo_id: int, numbers: Collection[int]) -> Mapp
 
 
 def texts_by_line(index: Index | None, repo_id: int, issues: Iterable[Issue]) -> dict[int, str]:
-    """The texts that the authors of issues wrote, by number: line by line, without the forms' text.
+    """By issue number, the lines that the author wrote, without the lines of forms.
 
     Issues from the index come without a body, so this looks up empty bodies there.
     """
@@ -219,5 +219,5 @@ def texts_by_line(index: Index | None, repo_id: int, issues: Iterable[Issue]) ->
 
 
 def _own_text_by_index(index: Index, repo_id: int, number: int, title: str, body: str, between: str = " ") -> str:
-    # The analyser puts the boilerplate into the field `supplied`.
-    return own_text(body, index.analyse(repo_id, title, body, number).terms.get(index.analyser.supplied, {}), between)
+    boilerplate = index.analyse(repo_id, title, body, number).terms.get(index.analyser.supplied, {})
+    return own_text(body, boilerplate, between)

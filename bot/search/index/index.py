@@ -38,7 +38,7 @@ from bot.storage.engine import make_engine, with_key, write
 from bot.storage.schema import indexed_bodies, indexed_issues, indexed_terms, indexed_vectors, metadata, text_vectors
 from bot.storage.sqlite import memory_engine
 
-#: The most issues that one transaction writes. A larger transaction writes fewer pages for each issue.
+#: One transaction writes at most this many issues. Smaller transactions would write more pages for each issue.
 BATCH = 5_000
 #: `embed_missing` embeds and writes this many issues at a time if the model is remote.
 _REMOTE_BATCH = 32
@@ -52,16 +52,16 @@ _ABOVE = (
 
 
 class _LastPut(NamedTuple):
-    """A thread's last `put` of a single `issue` (repository, number, text), for a search that analyses the same text.
+    """The results of a thread's last `put` of a single issue. A search with the same text uses these results again.
 
-    It is valid while the repository has the form lines `forms` and this `sequence`. `pair` has the text's vectors.
+    The results are valid while the repository's form lines are `forms` and its sequence number is `sequence`.
     """
 
-    issue: tuple[int, int, tuple[str, str]]
+    issue: tuple[int, int, tuple[str, str]]  # Repository, number, text.
     forms: Collection[str]
     sequence: int
     analysis: Analysis
-    pair: Vectors | None
+    pair: Vectors | None  # The vectors of title and text.
 
 
 class _LastPuts(threading.local):
@@ -85,14 +85,14 @@ class Index:
     ) -> None:
         """The `engine` comes from `make_engine`, for a database that `migrate` has prepared.
 
-        `about` knows the repositories; by default none has forms, and every text may be embedded. The `text_model`
-        compares the best candidates. It must run on this machine, because it gets the texts of every repository.
+        Without `about`, no repository has form lines, and every text may be embedded. The `text_model` compares the
+        best candidates. It must run on this machine, because it gets the texts of every repository.
         """
         self._engine = engine
         self.analyser, self.embedder, self.about = analyser, embedder, about or FormLines()
         self.text_model = text_model
         self._fields, self._analyser_version = analyser.fields, analyser.version
-        self._searchable = {position for position, field in enumerate(self._fields) if field.posted}
+        self._posted_fields = {position for position, field in enumerate(self._fields) if field.posted}
         self._caches = IndexCache()
         self._last_put = _LastPuts()
         self._repository_analyser = RepositoryAnalyser(engine, analyser, self.about)
@@ -146,9 +146,9 @@ class Index:
         return None if self.text_vectors is None else self.text_vectors.count(repo_id)
 
     def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
-        """Analyse a text as the repository's issues are analysed, without boilerplate. Stores nothing.
+        """Leave the repository's boilerplate out of a text, and analyse the rest. Stores nothing.
 
-        For a stored issue, pass its `number`: its stored lines then do not count towards boilerplate.
+        For a stored issue, pass its `number`. Otherwise its stored lines would count as another issue's lines.
         """
         text, last = _storable(title, body), self._last_put.value
         if last and last.issue == (repo_id, number, text) and last.forms == self.about.form_lines(repo_id):
@@ -186,7 +186,7 @@ class Index:
     def _try_put(self, repo_id: int, part: dict[int, IndexedIssue], embed: bool) -> bool:
         """Write issues. If another process has changed one of the texts meanwhile, write nothing and return False."""
         with self._engine.connect() as connection:
-            # Read the change numbers before the texts: if a text changes in between, its change number differs.
+            # Read the change numbers before the texts, so that the check of `seen` notices each later change of a text.
             seen = issue_rows.text_changes(connection, repo_id, part)
             known = issue_rows.texts(connection, repo_id, part)
         texts = {number: _storable(issue.title, issue.body) for number, issue in part.items()}
@@ -199,21 +199,21 @@ class Index:
             state = lock_state(connection, repo_id)
             if issue_rows.text_changes(connection, repo_id, part) != seen:
                 return False
-            stored = issue_rows.updated_at(connection, repo_id, part)
+            stored_times = issue_rows.updated_at(connection, repo_id, part)
             # Deliveries can overtake each other; GitHub's own time shows which text is newer.
-            outdated = {number for number, at in stored.items() if at > part[number].updated_at}
-            current = [issue for number, issue in part.items() if number not in outdated]
-            vector_rows = [row for row, number in enumerate(analyses) if number not in outdated]
-            analyses = {number: analysis for number, analysis in analyses.items() if number not in outdated}
-            changed = {number: text for number, text in changed.items() if number not in outdated}
+            superseded = {number for number, stored_at in stored_times.items() if stored_at > part[number].updated_at}
+            current = [issue for number, issue in part.items() if number not in superseded]
+            vector_rows = [row for row, number in enumerate(analyses) if number not in superseded]
+            analyses = {number: analysis for number, analysis in analyses.items() if number not in superseded}
+            changed = {number: text for number, text in changed.items() if number not in superseded}
             issue_rows.write(connection, repo_id, current, changed)
             if not state.issues:
-                state.reading = self._analyser_version  # See `is_outdated`.
+                state.reading = self._analyser_version  # `is_outdated` compares this version.
             replaced = False
             if analyses:
                 batch = Batch(self._fields, analyses)
                 replaced = self._update_terms(connection, repo_id, state, batch, list(analyses))
-                # Only `embed_missing` may replace another model's vectors: here, a single issue would discard them all.
+                # The first vector of a new model drops all vectors of the old model. Only `embed_missing` may do that.
                 if model is not None and vectors is not None and state.model in ("", model.model):
                     model.put(connection, repo_id, state, list(analyses), vectors[vector_rows])
                 else:
@@ -267,9 +267,9 @@ class Index:
         Vectors of another model are dropped. If a remote endpoint fails midway, the vectors made so far are stored.
         Raises EmbeddingError if no issue could be embedded.
         """
-        model, numbers = self._model, self.missing_vectors(repo_id, limit)
+        batch_size = _REMOTE_BATCH if self._model and self._model.remote else max(1, limit)
         done: list[int] = []
-        for part in batches(numbers, _REMOTE_BATCH if model and model.remote else max(1, limit)):
+        for part in batches(self.missing_vectors(repo_id, limit), batch_size):
             # Sending the repository's texts to the model may have been forbidden meanwhile.
             if (allowed := self._allowed_model(repo_id)) is None:
                 break
@@ -287,7 +287,7 @@ class Index:
             # Read the change numbers before the texts, as in `_try_put`.
             seen = issue_rows.text_changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
-        analyses = self._repository_analyser.read(repo_id, texts, again=True)  # Same boilerplate as in `put`, if known.
+        analyses = self._repository_analyser.read(repo_id, texts, again=True)  # Leave out what `put` left out.
         vectors = model.make(list(analyses.values()))
         with write(self._engine) as connection:
             state = lock_state(connection, repo_id)
@@ -300,7 +300,7 @@ class Index:
                 save_state(connection, repo_id, state)
 
     def _recount(self, repo_id: int) -> None:
-        """Have the next search count the repository's terms again, because some were removed."""
+        """Call this after terms were removed. The next search then counts the repository's terms again."""
         with self._caches.using(repo_id) as cache:
             cache.recount()
 
@@ -322,14 +322,14 @@ class Index:
         if batch is not None:
             added, postings = self._add_terms(connection, repo_id, state, batch)
         sequences = {number: sequence for number, _, sequence in old}
-        change = PostingsChange(added, postings, dropped, dropped_issues, sequences, self._searchable)
-        empty = update_postings(connection, repo_id, change, state.sequence)
-        if len(empty):
-            # The low half of a list's key is the number of its term.
-            terms = set((empty & 0xFFFFFFFF).tolist())
+        change = PostingsChange(added, postings, dropped, dropped_issues, sequences, self._posted_fields)
+        emptied = update_postings(connection, repo_id, change, state.sequence)
+        if len(emptied):
+            # Forget each term of an emptied list (the key's low half), unless another list has the term.
+            terms = set((emptied & 0xFFFFFFFF).tolist())
             keys = {list_key(position, term): term for term in terms for position in range(len(self._fields))}
-            used = {keys[key] for key in read_lists(connection, repo_id, keys)}
-            forget_terms(connection, repo_id, terms - used)
+            still_used = {keys[key] for key in read_lists(connection, repo_id, keys)}
+            forget_terms(connection, repo_id, terms - still_used)
         return bool(old)
 
     def _add_terms(

@@ -1,4 +1,4 @@
-"""The features by which a pool of candidates is compared with the question, the issue for which they are sought.
+"""The features by which candidates are compared with the question: the issue whose duplicates are sought.
 
 A term's rarity is its inverse document frequency divided by the largest possible one, in (0, 1]. In some repositories,
 and for some questions, unrelated issues are similar, too. So the ranking also compares some features (`COMPARED`) with
@@ -9,14 +9,14 @@ log of its rank, 0 for the first.
 |---|---|
 | `bm25` | BM25F of the question's words in the candidate's, by rarity; title words count more |
 | `titles` | cosine of both titles' terms, by rarity |
-| `title_in_title`, `title_of_candidate` | how much of the question's title the candidate's title has, and the reverse |
+| `title_in_title`, `title_of_candidate` | how much of the question's title, or the candidate's title, is in both |
 | `title_in_words` | how much of the question's title the candidate has anywhere |
 | `words_in_title` | how much of the candidate's title the question has anywhere |
 | `words_shared` | how much of all words of both issues is shared (Jaccard's index, by rarity): 1 for a copy |
-| `words_of_question`, `words_of_candidate` | how much of either issue's words is shared |
+| `words_of_question`, `words_of_candidate` | how much of the question's words, or of the candidate's words, is shared |
 | `rarest`, `rarest_five` | rarity of the rarest shared word, and sum of the five rarest |
 | `codes` | log of the summed rarity of shared codes: names from code, paths, versions |
-| `codes_of_question`, `codes_of_candidate`, `rarest_code` | of codes, the same as of words |
+| `codes_of_question`, `codes_of_candidate`, `rarest_code` | as the three features of words above, but for codes |
 | `messages`, `messages_of_question` | the same as `codes` and `codes_of_question`, for error text |
 | `vector_title`, `vector_text`, `vector_both` | cosines; 0 without vectors |
 | `ratio` | similarity of the titles' letters, words sorted (rapidfuzz) |
@@ -24,11 +24,11 @@ log of its rank, 0 for the first.
 | `days` | log of the days between the two |
 | `within_a_day`, `within_a_week` | whether the two are that close in time; 0 if known to be by two people |
 | `open` | whether the candidate is open |
-| `closed_days`, `lived_days` | if closed, log of the days since then, and of the days it was open; else 0 |
-| `length`, `shorter` | log of the number of the candidate's words, and by how much that is less than the question's |
+| `closed_days`, `lived_days` | log of the days from closing to the question, and from opening to closing; 0 if open |
+| `length`, `shorter` | log of the candidate's number of words, and the question's log minus the candidate's log |
 | `hub` | mean cosine with the rest of the pool: an umbrella issue resembles everything |
 | `feedback` | mean cosine with the best ten of the pool (pseudo relevance feedback) |
-| `twin` | the highest cosine with another candidate: somebody reported the same before, or forms are alike |
+| `twin` | the highest cosine with another candidate: high for a repeated report, or for similar forms |
 | `same_author` | whether one person wrote both; 0 for a copy |
 | `reported` | log of how many issues the question's author wrote before, minus the usual 2.5; 0 if unknown |
 """
@@ -45,7 +45,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from bot.search.index import IndexedIssue, Terms, View, idf
+from bot.search.index import Terms, View, idf
 from bot.search.index.arrays import Floats, Integers
 from bot.search.index.vectors import VectorKind
 from bot.search.matching.retrieval import FIELDS, IssueQuery, Pool, by_other_author
@@ -60,9 +60,9 @@ closed_days lived_days length shorter hub feedback twin same_author reported
 """
 NAMES = tuple(_NAMES.split())
 
-#: If texts share this part of their words (`words_shared`) or more, one counts as a copy, and `same_author` is 0.
+#: From this value of `words_shared` on, a candidate counts as a copy of the question, and `same_author` is 0.
 COPY = 0.6
-#: Subtracted from `reported`, so that an unknown author counts as neither new nor experienced.
+#: The usual log, which is subtracted from `reported`. So an unknown author, with 0, counts as a usual author.
 USUALLY_REPORTED = 2.5
 
 SMALL = 50
@@ -99,16 +99,14 @@ def _by_titles(question: IssueQuery, pool: Pool) -> dict[str, Floats]:
 
 def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[str, Floats]:
     """Features of times and authors."""
-    # A column for each field of an issue.
-    fields = dict(zip(IndexedIssue._fields, zip(*pool.issues, strict=True), strict=True))
-    created = np.array(fields["created_at"], dtype=np.float64)
-    closed = np.array(fields["closed_at"], dtype=np.float64)
+    created = np.array([issue.created_at for issue in pool.issues], dtype=np.float64)
+    closed = np.array([issue.closed_at for issue in pool.issues], dtype=np.float64)
     closed = np.where(np.isnan(closed), created, closed)
-    is_open = np.array([state == "open" for state in fields["state"]], dtype=np.float64)
+    is_open = np.array([issue.state == "open" for issue in pool.issues], dtype=np.float64)
     days = np.abs(question.created_at - created) / _DAY
-    since = np.log1p(np.maximum(question.created_at - closed, 0) / _DAY)
+    since_closing = np.log1p(np.maximum(question.created_at - closed, 0) / _DAY)
     lived = np.log1p(np.maximum(closed - created, 0) / _DAY)
-    same_author = np.array([author == question.author for author in fields["author"]]) & bool(question.author)
+    same_author = np.array([issue.author == question.author for issue in pool.issues]) & bool(question.author)
     same_author &= words_shared < COPY
     # Closeness in time counts only if one person may have written both, because then it suggests a series of related
     # issues. Issues of different people within days may well report one problem.
@@ -119,7 +117,7 @@ def _by_times(question: IssueQuery, pool: Pool, words_shared: Floats) -> dict[st
         "within_a_day": (maybe_same_author & (days < 1)).astype(np.float64),
         "within_a_week": (maybe_same_author & (days < 7)).astype(np.float64),
         "open": is_open,
-        "closed_days": since * (1 - is_open),
+        "closed_days": since_closing * (1 - is_open),
         "lived_days": lived * (1 - is_open),
         "same_author": same_author.astype(np.float64),
         "reported": np.full(len(days), reported),
@@ -164,7 +162,7 @@ def _title(title: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class TermRarity:
-    """How rare terms are in one repository of `total` issues. `counts` has how many issues have each term, by field.
+    """How rare terms are in one repository of `total` issues. `counts` has each term's number of issues, by field.
 
     If the index already holds the question's issue, that issue does not count: `own` has its sorted terms by field.
     `average_length` is the mean number of words of all other issues.
@@ -199,7 +197,8 @@ class TermRarity:
         own = self.own.get(field)
         if own is not None and len(own):
             positions = np.minimum(np.searchsorted(own, terms), len(own) - 1)
-            seen = np.maximum(seen - (own[positions] == terms), 0)
+            is_own = own[positions] == terms
+            seen = np.maximum(seen - is_own, 0)
         total = max(self.total, SMALL)
         # The divisor is the `idf` of a term that no issue has.
         return idf(total, seen) / math.log1p(2 * total + 1)
@@ -236,7 +235,7 @@ class _Entries:
 
 
 class _Shared:
-    """The entries whose term is in the question, and the term's position in `own`, the question's sorted terms.
+    """The entries whose term is in `own`, the question's sorted terms. `positions` has each term's position in `own`.
 
     A term number stands for one kind of term only (word, code or message), so one look-up serves all fields.
     """
@@ -251,10 +250,10 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     known, candidates = question.known, len(pool.issues)
     entries = _Entries(pool, rarity)
     # Skip the field `title`: a text's words include its title words.
-    own = np.concatenate([known[field].terms for field in FIELDS[1:]])
-    # `order` maps a term's sorted position to its unsorted position. Unsorted, words come first.
-    order = np.argsort(own)
-    own = own[order]
+    unsorted = np.concatenate([known[field].terms for field in FIELDS[1:]])
+    # `order` maps a position in `own` to the term's position in `unsorted`, where words come first.
+    order = np.argsort(unsorted)
+    own = unsorted[order]
     in_title = np.zeros(len(own), dtype=np.bool_)
     in_title[np.searchsorted(own, known["title"].terms)] = True
     shared = _Shared(own, entries)
@@ -268,7 +267,7 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     squares = by_field(shared.cells[of_title], shared.rarity[of_title] ** 2)[_TITLE]
     rarities = {field: rarity(field, known[field].terms) for field in FIELDS}
     own_sums = {field: float(values.sum()) for field, values in rarities.items()}
-    title_as_words = float(rarity("words", known["title"].terms).sum())
+    title_sum_in_words = float(rarity("words", known["title"].terms).sum())
     # Entries come field by field: those of titles first, then those of words.
     words_start, words_end = len(pool.title.terms), len(pool.title.terms) + len(pool.words.terms)
     (squared_norms,) = entries.sums(entries.rarity[:words_start] ** 2, slice(_TITLE, _TITLE + 1))
@@ -280,7 +279,7 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
         "titles": _share(squares, np.sqrt(squared_norms * (rarities["title"] ** 2).sum())),
         "title_in_title": _share(shared_title_sums[_TITLE], own_sums["title"]),
         "title_of_candidate": _share(shared_title_sums[_TITLE], candidate_sums[_TITLE]),
-        "title_in_words": _share(shared_title_sums[_WORDS], title_as_words),
+        "title_in_words": _share(shared_title_sums[_WORDS], title_sum_in_words),
         "words_in_title": _share(shared_sums[_TITLE], candidate_sums[_TITLE]),
         "words_shared": _share(shared_sums[_WORDS], own_sums["words"] + candidate_sums[_WORDS] - shared_sums[_WORDS]),
         "words_of_question": _share(shared_sums[_WORDS], own_sums["words"]),
@@ -318,7 +317,8 @@ def _rarest(shared: _Shared, candidates: int) -> tuple[Floats, Floats, Floats]:
     # Now the first `candidates` cells are of words, the others of codes.
     # `cells` is ascending already, and rarity / 2 is below 1. So this sorts only within each cell, rarest first.
     rarity = rarity[np.argsort(cells - rarity / 2)]
-    ranks = np.arange(len(cells)) - np.searchsorted(cells, np.arange(2 * candidates))[cells]
+    cell_starts = np.searchsorted(cells, np.arange(2 * candidates))
+    ranks = np.arange(len(cells)) - cell_starts[cells]
     first, five = ranks < 1, ranks < 5
     rarest, rarest_five = (_sums(cells[few], rarity[few], 2 * candidates) for few in (first, five))
     return rarest[:candidates], rarest_five[:candidates], rarest[candidates:]
@@ -352,13 +352,13 @@ def with_pool_ranks(values: Floats) -> Floats:
     if not len(values):
         return np.zeros((0, len(RANKING_NAMES)))
     compared = np.ascontiguousarray(values.T[_COLUMNS])
-    apart = compared - compared.mean(axis=1, keepdims=True)
-    above = apart / (np.sqrt((apart**2).mean(axis=1, keepdims=True)) + 1e-6)
+    deviations = compared - compared.mean(axis=1, keepdims=True)
+    above = deviations / (np.sqrt((deviations**2).mean(axis=1, keepdims=True)) + 1e-6)
     return np.hstack([values, above.T, np.log1p(_ranks(compared)).T])
 
 
 def _ranks(rows: Floats) -> Floats:
     """For each value, how many values of its row are above it."""
-    # Products of vectors differ in their last digits with the number of threads; equal values must stay equal.
+    # Round, because the number of threads changes the last digits of a product. Equal values must stay equal.
     rows = np.round(rows, _RANK_DIGITS)
     return np.stack([len(row) - np.searchsorted(np.sort(row), row, side="right") for row in rows]).astype(np.float64)

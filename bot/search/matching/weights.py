@@ -1,10 +1,10 @@
 """The learned models, whose weights `doppel train` writes to `weights.json`, and the bounds of their probabilities.
 
-The question is the issue for which duplicates are sought. The first model, a softmax, sorts its candidates. The second,
-a logistic regression, computes how likely people are to mark each of the best few (the leaders) as a duplicate. It has
-other weights if the question's author is unknown: then issues of one day may be one person's series. The third computes
-how likely a careful reader is to call both issues the same, from the second's result and the text model's cosine
-(`probability.py`). The bounds are set by hand.
+The question is the issue for which duplicates are sought. The first model, a softmax, sorts its candidates. The second
+model, a logistic regression, computes how likely people are to mark each of the best few (the leaders) as a duplicate.
+Questions by unknown authors have weights of their own, because issues of one day may then be one person's series. The
+third model uses the second model's result and the text model's cosine. It computes how likely a careful reader is to
+call both issues the same (`probability.py`). The bounds are set by hand.
 """
 
 from __future__ import annotations
@@ -27,35 +27,34 @@ from bot.search.matching.features import SMALL
 from bot.search.matching.probability import CALIBRATION, SMALLNESS, TextSimilarity
 from bot.text.titles import is_unfilled, numbered_apart, siblings
 
-ANOTHER_CONFIDENCE = 0.1
+ANOTHER_TITLE_CONFIDENCE = 0.1
 """The upper bound if the titles differ only in a number, or in one place: the author means another issue."""
 
 LITTLE_CONFIDENCE = 0.1
 """The upper bound if one of the two issues says next to nothing, because they then share next to nothing."""
 
 NO_MORE_THAN_A_WORD = 0.25
-"""In a repository of fewer issues than `SMALL`, two issues that share less than this part of their words probably share
-only a common word: the repository is too small to show which words are rare."""
+"""A repository of fewer than `SMALL` issues does not show which words are rare. So two issues that share less than this
+part of their words count as sharing only a common word."""
 
-ANOTHER_SURFACE = -1.6
+ANOTHER_SURFACE_LOG_ODDS = -1.6
 """Added to the log-odds if the labels name different surfaces (`cli`, `vscode`). The value comes from 211 pairs
 whose titles differ only in a platform or the like (`siblings`): the model expected 42 duplicates, only 10 were real."""
 
 Booleans = NDArray[np.bool_]
 
 BOUNDS_VERSION = 6
-"""Raise this number with each change of a bound or formula here or in `probability.py`: it outdates stored answers."""
+"""Raise this number with each change of a bound or formula here or in `probability.py`, to outdate stored answers."""
 
-# More than `_FEW_COPIES` copies of a question come from an empty form, sent now and then.
-# But if most copies were sent within a week of the question, the copies report one event.
+# If a question has more than `_FEW_COPIES` copies, all are taken for an empty form that people send now and then.
+# But if most copies were sent within a week of the question, they are taken for reports of one event.
 _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
-# At a similarity of the first number or more, title and text are the same word for word (P2). The second number is then
-# the lower bound, with the exceptions in `bounds`. Without them it would be too high: of all word-for-word pairs,
-# readers call only 26 of 35 the same.
+# Pairs with at least the similarity _WORD_FOR_WORD are the same word for word (P2), and get at least _COPY_CONFIDENCE.
+# `bounds` makes exceptions, because readers call only 26 of 35 word-for-word pairs the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
 # The feature `length` for a title and a sentence.
 _LINE_LENGTH = np.log1p(20.0)
-# Just above the feature `length` for six words. A word of the title counts three times.
+# A text with a smaller feature `length` has at most six words. A word of the title counts as three words.
 _LITTLE_LENGTH = np.log1p(6.5)
 
 
@@ -64,9 +63,9 @@ class Comparison:
     """A question and its candidates, one row for each candidate.
 
     `values` is (candidates, features.NAMES). `numbers` and `titles` are the candidates'. `others` marks candidates that
-    are known to be by another author than the question's, `apart` those whose labels name another surface
-    (`bot/text/surfaces.py`). `title` is the question's title. `total` counts the repository's issues. `vague` means
-    that the question says nothing, `signed` that the question's author is known.
+    are known to be by another author than the question. `apart` marks candidates whose labels name another surface
+    (`bot/text/surfaces.py`). `title` is the question's title. `total` counts the repository's issues. The question is
+    `vague` if no word says what it is about, and `signed` if its author is known.
     """
 
     values: Floats
@@ -94,32 +93,32 @@ class Comparison:
 def bounds(pool: Comparison, read: Booleans) -> tuple[Floats, Floats]:
     """The lower and upper bound of each probability; `read` marks candidates that the text model has read.
 
-    A word-for-word copy gets at least .95, unless it may be an empty form, or one person's repeated line, or its labels
-    name another surface. The following get at most .1:
+    A word-for-word copy gets at least .95. Exceptions: a possible empty form, a line that one person may repeat, and a
+    copy whose labels name another surface. The following get at most .1:
 
     - an empty form by another author: people send it again and again;
     - a candidate whose title marks it as another issue (of 101 such pairs, readers call 7 the same);
-    - a pair in which one issue says next to nothing (of 19 such pairs, none);
+    - a pair in which one issue says next to nothing (of 19 such pairs, readers call none the same);
     - every candidate of a vague question;
     - in a repository of fewer than `SMALL` issues, a pair that shares only a common word, unless `read` marks it.
     """
     column = {name: pool.values[:, at] for at, name in enumerate(features.NAMES)}
-    days = column["days"][column["words_shared"] >= features.COPY]
-    few = len(days) <= _FEW_COPIES
-    one_event = not few and bool((days < _EVENT_DAYS).mean() > 0.5)
-    # Whether the copies are reports, and not one empty form. Many copies by one person are never one event.
+    days_of_copies = column["days"][column["words_shared"] >= features.COPY]
+    few = len(days_of_copies) <= _FEW_COPIES
+    one_event = not few and bool((days_of_copies < _EVENT_DAYS).mean() > 0.5)
+    # Copies are genuine, and not an empty form, if they are few, or if other authors report one event.
     genuine = few | (pool.others & one_event)
     # `shorter` is the question's `length` minus the candidate's.
     question_length = column["length"] + column["shorter"]
-    little = (np.minimum(column["length"], question_length) < _LITTLE_LENGTH) | pool.vague
+    says_little = np.minimum(column["length"], question_length) < _LITTLE_LENGTH
     exact = word_for_word(pool.values)
-    little |= exact & pool.others & (is_unfilled(pool.title) | ~genuine)
+    empty_form = exact & pool.others & (is_unfilled(pool.title) | ~genuine)
+    little = says_little | empty_form | pool.vague
     if pool.total < SMALL:
         shares = np.maximum(column["words_of_question"], column["words_of_candidate"])
         little |= (shares < NO_MORE_THAN_A_WORD) & ~read
-    most = np.minimum(
-        np.where(little, LITTLE_CONFIDENCE, 1.0), np.where(_has_another_title(pool), ANOTHER_CONFIDENCE, 1.0)
-    )
+    most_by_title = np.where(_has_another_title(pool), ANOTHER_TITLE_CONFIDENCE, 1.0)
+    most = np.minimum(np.where(little, LITTLE_CONFIDENCE, 1.0), most_by_title)
     copied = genuine & exact & (pool.others | (column["length"] >= _LINE_LENGTH)) & ~pool.apart
     least = np.where(copied, _COPY_CONFIDENCE, 0.0)
     return np.minimum(np.where(little, 0.0, least), most), most
@@ -145,14 +144,14 @@ def copies(values: Floats) -> Booleans:
 def _has_another_title(pool: Comparison) -> Booleans:
     """Which candidates have a title that marks them as another issue.
 
-    Titles that differ in one place do not count if another author copied the text: this author has seen the first
-    issue, or both have copied the text from one place.
+    Titles that differ in one place do not count if the candidate is a copy by another author. One author has then seen
+    the other's issue, or both authors have copied the same text.
     """
     one_word = np.array(siblings(pool.title, pool.titles), dtype=np.bool_) & ~(copies(pool.values) & pool.others)
     return one_word | np.array(numbered_apart(pool.title, pool.titles), dtype=np.bool_)
 
 
-# A ValueError names at most this many features, because a file of another kind lacks all of them.
+# A ValueError names at most this many missing or unknown features. A file of another kind lacks every feature.
 _MOST_NAMED = 5
 
 #: Keys of the file: the second model with and without a known author, and the third model.
@@ -162,8 +161,8 @@ READ = "readings"
 # Scores that agree to this many decimals count as equal.
 _DIGITS = 5
 
-# The weight of the text model's cosine in a sum with the ranking's score. Below POSSIBLY, this sum orders candidates
-# better than the probabilities do (docs/research/accuracy.md).
+# Candidates below POSSIBLY are ordered by the ranking's score plus this weight times the text model's cosine. The sum
+# orders such candidates better than their probabilities do (docs/research/accuracy.md).
 _TEXT_WEIGHT = 4.0
 
 AskTextModel = Callable[[Integers, int], TextSimilarity | None]
@@ -215,7 +214,7 @@ class Probability:
     calibration: Linear
 
     def __call__(self, rows: Floats, total: int) -> Floats:
-        """The log-odds that people mark each row (of `confidence_rows`), in a repository of `total` issues."""
+        """The log-odds that people mark each candidate. `rows` come from `confidence_rows`; `total` counts issues."""
         return self.calibration(probability.calibration_rows(self.confidence(rows), total))
 
     @classmethod
@@ -236,12 +235,12 @@ class ReaderModel:
     by_odds: Linear
 
     def __call__(self, odds: Floats, likeness: TextSimilarity | None) -> Floats:
-        """How likely each candidate is the same report, from its log-odds of being marked and the text model."""
-        likely = probability.bounded_probability(self.by_odds(probability.rows_by_odds(odds)))
+        """How likely each candidate is the same report. `odds` has the log-odds that people mark each candidate."""
+        probabilities = probability.bounded_probability(self.by_odds(probability.rows_by_odds(odds)))
         if likeness is not None:
             with_text = probability.rows_with_text(odds[likeness.rows], likeness)
-            likely[likeness.rows] = probability.bounded_probability(self.with_text(with_text))
-        return likely
+            probabilities[likeness.rows] = probability.bounded_probability(self.with_text(with_text))
+        return probabilities
 
     @classmethod
     def parse(cls, data: Mapping[str, Any]) -> ReaderModel:
@@ -288,15 +287,15 @@ class Model:
     def judge(self, pool: Comparison, ask_text_model: AskTextModel = lambda rows, leaders: None) -> Predictions:
         """Sort a whole pool, and judge its leaders and the rows that the text model adds.
 
-        Candidates with exactly the question's title and text, on no other surface, count as one issue that was sent
-        several times. All of them get the probability of the likeliest, and open ones come first.
+        Word-for-word copies of the question count as one issue that was sent several times, unless their labels name
+        another surface. All these copies get the probability of the likeliest copy, and open copies come first.
 
-        Unlikely candidates are ordered by the ranking and the text model together. Where their
-        probabilities rise in that order, neighbours get the mean of their probabilities.
+        Unlikely candidates are ordered by the ranking and the text model together. `non_increasing` then averages the
+        probabilities of neighbours, so that no probability rises in this order.
         """
         values, total = pool.values, pool.total
         scores = self.ranking(features.with_pool_ranks(values))
-        # Products of vectors differ in their last digits with the number of threads; equal scores must stay equal.
+        # Round, because the number of threads changes the last digits of a product. Equal scores must stay equal.
         order = np.lexsort((pool.numbers, -np.round(scores, _DIGITS)))
         rows = probability.confidence_rows(values[order], scores[order], total)
         leaders = order[: len(rows)]
@@ -311,7 +310,7 @@ class Model:
         least, most = bounds(pool.of(np.flatnonzero(judged)), read[judged])
         likely_same = self.readings(odds, likeness)
         if pool.apart.any():
-            on_another = _log_odds(likely_same[pool.apart]) + ANOTHER_SURFACE
+            on_another = _log_odds(likely_same[pool.apart]) + ANOTHER_SURFACE_LOG_ODDS
             likely_same[pool.apart] = probability.bounded_probability(on_another)
         likely = np.minimum(np.round(likely_same[judged], _DIGITS), most)
         # A candidate that was not judged gets the lowest probability of the judged ones, before lower bounds apply.
@@ -321,17 +320,18 @@ class Model:
         confidences[copied] = confidences[copied].max(initial=0.0)
         closeness = scores.copy()
         if likeness is not None:
-            # A leader without a cosine counts with the usual one.
+            # Add the usual cosine for each judged candidate, then correct the sum where the real cosine is known.
             closeness[judged] += _TEXT_WEIGHT * likeness.usual
             closeness[likeness.rows] += _TEXT_WEIGHT * (likeness.cosines - likeness.usual)
         order = order[np.argsort(-np.round(closeness[order], _DIGITS), kind="stable")]
-        unlikely = order[(judged & ~copied & (confidences < POSSIBLY))[order]]
+        is_unlikely = judged & ~copied & (confidences < POSSIBLY)
+        unlikely = order[is_unlikely[order]]
         confidences[unlikely] = np.round(probability.non_increasing(confidences[unlikely]), _DIGITS)
         by_confidence = order[np.argsort(-confidences[order], kind="stable")]
-        closed = 1 - values[:, features.NAMES.index("open")]
-        # Sort the copies, open ones first, within the positions that the copies hold in the list.
-        open_first = np.lexsort((pool.numbers, closed))
-        by_confidence[copied[by_confidence]] = open_first[copied[open_first]]
+        closed = 1 - values[copied, features.NAMES.index("open")]
+        # The copies keep their positions in the list, but open copies take the first of these positions.
+        open_first = np.lexsort((pool.numbers[copied], closed))
+        by_confidence[copied[by_confidence]] = np.flatnonzero(copied)[open_first]
         return Predictions(by_confidence, scores, confidences)
 
 

@@ -16,7 +16,7 @@ from bot.domain.formats import parse_time, parse_time_or_none
 
 
 class SourceType(StrEnum):
-    """The kinds of sources. The bot has only the last three; library users may fuse lists of the first three, too."""
+    """The kinds of sources. The bot uses ISSUE, PULL_REQUEST and DISCUSSION; the others are for users of `bot.api`."""
 
     CODE = "code"
     REVIEW_COMMENT = "review_comment"
@@ -87,9 +87,9 @@ def deduplicate_chunks(
 ) -> list[UnifiedRetrievalChunk]:
     """Drop chunks that repeat a better chunk; return copies of the others, best first.
 
-    Chunks are compared in the order of their scores, or without scores in the given order. A chunk is dropped if its
-    Jaccard similarity (lower-cased white-space tokens) to a kept chunk is at least `similarity_threshold`. The kept
-    chunk gets the dropped chunk's source labels. The input is not changed.
+    Chunks are compared best score first; a missing score counts as 0, and equal scores keep the given order. A chunk
+    is dropped if the Jaccard index of its words and a kept chunk's words (lower case, split at white space) is at least
+    `similarity_threshold`. The kept chunk gets the dropped chunk's source labels. The input is not changed.
 
     Use `within-corpus` before the fusion: it compares only chunks of the same source, so that a source gains nothing by
     repeating itself. Use `cross-corpus` after the fusion: it compares all chunks. Raises ValueError for another mode.
@@ -129,7 +129,7 @@ def cross_corpus_rrf(
     `recency_boost_days` before `now`, or after `now` (a clock may be ahead). The default of `now` is the clock's time.
     Times without a zone are UTC. An item whose time cannot be parsed is never recent.
 
-    Raises ValueError if `k` is not above 0, `top_k` is below 0, a factor or weight is not finite, or `now` is no time.
+    Raises ValueError if `k` is not above 0, `top_k` is below 0, a factor or weight is not finite, or `now` is invalid.
     """
     # `not k > 0` also refuses NaN.
     if not k > 0:
@@ -155,10 +155,10 @@ def cross_corpus_rrf(
     moment = parse_time(now or datetime.now(UTC))
     for item in merged.values():
         created = parse_time_or_none(item.created_at)
-        # Compare seconds and not dates: a huge or infinite window would begin before the first possible date.
+        # Compare seconds: Python cannot subtract a huge or infinite `recency_boost_days` from a date.
         recent = created is not None and (moment - created).total_seconds() <= recency_boost_days * 86_400
         # `fsum` is exact, so the order of the lists does not matter.
-        item.rrf_score = math.fsum(shares[item.id]) * (1 + recency_boost_factor if recent else 1)
+        item.rrf_score = math.fsum(shares[item.id]) * ((1 + recency_boost_factor) if recent else 1)
     return sorted(merged.values(), key=lambda item: -(item.rrf_score or 0.0))[:top_k]
 
 

@@ -32,7 +32,7 @@ def issue(source: Repository, info: Info, number: int) -> Issue:
     record = ctx.sim.issues[source.id].get(number)
     either = info.field_name == "issueOrPullRequest"
     if not isinstance(record, Issue) or (record.is_pull_request and not either):
-        raise unresolved("an issue or pull request" if either else "an Issue", "number of", number)
+        raise unresolved("an issue or pull request" if either else "an Issue", by="number of", value=number)
     return record
 
 
@@ -123,8 +123,8 @@ def viewer_permission(source: Repository, info: Info) -> str | None:
 
 @RESOLVERS.add("Label.url")
 def label_url(source: Label, info: Info) -> str:
-    ctx = info.context
-    return f"{ctx.sim.urls.html}/{ctx.sim.home_of(source).full_name}/labels/{quote(source.name)}"
+    repository = info.context.sim.home_of(source)
+    return f"{info.context.sim.urls.html}/{repository.full_name}/labels/{quote(source.name)}"
 
 
 @RESOLVERS.add("Label.isDefault")

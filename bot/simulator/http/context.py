@@ -36,7 +36,7 @@ class Context:
     headers: Headers
     body: Any
     url: str
-    # The fault that strikes the request, if any. Only searches read it, for `hybrid_unavailable`.
+    # The fault added to this request, if any. Only searches read this field, to apply `hybrid_unavailable`.
     fault: Fault | None = None
 
     @property
@@ -87,12 +87,12 @@ class Context:
         return f"{path}?{urlencode(self.query)}" if self.query else path
 
     def require(self, repo: Repository) -> None:
-        """Refuse a caller who lacks the operation's permission (an App) or role (a user) in this repository.
+        """Refuse an App without the operation's permission, or a user without the operation's role, in this repository.
 
         A person who calls through an App needs both. An App's JWT is always refused.
 
         This is stricter than GitHub: an installation needs the read permission even in a public repository that it
-        covers. So a test with a public repository also fails if it would fail with a private one.
+        covers. So a test notices a missing permission even if its repository is public.
         """
         writes = self.operation.method != "GET"
         if not app_may(self.sim, self.caller, repo, self.operation.permissions, writes=writes):
@@ -106,7 +106,7 @@ class Context:
             raise self.lacks_role()
 
     def lacks_role(self) -> ApiError:
-        """The refusal for a person who may read the repository but lacks a role. It always speaks of admin rights."""
+        """The refusal for a person who may read the repository but lacks a role. The text always names admin rights."""
         return forbidden("Must have admin rights to Repository.")
 
     def _inaccessible(self) -> ApiError:
@@ -117,7 +117,7 @@ class Context:
     def issue(self) -> Issue:
         """The path's issue: 404 if it never existed, 410 if deleted, a redirect if transferred.
 
-        Under the former address, a read of its comments and the like gets 404, not a redirect
+        After a transfer, a GET below the old address (of comments, for example) gets 404, not a redirect
         (https://github.com/Systemorph/MeshWeaver/issues/4629). If issues are off, always 410.
         """
         repo = self.repository()
@@ -130,8 +130,8 @@ class Context:
                 raise gone("This issue was deleted")
             tail = self.route_tail().split(f"/issues/{number}", 1)[-1]
             target = record.moved_to
-            reads_part = tail.startswith("/") and self.operation.method == "GET"
-            if reads_part or not can_see(self.sim, self.caller, target.repository):
+            reads_below_issue = tail.startswith("/") and self.operation.method == "GET"
+            if reads_below_issue or not can_see(self.sim, self.caller, target.repository):
                 raise not_found()
             location = f"{self.sim.urls.api}/repositories/{target.repository.id}/issues/{target.number}{tail}"
             raise moved(location, self.operation.method)
@@ -180,7 +180,7 @@ class Context:
         return max(self.number("page", 1), 1), min(max(self.number("per_page", PER_PAGE), 1), MOST_PER_PAGE)
 
     def links(self, page: int, last: int) -> dict[str, str]:
-        """The `Link` header for page `page` of `last`; none for the only page."""
+        """The `Link` header for the page `page`, if `last` is the last page. A single page has no header."""
         steps: dict[str, int] = {}
         if page > 1:
             steps |= {"prev": min(page - 1, last), "first": 1}

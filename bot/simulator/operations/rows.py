@@ -26,7 +26,7 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 _GZIPPED = b"\x1f\x8b"
 
 # Surrogates that JSON's escapes (`\ud…`) leave unpaired. No UTF-8 text can contain them.
-_HALVES = re.compile("[\ud800-\udfff]")
+_UNPAIRED_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,7 @@ class CommentRow:
 class IssueRow:
     """One issue of the file, its texts cut to GitHub's limits.
 
-    `closed_by` is empty and `duplicate_of` None if the file lacks them. `reactions` maps GitHub's words for the emoji
-    to counts.
+    If the file lacks them, `closed_by` is empty and `duplicate_of` is None.
     """
 
     id: str
@@ -56,14 +55,14 @@ class IssueRow:
     duplicate_of: str | None
     labels: tuple[str, ...]
     state_reason: StateReason | None
-    reactions: Mapping[str, int]
+    reactions: Mapping[str, int]  # Counts by GitHub's names of emoji, such as "+1" and "heart".
     comments: tuple[CommentRow, ...]
 
 
 def read_rows(path: Path) -> list[IssueRow]:
     """The issues of a JSON Lines file, perhaps compressed with gzip, in order of arrival.
 
-    Raises ValueError for a wrong file, naming the line if one is wrong, and OSError if the file cannot be read.
+    Raises OSError if the file cannot be read, and ValueError (with a wrong line's number) if its content is wrong.
     """
     return rows_of(_lines(path))
 
@@ -71,7 +70,7 @@ def read_rows(path: Path) -> list[IssueRow]:
 def rows_of(objects: Iterable[tuple[Any, str]]) -> list[IssueRow]:
     """Like `read_rows`, from JSON objects with their locations (`line 3`). A ValueError names the location.
 
-    Issues whose `created_at` is null come first, with the time of the earliest issue that has one (else 1970).
+    Issues whose `created_at` is null come first. They get the earliest time in the file, or 1970 if all are null.
     """
     rows = sorted((_row(value, location) for value, location in objects), key=lambda row: row.created_at)
     first = next((row.created_at for row in rows if row.created_at != _UNKNOWN), _EPOCH)
@@ -92,7 +91,7 @@ def _lines(path: Path) -> Iterator[tuple[Any, str]]:
         # The message names no line: the decoder's position is relative to a chunk, not to the file.
         raise ValueError("it is not UTF-8; iconv -f ENCODING -t UTF-8 makes it so") from None
     except (EOFError, zlib.error) as problem:
-        # A truncated download raises these. The command line would take EOFError for the end of typed input.
+        # A truncated download raises these errors. Raise ValueError instead: click takes an EOFError for an abort.
         raise ValueError(str(problem)) from problem
 
 
@@ -104,7 +103,7 @@ def _json(line: str, number: int) -> Any:
     try:
         row = json.loads(line)
         if "\\ud" in line.lower():
-            row = json.loads(_HALVES.sub("\N{REPLACEMENT CHARACTER}", json.dumps(row, ensure_ascii=False)))
+            row = json.loads(_UNPAIRED_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", json.dumps(row, ensure_ascii=False)))
         return row
     except json.JSONDecodeError as problem:
         raise ValueError(f"line {number} is not JSON ({problem.msg})") from None
@@ -115,7 +114,8 @@ def _json(line: str, number: int) -> Any:
 def _row(row: Any, location: str) -> IssueRow:
     if not isinstance(row, Mapping):
         raise ValueError(f"{location} is not a JSON object")
-    if lacking := [name for name in ("id", "created_at") if name not in row or (name == "id" and row[name] is None)]:
+    missing = {"id": row.get("id") is None, "created_at": "created_at" not in row}
+    if lacking := [name for name, is_missing in missing.items() if is_missing]:
         raise ValueError(f"{location} has no {' and no '.join(lacking)}")
     try:
         closed = _time("closed_at", row["closed_at"]) if row.get("closed_at") else None
