@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def take_over(repository: Repository, installation: int, services: Services) -> None:
-    """Store a repository's present state. After a change, forget the settings: the owner may be another one."""
+    """Store a repository's state. If it has changed, forget the settings: its owner may be new."""
     known = services.store.repositories.get(repository.id)
     services.store.repositories.upsert(repository, installation, services.now())
     before = None if known is None else known.summary
@@ -77,7 +77,7 @@ def repository_changed(event: RepositoryEvent, services: Services) -> None:
     `installation_repositories.removed` follows and causes the erasure.
     """
     if services.store.repositories.get(event.repository.id) is None:
-        # Access has ended, or the bot has not stored the repository yet: the next issue event does.
+        # Access has ended, or the repository is not stored yet: its next issue event stores it.
         return
     installation, present = services.github.app().repository(event.repository.ref, event.repository.id)
     take_over(present, installation, services)

@@ -53,7 +53,7 @@ def translate(operation: str, problem: GitHubException) -> DoppelError:
     if isinstance(problem, RequestTimeout):
         return Unavailable(f"{operation}: GitHub did not answer in time")
     if isinstance(cause, ValueError):
-        # The answer is no JSON, for example because the connection broke while githubkit read a new token.
+        # For example, the connection broke in the middle of the JSON with githubkit's new token.
         return Unavailable(f"{operation}: the answer cannot be read ({type(cause).__name__})")
     return GitHubError(operation, 0, f"the request failed ({type(cause).__name__})")
 

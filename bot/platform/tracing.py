@@ -53,7 +53,7 @@ def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[
 
 
 def _trace_of(delivery: str) -> Context:
-    """A context whose parent is the root span of the delivery's trace. Nobody records this root span."""
+    """A context for children of the trace's root span, a remote span that nobody records."""
     digest = hashlib.sha256(delivery.encode("utf-8", "replace")).digest()
     # `| 1`, because ids must not be zero.
     trace_id, span_id = int.from_bytes(digest[:16], "big") | 1, int.from_bytes(digest[16:24], "big") | 1
@@ -98,7 +98,7 @@ def working_on(work: Work) -> Iterator[None]:
 
 
 def with_context(function: Callable[P, T]) -> Callable[P, T]:
-    """Wrap a function for a pool's threads: each call sees the context variables as they were at the wrapping."""
+    """Wrap a function for pool threads: a call runs in a copy of the context at wrapping time."""
     here = copy_context()
 
     def run(*args: P.args, **kwargs: P.kwargs) -> T:

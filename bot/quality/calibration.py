@@ -1,8 +1,8 @@
 """Calculates a repository's threshold, `min_confidence`, from feedback. `calibrate` is pure; `recalibrate` stores it.
 
-Only verdicts on the bot's candidates count. Marks do not count: a mark need not concern a comment of the bot,
-and a duplicate that nobody found has no mark. If marks counted, the threshold would rise until the bot named only the
-few pairs that people mark without its help (P1).
+Only verdicts on the bot's candidates count. Marks do not count: people mark duplicates that they
+found without the bot, and a duplicate that nobody found has no mark. If marks counted, the
+threshold would rise until the bot named only the few pairs that people mark without its help (P1).
 
 Verdicts move the threshold away from its default. Only comments with a probability between the default and the new
 threshold count:
@@ -40,7 +40,7 @@ MARKS = frozenset({FeedbackKind.CLOSED, FeedbackKind.OF})
 class Point:
     """A verdict on one issue's comment, posted or not.
 
-    `right` says whether the comment is right at every threshold up to `probability`. `weight` is in (0, 1].
+    At every threshold up to `probability`, the comment is `right` or else wrong. `weight`: (0, 1].
     """
 
     probability: float

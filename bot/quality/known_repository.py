@@ -66,7 +66,7 @@ class KnownRepository:
         return self.store is not None and self.store.muted.is_muted(self.id, number)
 
     def options_for(self, target: Issue, options: FindOptions) -> FindOptions:
-        """The options, completed with people's verdicts. Shows and marks the issues that the target's text names."""
+        """`options` with people's verdicts. Issues that the target names are shown and marked."""
         return replace(options, **self._verdict_options(target), named=named_by(target), show_named=True)
 
     def comment_preview(self, target: Issue, gathered: Gathered) -> CommentPreview:

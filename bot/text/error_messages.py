@@ -53,7 +53,7 @@ _LONGEST_PHRASE = 6
 
 
 def error_messages(body: str) -> Mapping[str, str]:
-    """The first 12 error messages that a body quotes, in a comparable form; each value is the line as written.
+    """The first 12 error messages in a body. Maps the comparable form to the line as written.
 
     Two reports of one error rarely agree to the letter, so the comparable form leaves out numbers, memory addresses,
     quoted names and paths. A message needs at least three words, because `error: exit` says nothing.

@@ -61,7 +61,7 @@ def reject(request: CommandRequest, command: Command) -> CommandResult:
 def _number_elsewhere(request: CommandRequest, command: Command) -> int | CommandResult:
     """The number of another repository's issue, or a refusal if no comment here has shown it.
 
-    The other repository may be private by now. So this does not ask GitHub: the reply must reveal nothing new.
+    Ask GitHub nothing about that repository, which may be private by now: reveal nothing new.
     """
     context, number = request.context, command.number or 0
     issue, link = name_key(f"{command.repo}#{number}"), context.links.issue(number, command.repo)

@@ -30,7 +30,7 @@ TASKS = (UPKEEP, EVALUATE, SCAN)
 """The tasks of runs that no issue event started. The last two run only if a person starts them by hand."""
 
 OLDEST = 86_400.0
-"""Seconds. Older events come from repeated old runs. Of older events, only deletions and transfers are handled."""
+"""Seconds. Older events, from repeated old runs, are ignored, but not deletions and transfers."""
 
 # Besides DOPPEL_*, only these variables of the job's environment become settings.
 _SETTINGS = ("GITHUB_TOKEN", "GITHUB_API_URL")
@@ -93,7 +93,7 @@ class WorkflowJob:
 
     @property
     def is_issue_event(self) -> bool:
-        """Whether the run handles an event instead of a task. `event_to_handle` may still say to ignore the event."""
+        """Whether the run is not for a task. `event_to_handle` ignores events without an issue."""
         return self.event not in ("schedule", "workflow_dispatch")
 
     def event_to_handle(self, now: datetime) -> Event | Ignored:
@@ -106,7 +106,7 @@ class WorkflowJob:
             # If the bot writes with a person's token, its own comments start workflows.
             return Ignored("what the bot itself wrote is not a command")
         if not isinstance(event, IssueEvent | CommentEvent):
-            return Ignored("the event is about no issue and no comment")
+            return Ignored("the event is about neither an issue nor a comment")
         updated = (self.payload.get("comment") or self.payload["issue"]).get("updated_at")
         if updated and (now - (at := parse_time(updated))).total_seconds() > OLDEST:
             return Ignored(f"it happened on {at:%Y-%m-%d}, and what is more than a day old is left alone")
@@ -127,7 +127,7 @@ _OUTCOME_SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """The result of a run. `pages` is the address of GitHub's web pages.
+    """The result of a run. `pages`: the address of GitHub's web pages; `progress`: of the index.
 
     `number` is the issue's number or 0, `decision` the decision about this issue, `titles` the candidates' titles by
     number. `lines` are further paragraphs in Markdown. `problems`, in plain text, are for a maintainer to fix.

@@ -39,7 +39,7 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
     marks = 0
     for char in text[:_READ_MAX]:
         if is_ignorable(char):
-            # An ignorable character does not separate a mark from its letter. `without_invisible` may remove it below.
+            # Ignorable: the letter's marks go on. `without_invisible` removes needless ones below.
             kept.append(char)
             continue
         category = unicodedata.category(char)
@@ -72,7 +72,7 @@ _ACTIVE = re.compile(
 
 
 def disarm(text: str) -> str:
-    """Insert zero-width spaces into everything that GitHub recognises anywhere in rendered text."""
+    """Break with zero-width spaces all that GitHub recognises anywhere in rendered text."""
     text = _ACTIVE.sub(lambda found: found[0] + ZERO_WIDTH_SPACE, text)
     # Seven hexadecimal digits may name a commit; six digits never do.
     text = _HEX.sub(lambda found: ZERO_WIDTH_SPACE.join(re.findall(".{1,6}", found[0])), text)
@@ -125,7 +125,7 @@ def no_formula(*texts: str) -> list[str]:
 
 def code(text: str, limit: int = 300) -> str:
     """A code span that shows `text`, or a dash if no character is left. GitHub acts on "duplicate of" even in code."""
-    # `<!--` begins a marker, and only the first line of the bot's comments may be a marker.
+    # `<!--` begins a marker: only the first line of the bot's comments may look like one.
     text = break_phrase(clean(text, limit)).replace("<!--", f"<{ZERO_WIDTH_SPACE}!--") or "–"
     fence = _fence(text, least=1)
     pad = " " if text.startswith("`") or text.endswith("`") else ""

@@ -36,7 +36,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRun:
-    """`chain` is the job's id, `problem` says why the run is delayed or failed, `asked_at` is in seconds since 1970."""
+    """`chain` names the job; `problem` says why it is delayed or failed; `asked_at`: Unix time."""
 
     stage: Stage = Stage.NONE
     chain: str = ""

@@ -58,7 +58,7 @@ class Result:
     """One page of an answer, in the order asked for. `scores[i]` belongs to `ids[i]`. `total_count` covers all pages.
 
     `search_type` is the type of search that ran; if it differs from the requested type, `fallback_reasons` says why, in
-    GitHub's words. The engine never sets `incomplete_results`. Only REST sets it, to simulate a fault (`faults.py`).
+    GitHub's words. Only the fault `incomplete_results` (`faults.py`) sets this field, in REST.
     """
 
     total_count: int
