@@ -40,9 +40,9 @@ _ENGLISH = {
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason (C3). `code` is the kind of reason. `str` gives a sentence that quotes the texts in `quoted`.
+    """A reason (C3) of kind `code`. `quoted` has its words, error text, cause or labels, if any.
 
-    These texts are hostile; `bot/conversation/render/` escapes them.
+    `str` quotes them in a sentence. They are hostile; `bot/conversation/render/` escapes them.
     """
 
     code: ReasonCode
@@ -145,7 +145,7 @@ class Candidate:
 _JUDGED = ("verdict", "unjudged")
 
 MENTION_FROM = 0.05
-"""The least probability with which a candidate that is not shown gets reasons and can be named as the nearest."""
+"""Unless shown, a candidate needs this probability to get reasons or be named the nearest issue."""
 
 
 @dataclass(frozen=True, slots=True)

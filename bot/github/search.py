@@ -75,9 +75,9 @@ class SimilarIssues:
 
 
 def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
-    """Ask GitHub for similar issues, without a threshold of our own: we do not know the scale of GitHub's scores.
+    """Ask for similar issues. GitHub's threshold applies: we do not know the scale of its scores.
 
-    If GitHub refuses, or gives no judgement, `enabled` is false, and this function does not ask GitHub again for a day.
+    If GitHub refuses or omits a judgement, `enabled` is false; we skip the repository for a day.
     """
     feature = f"similar issues in {repo.key}"
     if feature in api.switched_off:

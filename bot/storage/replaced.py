@@ -38,7 +38,7 @@ def _stat(file: str) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-# The value of `DatabaseFile._ours` after the file was replaced or taken away. No file has this inode.
+# `DatabaseFile._ours` while the file is lost (replaced or taken away). No file has this inode.
 _LOST = -1
 
 
@@ -80,7 +80,7 @@ class DatabaseFile:
                 self._seen, self._since = found, now
             if found is None or now - self._since < SETTLED:
                 cause = sqlite3.OperationalError("the database's file was replaced or taken away")
-                cause.sqlite_errorcode = sqlite3.SQLITE_READONLY_DBMOVED
+                cause.sqlite_errorcode = sqlite3.SQLITE_READONLY_DBMOVED  # as from SQLite itself
                 cause.sqlite_errorname = "SQLITE_READONLY_DBMOVED"
                 raise sa.exc.OperationalError(None, None, cause)
             self._ours = found[0]

@@ -36,9 +36,10 @@ def notes_on(config: RepoConfig) -> list[str]:
     notes: list[str] = []
     if 0 < (config.min_confidence or 0) < MIN_CONFIDENCE:
         notes.append(
-            f"min_confidence: {config.min_confidence:g} is below the default, {MIN_CONFIDENCE:g}. It is the chance "
-            "that a reader calls two issues the same report. It used to be the chance that somebody marks them as "
-            "duplicates, which is lower. If it was set for that, leave it out, or let `doppel evaluate` recommend one."
+            f"min_confidence: {config.min_confidence:g} is below the default, {MIN_CONFIDENCE:g}. "
+            "It is the chance that a reader calls two issues the same report. "
+            "It used to be the chance that somebody marks them as duplicates, which is lower. "
+            "If it was set for that, leave it out, or let `doppel evaluate` recommend a value."
         )
     judge = config.judge
     on = [name for name in ("related", "critic") if getattr(judge, name) and not judge.enabled]
@@ -57,8 +58,8 @@ def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
         try:
             return RepoConfig.model_validate(tree.plain())
         except ValidationError as invalid:
-            # Later errors come first, to keep list indexes valid, but unknown keys (`[key]`) before their inner errors.
-            errors = invalid.errors(include_url=False)[::-1]
+            errors = invalid.errors(include_url=False)[::-1]  # last first: keeps list indexes valid
+            # But remove unknown sources and texts (`[key]`) before handling the errors inside them.
             errors.sort(key=lambda error: "[key]" not in error["loc"])
             problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in errors))
 
@@ -77,9 +78,8 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
         return None
     node: YamlNode = parent.value[last]
     if error["type"] == "too_long" and isinstance(node.value, list):
-        # Keep the first items of a long list.
         count, most = len(node.value), error["ctx"]["max_length"]
-        del node.value[most:]
+        del node.value[most:]  # keep the first items of a long list
         return ConfigError.translatable(
             node.line, node.column, lambda say, _: say.list_too_long(count=count, most=most)
         )
@@ -88,7 +88,7 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
     if error["type"] == TRANSLATABLE:
         return ConfigError.translatable(origin.line, origin.column, error["ctx"]["wording"], error["ctx"]["hint"])
     if is_key:
-        # `field` is a model or `sources`. The error of an unknown key in `templates` is TRANSLATABLE: see above.
+        # `field` is the key's parent: a model or `sources`. Keys of `templates` were handled above.
         return _unknown_key(origin, str(last), getattr(field.annotation, "model_fields", SOURCES))
     expected = _field_of(field, last)
 

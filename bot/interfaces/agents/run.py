@@ -14,7 +14,7 @@ SECTION_SLUGS: Sequence[str] = (
     "PROJECT CONTEXT",
     "OTHERS",
 )
-"""The order of the sections: of several entries to merge, the first stays. Programs may replace it in this module."""
+"""The order of sections: the first entry of a group stays. Programs may set another order here."""
 
 
 def run_deduplication(
@@ -22,10 +22,10 @@ def run_deduplication(
 ) -> Any:
     """Merge similar entries of a playbook in place, and return the playbook (D1–D7). Never raises.
 
-    A playbook is `{version, last_updated, sections: {SECTION: [{name, text, helpful, harmful}]}}`. Two entries are
-    similar if the cosine similarity of their texts is at least `threshold`, in [0, 1]. Chains of similar entries are
-    merged, unless they contradict each other (D5a). The first keeps its name, text and section, and gets the sums of
-    `helpful` and `harmful`. The default threshold is AGENTIC_CONTEXT_DEDUP_THRESHOLD, else 0.85 (wordllama: 0.78).
+    A playbook is `{version, last_updated, sections: {SECTION: [{name, text, helpful, harmful}]}}`.
+    Chains of entries whose texts have a cosine of at least `threshold`, in [0, 1], are merged, but
+    never two that contradict each other (D5a). The first keeps name, text and section, and sums the
+    counters. Without `threshold`: AGENTIC_CONTEXT_DEDUP_THRESHOLD, else 0.85 (wordllama: 0.78).
 
     `embed` turns a list of texts into an array of unit vectors, one row for each text. Without `embed` the best
     installed model is used; the model is loaded only if there are at least two entries. If the playbook is malformed,

@@ -63,7 +63,7 @@ def render_scan(result: ScanResult, links: RepoLinks, checked: datetime, say: Me
 
     The text mentions omitted groups, and shows `checked` in its own time zone.
     """
-    # The limit below needs the final length of this text: `templates` can make it long, and `break_phrase` adds to it.
+    # Its length counts below, so break it first. The setting `templates` can make this text long.
     time = break_phrase(say.checked(time=checked))
     # The 200 characters are for the marker and the blank lines.
     inside = scan_markdown(result, links, say, BODY_MAX - 200 - len(time))

@@ -48,7 +48,7 @@ Node = Text | Qualifier | And | Or | Not
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. `scopes` are groups of `repo`, `user` and `org`: a result must match one qualifier of each group.
+    """A parsed query. A result must match each group of alternatives in `scopes` (repo, user, org).
 
     `fields` are those that `in:` names, if any. `texts` are the words and phrases that are not under NOT. `kinds`
     are what `is:` and `type:` demand (`issue`, `pr`) outside NOT. `is_advanced`: the query has an OR or parentheses.
