@@ -33,7 +33,7 @@ _settings = load()
 # gunicorn reads its settings here, by their names, such as `bind` and `worker_class`.
 bind = _settings.bind
 workers = _settings.web_concurrency
-# Each process has its own socket. With a shared socket, the first process to wake would take a burst of connections.
+# Each process has its own socket. On a shared one, the first to wake would take a whole burst.
 reuse_port = True
 # Seconds. GitHub's proxy reuses connections, so keep each one open for longer than most pauses between deliveries.
 keepalive = 15

@@ -263,7 +263,7 @@ class CommentWriter:
         row.settle_claimed(CommentDraft("", None, text_hash), None, since)
 
     def _create(self, github: RepoClient, row: CommentRow, draft: CommentDraft, since: float) -> bool:
-        """Renew the claim of `since`, because the search on GitHub took time, and then post the comment."""
+        """Renew the claim of `since` or raise Retryable: a search takes time. Post the comment."""
         slot, since = row.slot, row.renew(since)
         with row.claimed(since):
             comment = github.create_comment(slot.repo, slot.number, draft.body)

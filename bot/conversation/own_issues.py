@@ -59,8 +59,8 @@ def write_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: fl
         except NotFound:
             store.drop(repo_id)
             stored = None
-    # A row without a number says that another attempt began at `updated_at`: wait for that attempt. But do not wait if
-    # `updated_at` is far in the future (`abs`), because then somebody has set the clock back.
+    # A row without a number says that another attempt began at `updated_at`: give it LEASE seconds.
+    # If `updated_at` is far in the future (`abs`), somebody has set the clock back: do not wait.
     if stored is not None and abs(now - stored.updated_at) < LEASE:
         raise Retryable(f"another attempt is opening the issue of the {store.kind} in {repo}", after=LEASE)
     oldest_first = [issue for issue in github.issues_of(repo, draft.login) if is_kind(issue, store.kind)]

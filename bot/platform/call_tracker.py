@@ -151,7 +151,7 @@ class ToolCallTracker:
         return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
 
     def remember(self, session: str, tool: str, arguments: Arguments, result: Any, state: object = None) -> None:
-        """Cache a result, but no generator or the like. `state` is from `ToolRule.unchanged`, before the call."""
+        """Cache a result if it can be read twice. `state`: `ToolRule.unchanged` before the call."""
         if not self.enable_duplicate_detection or self.max_history_per_session == 0 or _is_read_once(result):
             return
         size = _size_of(arguments) + _size_of(result)
@@ -241,7 +241,7 @@ class ToolCallTracker:
                 del self._sessions[session]
 
     def _is_current(self, record: _Record, now: float) -> bool:
-        """Whether a record has not expired. After somebody set the clock back, a record may lie in the future."""
+        """Whether a record has not expired. If the clock was set back, far future ones expire."""
         longest = self.max_age_ms / 1000
         return now - longest <= record.moment <= now + longest
 

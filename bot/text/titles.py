@@ -116,7 +116,7 @@ def siblings(title: str, others: Iterable[str]) -> list[bool]:
 
     Two people who report the same thing seldom write titles that differ in one word. People who report a thing for
     another platform, function or version repeat the sentence and change that word. In five trackers, 211 first
-    candidates had such a title and a probability of 10 % or more. 42 duplicates were expected, and 10 were found.
+    candidates had such a title and a probability of 10 % or more, 42 in sum; 10 were duplicates.
     """
     words = split_words(subject(title).lower())
     if len(words) <= LEAST_SAME:

@@ -32,8 +32,9 @@ def mcp(http: bool, address: str, port: int, allow_writes: bool, playbooks: bool
     settings = load()
     if http and not settings.mcp_token:
         raise SettingsError(
-            "DOPPEL_MCP_TOKEN: not set. Without it, anybody who reaches the port can read what Doppel reads. Choose a "
-            'long random token (python -c "import secrets; print(secrets.token_urlsafe())") and give it to the clients.'
+            "DOPPEL_MCP_TOKEN: not set. Without it, anybody who reaches the port could read what "
+            'Doppel can read. Choose a long random token (python -c "import secrets; '
+            'print(secrets.token_urlsafe())") and give it to the clients.'
         )
     # These imports take a second, so check the settings first.
     from bot.app.wiring.indexes import agent_tools

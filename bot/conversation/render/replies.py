@@ -71,7 +71,7 @@ class Replies:
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
-        """The answer to `of #asked`. `root` is the open original of #asked, or #asked. `closed`: `root` is closed."""
+        """Answers `of #asked`. `root`: its open original, or #asked, which may be `closed`."""
         if closed:
             return self.say.of_done_closed(issue=self.links.issue(root))
         if asked == root:
@@ -95,7 +95,7 @@ class Replies:
         return self.say.undo_of(issue=issue) if reopened else self.say.undo_of_closed(issue=issue)
 
     def scan_begun(self, count: int, seconds: float, title: str, known: int | None) -> str:
-        """The answer to `scan`. In `seconds`, the scan edits issue `known`, or opens an issue with this `title`."""
+        """The answer to `scan`: in `seconds` it edits issue `known`, if any, else opens `title`."""
         wait = duration(seconds, self.say)
         if known is None:
             return self.say.scan_begun(count=count, wait=wait, title=escape(title))

@@ -21,7 +21,7 @@ EXCERPT, GLANCE = 300, 100
 """The most characters of a candidate's text in an answer. GLANCE is for unlikely candidates in a list."""
 
 BYTES_PER_CANDIDATE = 600
-"""An answer should have at most this many bytes for each candidate; fewer than five candidates count as five."""
+"""The target size in bytes per candidate: models pay by token. Fewer than five count as five."""
 # Limits for each candidate: characters of text, reasons. An answer takes the first pair that fits, or the last pair.
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
@@ -141,7 +141,7 @@ class FindAnswer(ToolAnswer):
     problems: list[Line] = []
     candidates: list[CandidateResult]
     candidate_count: int
-    named_unasked: list[str] = Field([], description="would be in a comment, even if not in candidates")
+    named_unasked: list[str] = Field([], description="by the bot's comment, in candidates or not")
     silence: Line = Field(default="", description="why the bot would not comment unasked")
     not_asked: list[str] = Field(default=[], description="sources that could not be asked")
     search_query: Line

@@ -39,14 +39,14 @@ class QueueState:
 
     `jobs` counts jobs by queue and state. `ages` has the age in seconds of the oldest job, by queue and state. The
     states are `waiting`, `delayed` (until a time), `again` (delayed after a failure) and `running`. `dead` counts dead
-    letters. `workers` counts workers with a valid lease. `heartbeat` is the newest lease's age in seconds, or None.
+    letters. `workers` counts workers with a valid lease.
     """
 
     jobs: Mapping[tuple[str, str], int]
     ages: Mapping[tuple[str, str], float]
     dead: int
     workers: int
-    heartbeat: float | None
+    heartbeat: float | None  # The newest lease's age in seconds; None without a worker.
 
     def longest(self, queue: str) -> float:
         """The age in seconds of the oldest job that waits for its turn or for another try."""
@@ -114,8 +114,8 @@ def page(
             "weights": hashlib.sha256(shipped_text().encode()).hexdigest()[:12],
         },
     )
-    counters = process_metrics().collect()
-    metrics = [*counters, *of_queue(read_queue_state(queue)), *_of_store(store), ill_metric, model]
+    processes = process_metrics().collect()
+    metrics = [*processes, *of_queue(read_queue_state(queue)), *_of_store(store), ill_metric, model]
     encode, content_type = choose_encoder(accept)
     # The encoders take a registry, but call only its method `collect`.
     return encode(SimpleNamespace(collect=lambda: metrics)), content_type

@@ -101,7 +101,7 @@ def outcome(runs: Sequence[QueryRun], problems: Sequence[SourceProblem], *, foun
 
 
 def search_query(runs: Sequence[QueryRun]) -> str:
-    """F7: the query that the report names. This is GitHub's first lexical query, or else any source's first query."""
+    """F7: the query that the report names: GitHub's first lexical query, else the first of all."""
     first = [run.query for run in runs if run.source == GitHubLexical.name] or [run.query for run in runs]
     return first[0] if first else ""
 
@@ -203,7 +203,7 @@ def _stored(index: Index | None, repo_id: int, numbers: Collection[int]) -> Mapp
 
 
 def texts_by_line(index: Index | None, repo_id: int, issues: Iterable[Issue]) -> dict[int, str]:
-    """By issue number, the lines that the author wrote, without the lines of forms.
+    """By issue number, the text that the author wrote, line by line, without the lines of forms.
 
     Issues from the index come without a body, so this looks up empty bodies there.
     """

@@ -146,7 +146,7 @@ class Index:
         return None if self.text_vectors is None else self.text_vectors.count(repo_id)
 
     def analyse(self, repo_id: int, title: str, body: str, number: int = 0) -> Analysis:
-        """Leave the repository's boilerplate out of a text, and analyse the rest. Stores nothing.
+        """Analyse a text as `put` does, without the repository's boilerplate. Stores nothing.
 
         For a stored issue, pass its `number`. Otherwise its stored lines would count as another issue's lines.
         """

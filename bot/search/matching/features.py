@@ -1,4 +1,4 @@
-"""The features by which candidates are compared with the question: the issue whose duplicates are sought.
+"""The features that compare the question, an issue, with a pool of candidates for duplicates.
 
 A term's rarity is its inverse document frequency divided by the largest possible one, in (0, 1]. In some repositories,
 and for some questions, unrelated issues are similar, too. So the ranking also compares some features (`COMPARED`) with
@@ -16,7 +16,7 @@ log of its rank, 0 for the first.
 | `words_of_question`, `words_of_candidate` | how much of the question's words, or of the candidate's words, is shared |
 | `rarest`, `rarest_five` | rarity of the rarest shared word, and sum of the five rarest |
 | `codes` | log of the summed rarity of shared codes: names from code, paths, versions |
-| `codes_of_question`, `codes_of_candidate`, `rarest_code` | as the three features of words above, but for codes |
+| `codes_of_question`, `codes_of_candidate`, `rarest_code` | like the same features of words |
 | `messages`, `messages_of_question` | the same as `codes` and `codes_of_question`, for error text |
 | `vector_title`, `vector_text`, `vector_both` | cosines; 0 without vectors |
 | `ratio` | similarity of the titles' letters, words sorted (rapidfuzz) |
@@ -62,7 +62,7 @@ NAMES = tuple(_NAMES.split())
 
 #: From this value of `words_shared` on, a candidate counts as a copy of the question, and `same_author` is 0.
 COPY = 0.6
-#: The usual log, which is subtracted from `reported`. So an unknown author, with 0, counts as a usual author.
+#: Subtracted from `reported`, so that 0 (an unknown author) is neither new nor experienced.
 USUALLY_REPORTED = 2.5
 
 SMALL = 50
@@ -359,6 +359,6 @@ def with_pool_ranks(values: Floats) -> Floats:
 
 def _ranks(rows: Floats) -> Floats:
     """For each value, how many values of its row are above it."""
-    # Round, because the number of threads changes the last digits of a product. Equal values must stay equal.
+    # The number of threads changes vectors' products slightly. Equal values must stay equal.
     rows = np.round(rows, _RANK_DIGITS)
     return np.stack([len(row) - np.searchsorted(np.sort(row), row, side="right") for row in rows]).astype(np.float64)

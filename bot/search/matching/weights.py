@@ -34,8 +34,8 @@ LITTLE_CONFIDENCE = 0.1
 """The upper bound if one of the two issues says next to nothing, because they then share next to nothing."""
 
 NO_MORE_THAN_A_WORD = 0.25
-"""A repository of fewer than `SMALL` issues does not show which words are rare. So two issues that share less than this
-part of their words count as sharing only a common word."""
+"""A repository of fewer than `SMALL` issues does not show which words are rare. If two of its
+issues share less than this part of their words, they count as sharing only a common word."""
 
 ANOTHER_SURFACE_LOG_ODDS = -1.6
 """Added to the log-odds if the labels name different surfaces (`cli`, `vscode`). The value comes from 211 pairs
@@ -49,8 +49,8 @@ BOUNDS_VERSION = 6
 # If a question has more than `_FEW_COPIES` copies, all are taken for an empty form that people send now and then.
 # But if most copies were sent within a week of the question, they are taken for reports of one event.
 _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
-# Pairs with at least the similarity _WORD_FOR_WORD are the same word for word (P2), and get at least _COPY_CONFIDENCE.
-# `bounds` makes exceptions, because readers call only 26 of 35 word-for-word pairs the same.
+# From the similarity _WORD_FOR_WORD on, title and text are the same word for word (P2). Such
+# pairs get at least _COPY_CONFIDENCE. `bounds` makes exceptions: readers call 26 of 35 the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
 # The feature `length` for a title and a sentence.
 _LINE_LENGTH = np.log1p(20.0)
@@ -235,7 +235,7 @@ class ReaderModel:
     by_odds: Linear
 
     def __call__(self, odds: Floats, likeness: TextSimilarity | None) -> Floats:
-        """How likely each candidate is the same report. `odds` has the log-odds that people mark each candidate."""
+        """How likely each is the same report, from its log-odds of a mark and the text model."""
         probabilities = probability.bounded_probability(self.by_odds(probability.rows_by_odds(odds)))
         if likeness is not None:
             with_text = probability.rows_with_text(odds[likeness.rows], likeness)
@@ -295,7 +295,7 @@ class Model:
         """
         values, total = pool.values, pool.total
         scores = self.ranking(features.with_pool_ranks(values))
-        # Round, because the number of threads changes the last digits of a product. Equal scores must stay equal.
+        # The number of threads changes vectors' products slightly. Equal scores must stay equal.
         order = np.lexsort((pool.numbers, -np.round(scores, _DIGITS)))
         rows = probability.confidence_rows(values[order], scores[order], total)
         leaders = order[: len(rows)]

@@ -16,7 +16,7 @@ from bot.domain.formats import parse_time, parse_time_or_none
 
 
 class SourceType(StrEnum):
-    """The kinds of sources. The bot uses ISSUE, PULL_REQUEST and DISCUSSION; the others are for users of `bot.api`."""
+    """The kinds of sources, for users of `bot.api`. The bot itself fuses all its lists as ISSUE."""
 
     CODE = "code"
     REVIEW_COMMENT = "review_comment"
@@ -97,7 +97,6 @@ def deduplicate_chunks(
     if mode not in ("within-corpus", "cross-corpus"):
         raise ValueError(f"mode: {mode!r} is neither 'within-corpus' nor 'cross-corpus'")
     kept: list[tuple[UnifiedRetrievalChunk, frozenset[str]]] = []
-    # Sorting is stable, so chunks without a score keep their order.
     for chunk in sorted(chunks, key=lambda chunk: -(chunk.rrf_score or 0.0)):
         tokens = frozenset(chunk.text.lower().split())
         for better, better_tokens in kept:

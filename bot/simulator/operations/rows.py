@@ -70,7 +70,7 @@ def read_rows(path: Path) -> list[IssueRow]:
 def rows_of(objects: Iterable[tuple[Any, str]]) -> list[IssueRow]:
     """Like `read_rows`, from JSON objects with their locations (`line 3`). A ValueError names the location.
 
-    Issues whose `created_at` is null come first. They get the earliest time in the file, or 1970 if all are null.
+    Issues whose `created_at` is null come first. They get the earliest, or 1970 if all are null.
     """
     rows = sorted((_row(value, location) for value, location in objects), key=lambda row: row.created_at)
     first = next((row.created_at for row in rows if row.created_at != _UNKNOWN), _EPOCH)
