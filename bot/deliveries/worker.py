@@ -45,7 +45,7 @@ RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
 # A delivery, or a job of another queue, counts as hung after this long. An evaluation takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
 # When GitHub's rate limit stops a job, the repository's `opened` deliveries wait in the queue for at most
-# LONGEST_POSTPONED. For _LIMIT_PAUSE, this worker claims no delivery of the repository at all.
+# LONGEST_POSTPONED. For _LIMIT_PAUSE, this worker claims only suspect deliveries of the repository.
 LONGEST_POSTPONED, _LIMIT_PAUSE = 300.0, 2.0
 # The wait until an absent database is asked again, and until a task that this version does not know is due again.
 RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
@@ -92,7 +92,7 @@ class Worker:
         *,
         on_overdue: Callable[[], None] = lambda: None,
     ) -> None:
-        """`handle` raises Retryable for a later retry, and UserError to end the job. `decide` judges all other errors.
+        """`handle` raises UserError to end the job. After Retryable and most other errors, `decide` says when to retry.
 
         `on_overdue` must make the process end soon. It is called if a job hangs or the database was replaced.
         """
@@ -234,7 +234,7 @@ class Worker:
                     self._handle(Job(claim.id, from_json(claim.payload), claim.attempts + 1, claim.arrived))
             except Exception as raised:
                 error = raised
-            # The handler has ended. From here on, a job that waits long for the queue's database does not hang.
+            # The handler has ended. A job that only waits for the queue's database does not count as hung.
             job.deadline = None
             traced.set_attribute("outcome", self._record_outcome(job, error))
 
@@ -342,7 +342,7 @@ class Worker:
             self._wake.set()
 
 
-# The pause between checks of SQLite's file, in seconds; it grows without changes. 0.01 s cost a worker 20% of its time.
+# Seconds between checks of SQLite's file, more while nothing changes. 0.01 s cost a busy worker 20% of its time.
 _SHORTEST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.05, 0.1, 1.05
 
 

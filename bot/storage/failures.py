@@ -1,6 +1,6 @@
 """Says why a database failed, in words without secrets, and whether a retry may succeed.
 
-A driver's own text can repeat the address with its password, or the texts of people in a statement's parameters.
+A driver's own text can repeat the address with its password, or people's texts among a statement's parameters.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def write_slot(engine: sa.Engine) -> Iterator[None]:
 def take_write_lock(connection: sa.Connection) -> None:
     """Begin a transaction that may write, and wait for the lock as long as the engine's patience.
 
-    SQLite itself would sleep up to a tenth of a second between two tries. A busy writer could take the lock each time.
+    SQLite itself would sleep up to 0.1 s between tries, and a busy writer could win each time. Frequent tries are fair.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -207,7 +207,7 @@ class SharedCommit(Generic[T]):
     """
 
     def __init__(self, commit: Callable[[Sequence[T]], Sequence[bool]], patience: float | None) -> None:
-        """`commit` commits items, and returns an answer for each. An item waits `patience` seconds for a commit."""
+        """`commit` commits items, returns their answers, and must begin within `patience` seconds (None: no limit)."""
         self._commit = commit
         self._patience = patience
         self._changing = threading.Lock()

@@ -115,8 +115,8 @@ def _carry_out(
 def _new_commands(event: CommentEvent, services: Services) -> tuple[tuple[ParsedLine, ...], bool]:
     """The commands to carry out, each once, and whether the comment also holds commands that ran before.
 
-    After an edit these are only the commands on new lines (C1). If the editor is not the author, only lines that
-    the editor typed count. A line that the edit merely takes out of a quote or of code is no new command.
+    After an edit these are only the commands on new lines (C1). If the editor is not the author, only lines
+    that the editor typed count, not those that the edit merely takes out of a quote or of code.
     """
     now = _parse(event.body, event.repository.ref, services)
     before = _parse(event.previous, event.repository.ref, services) if event.action == "edited" else ()

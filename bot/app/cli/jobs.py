@@ -54,7 +54,7 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
 def retry(delivery: str | None, everything: bool) -> None:
     """Put the delivery ID back into the queue, as if it had just arrived.
 
-    Exit code 1: a delivery was not put back, because `doppel jobs` no longer lists it.
+    Exit code 1: a delivery was not put back, because it is not, or no longer, among those given up.
     """
     if bool(delivery) == everything:
         raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")

@@ -191,15 +191,15 @@ class RepoConfig(_Section):
     mode: Literal["comment", "shadow", "off"] = "comment"
     """`comment` posts comments; `shadow` only records what the bot would have posted unasked; `off` does nothing."""
     min_confidence: Annotated[float | None, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = None
-    """The bot comments unasked if a careful reader calls the two issues the same report with at least this
-    probability. Feedback never moves a value that you set."""
+    """The bot comments unasked if a careful reader of both texts would call an earlier issue the same report
+    with at least this probability. Feedback never moves a value that you set."""
     calibrate: Switch = True
     """Whether feedback moves `min_confidence` if you have not set it."""
     digest: Literal["issue", "off"] = "off"
     """`issue` keeps one issue that shows what the bot did in the last week, for maintainers to judge."""
     likely: Annotated[float, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = LIKELY
-    """The lowest probability of the first candidate at which the comment begins with “Probably reported before” and
-    not with “Possibly related”."""
+    """The lowest probability of the first candidate, in the sense of `min_confidence`, at which the
+    comment begins with “Probably reported before” and not with “Possibly related”."""
     max_candidates: Annotated[int, Ge(1), Le(10)] = 3
     """The most earlier issues that a comment shows unasked. A command can show five in any case."""
     include_closed: Switch = True
@@ -225,7 +225,7 @@ class RepoConfig(_Section):
     bots: Switch = False
     """Whether issues that Apps open, edit or label are looked at. They are found as earlier issues either way."""
     per_author: Annotated[int, Ge(1), Le(1000)] = 10
-    """How many issues of one author are looked at within an hour. The others wait for an hour, or for a command."""
+    """How many issues of one author are looked at in an hour. Others are retried hourly for a day, or on a command."""
     known_issues: Annotated[
         tuple[Annotated[int, Ge(1), Le(NUMBER_MAX)], ...],
         MaxLen(100),

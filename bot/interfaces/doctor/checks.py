@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report (`well`, `warning`, `broken`). `mend` says what to do. With a warning, Doppel works."""
+    """One line of the report. `mend` says what to do, if anything. With a warning, Doppel still works."""
 
     health: Literal["ok", "warning", "broken"]
     subject: str
@@ -68,7 +68,7 @@ def credentials(settings: Settings) -> Iterator[Finding]:
 def model(settings: Settings, chosen: Embedder | None) -> Finding:
     """Whether the embedding model works. Without it the index still finds issues by their words."""
     if chosen is None:
-        return well("model", "none is configured: the index searches by words alone")
+        return well("model", "DOPPEL_EMBEDDING_MODEL is none: the index searches by words alone")
     try:
         dimensions = chosen.embed(["doppel"]).shape[1]
     except EmbeddingError as failure:

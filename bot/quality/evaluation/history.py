@@ -26,7 +26,7 @@ from bot.text.github_urls import named_issues
 MEMBERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 
 _MARKS = {"MarkedAsDuplicateEvent": StatementKind.MARKS, "UnmarkedAsDuplicateEvent": StatementKind.UNMARKS}
-# A comment and a closing within this time belong together, as after GitHub's "Close with comment".
+# A person's comment and closing within this time belong together, as in GitHub's "Close with comment".
 _TOGETHER = timedelta(minutes=5)
 # Labels such as `duplicate`, `type: duplicate`, `status/duplicate`.
 _LABEL = re.compile(r"(?:^|[^a-z])(?:duplicate|dupe)(?:[^a-z]|$)", re.IGNORECASE)
@@ -125,7 +125,7 @@ def _mark(event: Mapping[str, Any]) -> Statement:
 def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[IssueRow]:
     """The rows in order of arrival, with `duplicate_of` only for certain duplicates. docs/evaluate.md lists the fields.
 
-    GitHub names only today's members. Whoever closed another person's issue counts as a member too (`maintainers`).
+    GitHub names only today's members. Whoever closed another's issue had triage access, and counts too (`maintainers`).
     """
     ordered = sorted(records, key=lambda one: (one.created_at, one.number))
     known = {one.number for one in ordered}

@@ -37,7 +37,7 @@ _RETRY_PAUSE = 0.25
 
 
 class _Client:
-    """The code that all providers share. `retries`: how often the library retries, if the caller can wait."""
+    """The code that all providers share. `retries`: how often the library may retry, for callers that can wait."""
 
     def __init__(self, url: str, model: str, key: str, retries: int) -> None:
         self.model = model

@@ -180,7 +180,7 @@ class FederatedSearch:
         asked = [by_name[name] for name in use if name in by_name]
         if not asked:
             return Gathered((), ())
-        # A person's words need no statistics. With an index, count words only for GitHub's search by words.
+        # A person's words need no statistics. With an index, read issues only if GitHub's search by words is on.
         if not words and (GitHubLexical.name in use or not self.indexed):
             ensure_word_stats(self.recent, self.stats, target.repo)
         # Plan at least one search for GitHubLexical, even if the extra searches use up the budget.
@@ -227,7 +227,7 @@ def _valid_results(answer: SourceResult, target: Issue) -> SourceResult:
         if is_own_issue(issue):
             # The bot's own issues (the digest, the scan) resemble every issue.
             return False
-        # Pull requests come only from PullRequests, which finds nothing else; discussions only from Discussions.
+        # Pull requests come only from PullRequests, discussions only from Discussions; neither finds anything else.
         fits_pulls = issue.is_pull_request == (answer.source == PullRequests.name)
         return fits_pulls and issue.is_discussion == (answer.source == Discussions.name)
 

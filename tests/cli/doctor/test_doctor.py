@@ -192,7 +192,7 @@ def test_deliveries_that_failed_are_told_with_the_reason_until_they_are_taken(
     health, says, mend = deliver(401)
     assert (health, says) == ("warning", "1 delivery to https://doppel.example/webhook failed lately, mostly with 401")
     assert mend.startswith("WEBHOOK_SECRET here must be the secret on the App's page on GitHub.")
-    assert "the log for why" in deliver(502)[2]
+    assert "the log has the reasons" in deliver(502)[2]
     assert deliver(202) == ("ok", "GitHub delivers to https://doppel.example/webhook", "")
 
 
@@ -251,7 +251,7 @@ def test_a_github_that_fails_on_the_way_is_a_finding_among_the_others(
     assert found["permissions"][0] == "ok"
     health, says, mend = found["GitHub"]
     assert (health, says) == ("broken", f"{github.url} could not be asked: {path}: GitHub answered 502")
-    assert mend.startswith("Look again later")
+    assert mend.startswith("Try again later")
 
 
 def test_j1_the_judge_is_asked_and_what_it_costs_is_told(examine: Callable[..., Found]) -> None:
