@@ -39,7 +39,7 @@ LOCKED = "it is locked"
 """The reason for skipping a locked issue. Unlocking the issue causes a new look."""
 
 UNASKED_SECONDS = 2.0
-"""F8b: how long network sources may take if the index is complete and no command asked."""
+"""F8b: how long network sources may take, unless a command asked. Without a complete index, there is no limit."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class IssueContext:
     @property
     def issue(self) -> Issue:
         """The issue as GitHub shows it now, read once; the event's payload may be old."""
-        # Python 3.11's cached_property would make all jobs of the process wait for one job's request.
+        # Python 3.11's cached_property has one lock for all instances: all jobs would wait for one job's request.
         if not self._issue:
             self._issue.append(self.github.issue(self.repo, self.number))
         return self._issue[0]
@@ -96,7 +96,7 @@ class IssueContext:
 
     @property
     def slot(self) -> CommentSlot:
-        return CommentSlot(self.repository.id, self.repo, self.number, is_marked=ADVICE.begins)
+        return CommentSlot(self.repository.id, self.repo, self.number, is_marked=ADVICE.begins)  # marker comes first
 
     def stored_comment(self) -> StoredComment | None:
         """The advisory comment as last stored; None if the store has no row."""
@@ -129,15 +129,16 @@ class IssueContext:
 
     def _make_finder(self, fresh: bool, asked: bool, judged: bool) -> Finder:
         services, repository = self.services, self.repository
-        # The forms matter only if the issue has headings, so request them for no other issue.
+        # Request the forms only for an issue with headings: without headings, the forms do not matter.
         forms = services.issue_forms.headings(self.github, repository) if "##" in self.issue.body else ()
         github = self.github.thread(f"{self.repo}#{self.number}", fresh=fresh)
-        index, judge = services.indexing.progress(repository.id), services.judge if judged else None
+        progress = services.indexing.progress(repository.id)
+        judge = services.judge if judged else None
         return Finder(
             github,
-            issues=index.size,
+            issues=progress.size,
             settings=finder_settings(self.config, headings=forms, workflow_field=services.settings.workflow_field),
-            matcher=services.matcher if index.done else None,
+            matcher=services.matcher if progress.done else None,
             temporary=TemporaryIndexes(services.index),
             repo_id=repository.id,
             further=further_sources(self.config, github, services.settings.siblings),
@@ -157,11 +158,10 @@ class IssueContext:
 
         For a command, the report has the best candidates even below the threshold. Candidates that the issue's
         text names are marked, or omitted without `show_named`. `asked` lifts the time limit of slow sources.
-
-        Raises RateLimited or Unavailable if the report has no candidates, and a search failed that may succeed later:
+        Raises RateLimited or Unavailable if there are no candidates, and a failed search may succeed later: the answer
         "nothing found" would not be honest (F9). Does not raise if the repository's own index answered.
         """
-        # If the command has only meaningless words, even the closest issues would be no answer (F9).
+        # A command also shows unlikely candidates. If all its words are meaningless, such issues are no answer (F9).
         shows_unlikely = options is not None and (not words or has_usable_words(" ".join(words)))
         options = options or CommandOptions()
         store, repo_id = self.services.store, self.repository.id
@@ -175,14 +175,14 @@ class IssueContext:
                 rejected_elsewhere=store.verdicts.rejected_elsewhere(repo_id, self.number),
                 duplicates=decided.originals,
             )
-            # The least probability, unless the command sets its own. None: candidates of any probability.
-            minimum = None if shows_unlikely else bot_defaults.min_confidence
+            least, most = bot_defaults.min_confidence, bot_defaults.max_candidates
+            if shows_unlikely:
+                least, most = None, max(most, ASKED_MOST)  # None: candidates of any probability
             find_options = replace(
                 bot_defaults,
-                # The minimum similarity of titles; `self.threshold` is the minimum probability.
-                threshold=options.threshold or bot_defaults.threshold,
-                min_confidence=minimum if options.confidence is None else options.confidence,
-                max_candidates=options.limit or max(bot_defaults.max_candidates, ASKED_MOST if shows_unlikely else 0),
+                threshold=options.threshold or bot_defaults.threshold,  # a similarity of titles, not a probability
+                min_confidence=least if options.confidence is None else options.confidence,
+                max_candidates=options.limit or most,
                 state=options.state or bot_defaults.state,
                 words=" ".join(words),
                 show_named=show_named,
@@ -191,9 +191,9 @@ class IssueContext:
             traced.set_attribute("outcome", report.outcome.value)
             traced.set_attribute("candidates", len(report.candidates))
         FINDS.labels(report.outcome.value).inc()
-        unanswered = {query.problem.code for query in report.queries if query.later and query.problem}
-        if unanswered and not report.candidates and not report.indexed:
-            error = RateLimited if unanswered & {RemarkCode.SEARCH_LIMIT, RemarkCode.HYBRID_LIMIT} else Unavailable
+        retryable_codes = {query.problem.code for query in report.queries if query.later and query.problem}
+        if retryable_codes and not report.candidates and not report.indexed:
+            error = RateLimited if retryable_codes & {RemarkCode.SEARCH_LIMIT, RemarkCode.HYBRID_LIMIT} else Unavailable
             raise error(f"not every search about {self.repo}#{self.number} was answered")
         return report
 
@@ -206,9 +206,9 @@ def issue_context(event: IssueEvent | CommentEvent, services: Services) -> Itera
         context = _make_context(event, services)
         yield context
     except Exception as problem:
-        if context is None or services.store.repositories.get(event.repository.id) is not None:
+        if context is None or services.store.repositories.get(event.repository.id):
             raise
-        # The store has erased the repository: access has ended. A retry would keep the delivery's content in the queue.
+        # The repository was erased, as access ended. Do not raise: a retry would keep the delivery's content queued.
         logger.info("access to %s ended in the middle of this: %s", event.repository.ref, type(problem).__name__)
 
 

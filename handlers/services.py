@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Queue(Protocol):
-    """A queue of jobs. `Inbox` documents the methods; a single process uses a list instead."""
+    """A queue of jobs: `Inbox`, which documents the methods, or `MemoryQueue` for one command or workflow run."""
 
     def put(self, delivery_id: str, event: Event, delay_seconds: float = 0.0) -> bool: ...
 
@@ -40,9 +40,9 @@ class Queue(Protocol):
 class Services:
     """Built once in each process, by `bot.app.wiring.worker_process` or `bot.app.action.workflow`.
 
-    `clock` is in the host's zone. The handler of a delivery gets a copy: `delivery` is the delivery's id, `arrived` its
-    time of arrival by the queue's clock (seconds since 1970). `evaluate` runs `doppel evaluate` for a repository, and
-    returns the problem, or "". `judge` is the host's judge, if any (J).
+    `clock` is in the host's zone. Each handler gets a copy with values of its delivery: `delivery` is the id, `arrived`
+    the time of arrival by the queue's clock (seconds since 1970). `evaluate` runs `doppel evaluate` for a repository,
+    and returns the problem, or "". `judge` is the host's judge, if any (J).
     """
 
     settings: Settings

@@ -1,4 +1,4 @@
-"""The bot's decisions and their evidence: one each time it looks at an issue or skips it. Pure.
+"""The bot's decisions and their evidence. The bot makes one decision each time it looks at an issue or skips it. Pure.
 
 The handlers make decisions; the store keeps them as JSON. A decision holds no text of an issue: reasons are codes, and
 callers that show a title read the title from the index.
@@ -22,7 +22,7 @@ REFUSED = "GitHub refused"
 
 
 class DecisionOutcome(StrEnum):
-    """The consequence of a decision for the comment.
+    """The result of a decision: what happened to the bot's comment on the issue.
 
     `EDITED`: the comment has a new text. `UNCHANGED`: the comment keeps its text. `SHADOW`: only
     `mode: shadow` kept the bot from posting a comment. `SILENT`: the bot searched, but posted
@@ -51,8 +51,8 @@ class DecisionOutcome(StrEnum):
 class Decision:
     """The decision about issue `number`. `at` is in seconds since 1970.
 
-    `cause` is the action of an `issues` event, `command`, or `verdict` (`not`, `undo` or `unmute`).
-    `mode` is the repository's setting. `reason` says why the bot posted nothing. A candidate below
+    `cause` is `command`, `verdict` (an update after `not`, `undo`, `unmute` or an unlocking), or the action of an
+    `issues` event. `mode` is the repository's setting. `reason` says why the bot posted nothing. A candidate below
     the probability `threshold` does not count as shown, even if a command's answer lists it.
     """
 
@@ -67,7 +67,7 @@ class Decision:
 
     @property
     def shown(self) -> tuple[Evidence, ...]:
-        """This repository's issues that the comment lists as likely enough (or would, in shadow mode), best first."""
+        """This repository's issues that the comment lists (in shadow mode: would list) as likely enough, best first."""
         return tuple(item for item in self.evidence if item.shown and item.own)
 
     def about(self, number: int) -> Evidence | None:
@@ -89,11 +89,11 @@ def load(text: str) -> tuple[Evidence, ...]:
 
 
 ALSO_MOST = 10
-"""The store keeps at most this many further members of a candidate's group of duplicates."""
+"""The store keeps at most this many members of a candidate's group of duplicates, besides the candidate itself."""
 
 
 def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]:
-    """A report's best candidates, to store. Rounds probabilities and similarities, marks the `shown` ones."""
+    """A report's best candidates, to store. Marks the `shown` candidates, and rounds probabilities and similarities."""
     shown_keys = {_key(candidate) for candidate in shown}
     return tuple(
         replace(
@@ -102,7 +102,7 @@ def evidence(report: Report, shown: Iterable[Candidate]) -> tuple[Evidence, ...]
             also=item.also[:ALSO_MOST],
             probability=round(item.probability, 4),
             titles=(round(item.titles[0], 3), round(item.titles[1], 3)),
-            unjudged=None if item.unjudged is None else round(item.unjudged, 4),
+            unjudged=None if item.unjudged is None else round(item.unjudged, 4),  # probability without the verdict
         )
         for item in report.considered
     )

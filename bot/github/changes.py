@@ -28,7 +28,7 @@ _COUNT = """query Count($owner: String!, $name: String!) {
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The hour's requests: `remaining` of `limit`, for the next `seconds`."""
+    """GitHub's limit of requests per hour: of `limit` requests, `remaining` are left for the next `seconds`."""
 
     remaining: int
     limit: int
@@ -39,9 +39,9 @@ class Budget:
 class ChangesPage:
     """A page of issues without pull requests, earliest change first.
 
-    `last` is when the last entry, an issue or a pull request, was changed; None for an empty page. `more` says whether
-    pages follow. `after` is the next page's cursor, or empty if the answer has no cursor. `etag`
-    is empty for a full page. `unchanged` means that the caller's `etag` is still valid; the page then has no issues.
+    `last` is the time of the latest change of an issue or pull request on the page; None for an empty page. `more` says
+    whether pages follow. `after` is the next page's cursor, or empty if the answer has no cursor. `etag` is empty
+    for a full page. `unchanged` means that the caller's `etag` is still valid; the page then has no issues.
     """
 
     issues: tuple[Issue, ...] = ()
@@ -59,7 +59,7 @@ def changed_issues(
     """Read up to a hundred entries that were changed at `since` (ISO 8601; empty for all) or later.
 
     `after` or `page` (from 1) chooses the page. `etag` is from an earlier answer for that page. Raises Forbidden,
-    Invalid, RateLimited, Unavailable, NotFound (even for former names: redirects may lose queries).
+    Invalid, RateLimited, Unavailable, NotFound (even for a former name, because a redirect may lose the query).
     """
     query: dict[str, str | int] = {"state": "all", "sort": "updated", "direction": "asc", "per_page": PAGE}
     if since:
@@ -79,7 +79,7 @@ def changed_issues(
         ),
     )
     raw: httpx.Response = response.raw_response
-    # `raw.history` also contains the request for a token, so pick the redirects.
+    # Pick the redirects, because `raw.history` can also contain the request for a token.
     if moved := [step for step in raw.history if step.is_redirect]:
         raise NotFound(operation, moved[0].status_code, "it has another name now")
     budget = _budget(raw.headers)
@@ -95,7 +95,7 @@ def changed_issues(
         last=convert.moment(entries[-1]["updated_at"]) if entries else None,
         more=bool(following),
         after=next(iter(parse_qs(urlsplit(following).query).get("after", ())), ""),
-        # A full page gets no ETag: when a next page appears, this page and its ETag stay the same.
+        # A full page gets no ETag. A next page would not change this page's ETag, and so would go unnoticed.
         etag=raw.headers.get("etag", "") if len(entries) < PAGE else "",
         budget=budget,
     )
@@ -150,7 +150,7 @@ def _budget(headers: Mapping[str, str]) -> Budget | None:
 # it. Then `history` halves the page, until it has SMALLEST issues or fewer.
 LARGEST, SMALLEST = 50, 5
 
-# Read the last comments: people explain there why they close an issue. Duplicate marks are few.
+# How many to read: the last comments, in which people explain why they close an issue; the last marks (few); labels.
 _COMMENTS, _MARKS, _LABELS = 20, 10, 20
 
 _QUERY = f"""query History(

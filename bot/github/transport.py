@@ -66,13 +66,13 @@ def open_connections(base_url: httpx.URL) -> httpx.HTTPTransport:
 @functools.cache
 def _trusted(file: str | None, folder: str | None) -> ssl.SSLContext:
     # Reading all certificate authorities takes 30 ms, so share them between pools. The arguments are only cache keys:
-    # httpx reads the variables itself.
+    # httpx reads SSL_CERT_FILE and SSL_CERT_DIR itself.
     return httpx.create_ssl_context()
 
 
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """The limit of a `time_limit` block: `seconds` for a request and its retries. `over` is set when the block ends."""
+    """Limits a request and its retries in a `time_limit` block to `seconds`. `over` is set when the block ends."""
 
     seconds: float
     over: threading.Event = field(default_factory=threading.Event)
@@ -125,11 +125,11 @@ class RateLimitedTransport(httpx.BaseTransport):
     """The transport of one account: an installation, the App itself, or a token's owner.
 
     A request waits and retries for at most `patience` seconds; after that, the queue should retry the job. Every
-    request names `api_version`, whatever version githubkit's methods were generated for.
+    request asks for `api_version`, even if githubkit's method was generated for another version.
 
-    Raises RateLimited and Unavailable. A write or GraphQL raises Overtaken if another worker has
-    the job. A redirected write raises NotFound: the write could change another repository. A
-    redirect to another server raises NotFound, too: the server could be in this machine's network.
+    Raises RateLimited and Unavailable. A write or a GraphQL request raises Overtaken if another worker
+    now has this thread's job. A redirected write raises NotFound: the write could change another repository.
+    A redirect to another server raises NotFound, too: the server could be in this machine's network.
     """
 
     connections: httpx.BaseTransport
@@ -167,10 +167,10 @@ class RateLimitedTransport(httpx.BaseTransport):
     def _wait_for_limits(self, call: _Call) -> None:
         if call.time_limit is not None and call.time_limit.over.is_set():
             raise Unavailable(f"{call.operation}: nobody waits for it any more")
-        while delay := self.limiter.take(call.cost):
-            if call.time_limit is not None or self.monotonic() + delay > call.deadline:
-                raise RateLimited(_limit_message(call), after=delay)
-            self.sleep(delay)
+        while seconds_to_wait := self.limiter.take(call.cost):
+            if call.time_limit is not None or self.monotonic() + seconds_to_wait > call.deadline:
+                raise RateLimited(_limit_message(call), after=seconds_to_wait)
+            self.sleep(seconds_to_wait)
 
     def _try(self, call: _Call, attempt: int) -> _Outcome:
         if call.request.method not in _SAFE:
@@ -233,7 +233,7 @@ def _shorten(request: httpx.Request, seconds: float) -> None:
 
 def _answer(response: httpx.Response | None, cost: Cost) -> ResponseData:
     if response is None:
-        return ResponseData(0)
+        return ResponseData(status=0)  # no answer
     needs_body = response.status_code >= 400 or cost.resource == GRAPHQL
     return ResponseData(response.status_code, response.headers, response.content if needs_body else b"")
 
@@ -270,7 +270,7 @@ def _failure_text(outcome: _Outcome) -> str:
     if isinstance(outcome, httpx.TimeoutException):
         return "GitHub did not answer in time"
     if isinstance(outcome, httpx.ConnectError):
-        # Only OpenSSL's text, which httpx's message repeats, says that the certificate is not trusted.
+        # httpx's message repeats OpenSSL's text. Nothing else says that the certificate is not trusted.
         untrusted = "CERTIFICATE_VERIFY_FAILED" in str(outcome)
         return "GitHub's certificate is not trusted here" if untrusted else "GitHub cannot be reached"
     return f"the connection failed ({type(outcome).__name__})"

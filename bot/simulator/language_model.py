@@ -18,7 +18,7 @@ from bot.simulator.http.wire import WireServer
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One request: its texts, its JSON, and its headers, named in lower case."""
+    """One request: its texts, its JSON, and its headers. The headers' names are in lower case."""
 
     system: str
     user: str
@@ -28,7 +28,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A model's message, or with `raw` a literal body. `cut`: the model stopped because the text was too long."""
+    """A model's message `text`, or a literal body `raw`. `cut`: the model stopped because the text was too long."""
 
     text: str = ""
     status: int = 200

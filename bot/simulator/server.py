@@ -75,7 +75,7 @@ def _name(host: str) -> str:
 @cache
 def _routes() -> Flask:
     """The routes, shared by all simulators of this process: compiling them is the slowest step of a start."""
-    # Import late: GraphQL takes a while, and importing anything from `bot.simulator` imports this module, too.
+    # Import late: GraphQL takes a while to import, and every import from `bot.simulator` also imports this module.
     from bot.simulator.routes import ROUTES
 
     app = Flask("bot.simulator", static_folder=None)
@@ -173,9 +173,9 @@ def start_simulator(*, enterprise: bool = False, **options: Any) -> Iterator[Ser
             settings = Settings(github_api_url=server.url, app_id=server.app_id, private_key=server.private_key_pem, …)
             issue = server.sim.open_issue("acme/app", "alice", "It crashes", "…")
 
-    Webhooks: pass `webhook_url="http://…/webhook"`, or set `server.sim.app.hook.url` later; `webhook_secret` likewise.
-    Events that occur while the URL is empty are never delivered. With a URL, a function passed as `post=` sends
-    the deliveries, e.g. to a Flask test client: `post(url, body, headers) -> (status, headers, text)`.
+    Webhooks: pass `webhook_url="http://…/webhook"` and `webhook_secret`, or set `server.sim.app.hook.url` and `.secret`
+    later. Events that occur while the URL is empty are never delivered. A function `post=` can send the deliveries,
+    e.g. to a Flask test client: `post(url, body, headers) -> (status, headers, text)`. It needs a URL, too.
     `server.sim.webhooks.join()` waits until all queued deliveries are answered, and `.log` lists every delivery.
 
     All options but `enterprise` go to `Simulator`, e.g. `clock=Clock(datetime(2026, 1, 1, tzinfo=UTC))`.

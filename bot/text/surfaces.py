@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-# In `os: windows`, the kind is `os`. An issue is usually about one surface of each kind. Areas can
-# overlap, so `area` is not listed. Labels of unlisted kinds count only with a name in `_SURFACES`.
+# In `os: windows`, the kind is `os` and the name is `windows`. An issue is usually about one surface of each kind.
+# Areas can overlap, so `area` is not listed. A label of an unlisted kind counts only if its name is in `_SURFACES`.
 _KIND_LIST = "app browser client device editor frontend ide os package platform product runtime surface"
 _KINDS = frozenset(_KIND_LIST.split())
 _SURFACE_LIST = """
@@ -19,7 +19,7 @@ _PARTS = re.compile(r"\s*[:/]\s*")
 
 
 def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str] | None:
-    """Labels, one of `mine` and one of `theirs`, of different surfaces (`cli`, `vscode`), or None.
+    """One label of `mine` and one of `theirs` that name different surfaces (`cli`, `vscode`); None without such labels.
 
     Surfaces are compared within each kind. If the issues share a surface of a kind, that kind does not tell them apart.
     """
@@ -31,13 +31,12 @@ def surfaces_apart(mine: Iterable[str], theirs: Iterable[str]) -> tuple[str, str
 
 
 def _surfaces(labels: Iterable[str]) -> dict[str, dict[str, str]]:
-    """By kind: the surfaces, each with its label. Labels without a listed kind have kind ""."""
+    """Maps each kind to its surfaces, and each surface to its label. Labels without a listed kind get the kind ""."""
     found: dict[str, dict[str, str]] = {}
     for label in labels:
-        parts = _PARTS.split(label.casefold().strip(), maxsplit=1)
-        kind, name = parts[0], re.sub(r"[\s_]+", "-", parts[-1])
-        if kind in _KINDS and len(parts) == 2:
+        *prefix, last = _PARTS.split(label.casefold().strip(), maxsplit=1)
+        kind = prefix[0] if prefix and prefix[0] in _KINDS else ""
+        name = re.sub(r"[\s_]+", "-", last)
+        if kind or name in _SURFACES:
             found.setdefault(kind, {})[name] = label
-        elif name in _SURFACES:
-            found.setdefault("", {})[name] = label
     return found

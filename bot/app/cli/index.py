@@ -68,7 +68,7 @@ def index(repository: str | None, watch: bool, as_json: bool) -> None:
 def _line(one: IndexStatus) -> Text:
     """The line of a repository. It is Text, because messages of GitHub or an endpoint must not act as markup."""
     expected = "" if one.expected is None else f" of {one.expected:,}"
-    vectors, texts = ("none" if each is None else f"{each:,}" for each in (one.vectors, one.texts))
+    vectors, texts = ["none" if count is None else f"{count:,}" for count in (one.vectors, one.texts)]
     figures = f"  issues {one.issues:,}{expected}  vectors {vectors}  texts {texts}"
     problem = f"\n  {one.problem}" if one.problem else ""
     return Text.assemble(f"{one.repository}  ", (one.state, _COLOURS.get(one.state, "yellow")), figures, problem)

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
 FIRST_STEP = 1
-"""The first step of a chain of IndexEvents that a command or workflow starts. Step 0 would do nothing for two hours
-(`LOST`) after the last update of an unfinished backfill, because the backfill's own chain might still be under way."""
+"""The number of the first step in a chain of IndexEvents that a command or workflow starts. `Indexer.step` skips step 0
+if an unfinished backfill was updated in the last two hours (`LOST`): the backfill's own chain may be under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,11 @@ class MemoryQueue:
         return True
 
     def running(self, partitions: Collection[str]) -> set[str]:
-        """Return all `partitions`: another workflow run may have a running job in any of them."""
+        """Return all `partitions`, as if each had a running job: another workflow run may have a job there."""
         return set(partitions)
 
     def erase(self, repository_id: int, before: float | None = None) -> None:
-        """Drop all of a repository's events. `before` is ignored: no later delivery enters here."""
+        """Drop all of a repository's events. `before` is ignored: it spares later deliveries, but none arrive here."""
         for queue in (self._events, self._background):
             for queued in list(queue):
                 if not isinstance(queued.event, InstallationEvent) and queued.event.repository.id == repository_id:
@@ -83,7 +83,7 @@ class MemoryQueue:
         """Nothing needs closing."""
 
     def take(self, *, background: bool) -> QueuedEvent | None:
-        """The next event; with `background`, a background step if no other is left. None if nothing is left."""
+        """Take the next event. With `background`, take a background step if no event is left. Else return None."""
         if self._events:
             return self._events.popleft()
         return self._background.popleft() if background and self._background else None
@@ -94,14 +94,14 @@ logger = logging.getLogger(__name__)
 
 def build_index(settings: Settings, store: Store) -> Index:
     model = embedder(settings)
-    facts = StoredRepositoryInfo(
+    info = StoredRepositoryInfo(
         store,
         RepositorySettings(store, now),
         IssueForms(store, now),
         remote=model is not None and model.remote,
         private_too=settings.remote_text == "all",
     )
-    return Index(store.engine, TextAnalyser(), model, facts, text_model=TextModel() if settings.text_model else None)
+    return Index(store.engine, TextAnalyser(), model, info, text_model=TextModel() if settings.text_model else None)
 
 
 def build_backlog_matcher(settings: Settings, weights: str = "", store: Store | None = None) -> BacklogMatcher:
@@ -124,16 +124,16 @@ def known_repository(
     repo_id = summary.id
     loaded = settings_at_present(client, target.repo, settings.mode)
     with existing_store(settings) as store:
-        progress = store.backfills.get(repo_id) if store else None
-        # Use the issue forms as the bot last read them: this function must not store any.
+        progress = (store.backfills.get(repo_id) if store else None) or Progress()
+        # Use the issue forms as the bot last read them. A new read would store forms, which is not allowed here.
         headings = IssueForms(store, now).last_headings(repo_id) if store else ()
-        complete = progress is not None and progress.done
+        complete = progress.done
         index = build_index(settings, store) if store else None
         is_known = store is not None and store.repositories.get(repo_id) is not None
         chosen_judge = required_judge(settings, store, summary, loaded.config, keep=is_known) if judge else None
         finder = Finder(
             client,
-            issues=issues if progress is None or progress.size is None else progress.size,
+            issues=issues if progress.size is None else progress.size,
             settings=finder_settings(loaded.config, headings=headings, workflow_field=settings.workflow_field),
             matcher=Matcher(index) if index and complete else None,
             temporary=TemporaryIndexes(index, embedder(settings)),
@@ -193,7 +193,7 @@ def stored_threshold(store: Store, repo_id: int) -> Threshold:
 def fill_index(
     settings: Settings, store: Store, repo: RepoRef, sleep: Callable[[float], None], tell: Callable[[Progress], None]
 ) -> tuple[Repository, Progress | None]:
-    """Read a repository's issues into the index of a store, for the command line, until nothing more can be read now.
+    """For the command line: read a repository's issues into a store's index, until nothing more can be read now.
 
     Goes on where an earlier call ended. Calls `tell` after each step, and `sleep` between steps, to leave part of
     GitHub's rate limit to other programs.
@@ -206,8 +206,8 @@ def fill_index(
         indexing = Indexer(build_index(settings, store), store, steps, now)
         with erased_if_ended(summary.id, store):
             IssueForms(store, now).refresh(client, summary)
-            # Give each chain a new name. `_hand_over` puts the chain's `completed` event into the host's queue, which
-            # would drop the event if an earlier chain had the same name.
+            # Give each chain a new name. `_hand_over` puts the event with `completed` into the host's queue. If an
+            # earlier chain had the same name, the event would have a known id, and the queue would drop the event.
             first = IndexEvent(None, summary, f"by-hand-{now().timestamp():.3f}", FIRST_STEP)
             steps.put(first.delivery_id, first)
             while (following := steps.take(background=True)) is not None:

@@ -18,10 +18,10 @@ READY_WITHIN_SECONDS = 180.0
 def run_web_and_worker(
     settings: Settings, environ: Mapping[str, str], webhook_url: str | None, say: Callable[[str], None]
 ) -> None:
-    """Run the processes until SIGTERM or SIGINT. They get `environ`, the source of `settings`.
+    """Run the processes until SIGTERM or SIGINT. They get the variables `environ`, from which `settings` was read.
 
-    Tells GitHub to deliver to `webhook_url`. Without this URL, tells a simulator to deliver here.
-    `say` shows a line. Raises Unavailable if a process keeps ending, or does not answer in time.
+    Tells GitHub to deliver to `webhook_url`. Without this URL, GitHub keeps its address, but a simulator is told to
+    deliver here. `say` shows a line. Raises Unavailable if a process keeps ending, or does not answer in time.
     """
     prepare_databases(settings)
     token = settings.setup_token or secrets.token_urlsafe(24)
@@ -35,7 +35,7 @@ def run_web_and_worker(
             say(f"  {settings.local_url}/setup?token={token}")
             say("If you reach this machine at another address, keep the path and the token.")
             if not supervisor.run(until=lambda: not load(environ).new, every=0.5):
-                return
+                return  # A signal has stopped the processes before the App was set up.
             say("The GitHub App is set up.")
             settings = load(environ)
         supervisor.add({"worker": WORKER} | ({"proxy": PROXY} if settings.webhook_proxy_url else {}))

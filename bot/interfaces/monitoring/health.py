@@ -35,10 +35,9 @@ _READY = "ready"
 
 
 class HealthChecks:
-    """The checks behind `/readyz`, `/metrics` and the dashboard's health page. Safe to share between threads."""
+    """The checks of `/readyz`, `/metrics` and the dashboard's health page. Thread safe. `__init__` does not connect."""
 
     def __init__(self, settings: Settings, inbox: Inbox) -> None:
-        """Does not connect."""
         self._store = make_engine(
             settings.database_url, patience=_PATIENCE, pool_size=2, connect_timeout=1, synchronous="NORMAL"
         )
@@ -46,10 +45,10 @@ class HealthChecks:
         self._inbox = inbox
         self._paused = settings.paused
         self._queue = queue_engine(settings, patience=_PATIENCE, pool_size=2)
-        self._vectors = settings.embedding_model
+        self._embedding_model = settings.embedding_model
 
     def parts(self) -> tuple[bool, dict[str, str]]:
-        """Whether the process can accept deliveries, and the state of each part. Accepting needs only the queue."""
+        """Whether the process can accept deliveries (only the queue matters for this), and the state of each part."""
         queue = _READY
         try:
             self._inbox.check()
@@ -62,7 +61,7 @@ class HealthChecks:
         return {} if self._paused else illnesses(Store(self._store), self._queue, time.time())
 
     def metrics(self, accept: str) -> tuple[bytes, str]:
-        return page(self._store, self._queue, self.ill(), self._vectors, accept)
+        return page(self._store, self._queue, self.ill(), self._embedding_model, accept)
 
     def _state_of_store(self) -> str:
         try:
@@ -94,8 +93,9 @@ def readyz() -> tuple[Response, int]:
     ready, parts = _health().parts()
     if not ready:
         log.warning("not ready: %s", parts["queue"])
-    if not ready or "deep" not in request.args:
-        return jsonify(status=_READY if ready else "not ready", parts=parts), 200 if ready else 503
+        return jsonify(status="not ready", parts=parts), 503
+    if "deep" not in request.args:
+        return jsonify(status=_READY, parts=parts), 200
     try:
         ill = _health().ill()
     except (sa.exc.SQLAlchemyError, QueueUnavailable, OSError) as problem:

@@ -1,4 +1,4 @@
-"""The judge, a language model, in an evaluation (J7): the questions as rows, its answers, and their effect. Pure."""
+"""The judge, a language model, in an evaluation (J7): questions as rows, answers, and the answers' effect. Pure."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from bot.search.judge.prompt import (
 Found = tuple[tuple[Id, float], ...]
 """An arrival's candidates with their probabilities, best first."""
 Answers = Mapping[str, Mapping[int, JudgedPair]]
-"""The answer about each candidate, by the key of the question and then by the candidate's number in the replay."""
+"""Maps a question's key to its answer, which maps each candidate's number in the replay to a verdict."""
 
 TOKENS_OUT = 40
 """The estimated number of tokens in an answer's entry about one issue."""
@@ -37,7 +37,7 @@ TOKENS_OUT = 40
 
 @dataclass(frozen=True, slots=True)
 class RecordedQuestion:
-    """A question about the arrival `id`: to the judge, or to the critic, who rereads a pair that the judge called same.
+    """A question about the arrival `id`, to judge or critic. The critic rereads a pair that the judge calls `SAME`.
 
     In `question`, issues have their numbers in the replay; `ids` maps the candidates' numbers to ids in the data set.
     """
@@ -51,7 +51,7 @@ class RecordedQuestion:
     @property
     def tokens(self) -> tuple[int, int]:
         """The estimated numbers of input and output tokens."""
-        # The judge also answers about two controls (see `Prompt`). The critic gets none: `copy` and `other` are 0.
+        # The judge also answers about two controls, `copy` and `other` (see `Prompt`). Both are 0 for the critic.
         entries = len(self.prompt.numbers) + bool(self.prompt.copy) + bool(self.prompt.other)
         return estimated_tokens(self.prompt.system) + estimated_tokens(self.prompt.user), TOKENS_OUT * entries
 
@@ -95,12 +95,12 @@ def _called_same(recorded: RecordedQuestion, said: Answers) -> list[JudgeIssue]:
 
 
 def verdicts(recorded: RecordedQuestion, said: Answers, *, critic: bool) -> dict[int, JudgedPair]:
-    """The verdicts on the candidates. With a `critic`, drop each "same"; the critic's verdict, if any, replaces it."""
+    """The candidates' verdicts. With a `critic`, drops each `SAME`, then adds the critic's verdict if there is one."""
     judged = dict(said.get(recorded.key, {}))
     reread = _called_same(recorded, said) if critic else []
     for candidate in reread:
         del judged[candidate.number]
-        # Candidates with equal texts share an answer, so ignore the number in the answer.
+        # The answer has one pair. Its number may be another candidate's: candidates with equal texts share a key.
         for pair in said.get(critic_question(recorded, candidate).key, {}).values():
             judged[candidate.number] = pair
     return judged
@@ -136,8 +136,8 @@ def read_answers(
 ) -> RecordedAnswers:
     """Read answers from `rows`, each with its location. The last answer to a question counts.
 
-    With a `critic`, the questions to the critic follow from the judge's answers. Raises UserError naming the location
-    of a row that is not an answer.
+    With a `critic`, the result also has a question to the critic about each `SAME` of the judge. If a row is not an
+    answer, raises UserError naming the location.
     """
     by_key = {one.key: one for one in asked}
     if critic:
@@ -171,7 +171,7 @@ def after_verdicts(
 ) -> Found:
     """The candidates and their probabilities after the verdicts, best first.
 
-    Drops related ones unless `related` is set, and those from `threshold` on without a verdict.
+    Drops `RELATED` candidates unless `related` is set, and candidates that reach `threshold` but have no verdict.
     """
     by_id = {recorded.ids[number]: pair.verdict for number, pair in judged.items()}
     kept = []
@@ -208,22 +208,22 @@ def candidates_after(
 def compared_outcomes(
     with_judge: Sequence[JudgedArrival], without_judge: Sequence[JudgedArrival], threshold: float
 ) -> dict[str, ThresholdOutcome]:
-    """Outcomes with and without the judge, and without the judge at the same number of comments."""
+    """Outcomes with the judge, without the judge, and without the judge at about as many comments as with the judge."""
     after, before = outcome_at(with_judge, threshold), outcome_at(without_judge, threshold)
     as_many = outcome_with_as_many_comments(without_judge, after.comments)
     return {"with": after, "without": before, "without_at_as_many": as_many}
 
 
 def estimated_cost(asked: Sequence[RecordedQuestion], arrivals: int, price: Price, *, critic: bool) -> dict[str, Any]:
-    """The estimated tokens and cost of the questions about `arrivals` arrivals, and both in sentences (`says`)."""
+    """The questions' estimated tokens and cost, also in sentences (`says`). `arrivals` counts all arrivals."""
     total = _tokens_and_cost(asked, price)
     median = statistics.median([one.tokens[0] for one in asked] or [0])
     says = (
         f"The judge: {len(asked):,} questions about {arrivals:,} arrivals ({len(asked) / arrivals:.0%}), about "
         f"{total['tokens_in']:,} tokens in (median {median:,.0f}) and {total['tokens_out']:,} out. "
     )
-    unknown = "DOPPEL_JUDGE_PRICE_IN and _OUT would say what that costs."
-    says += f"That costs about {total['cost']:.2f}." if total["cost"] else unknown
+    costs = f"That costs about {total['cost']:.2f}." if total["cost"] else ""
+    says += costs or "DOPPEL_JUDGE_PRICE_IN and _OUT would say what that costs."
     estimate = {"questions": len(asked), "arrivals": arrivals, "tokens_in_median": median, **total}
     if not critic:
         return estimate | {"says": says}
@@ -236,15 +236,15 @@ def estimated_cost(asked: Sequence[RecordedQuestion], arrivals: int, price: Pric
 
 
 def _tokens_and_cost(asked: Sequence[RecordedQuestion], price: Price) -> dict[str, Any]:
-    into, out = (sum(one.tokens[way] for one in asked) for way in (0, 1))
-    return {"tokens_in": into, "tokens_out": out, "cost": price.of(into, out)}
+    tokens_in, tokens_out = sum(one.tokens[0] for one in asked), sum(one.tokens[1] for one in asked)
+    return {"tokens_in": tokens_in, "tokens_out": tokens_out, "cost": price.of(tokens_in, tokens_out)}
 
 
 def outcome_with_as_many_comments(without_judge: Sequence[JudgedArrival], comments: float) -> ThresholdOutcome:
     """The outcome without the judge, at the threshold that leads to about this (weighted) number of `comments`."""
     commented, threshold = 0.0, 1.0
     for one in sorted((one for one in without_judge if one.found), key=lambda one: -one.top):
-        if commented >= comments:
-            break
-        commented, threshold = commented + one.weight, one.top
+        if commented < comments:
+            commented += one.weight
+            threshold = one.top
     return outcome_at(without_judge, threshold)

@@ -71,10 +71,10 @@ class RemoteModel:
         except _RequestRefused:
             if len(texts) == 1 and len(texts[0]) <= _SHORT:
                 raise
-        if len(texts) == 1:
+        if len(texts) == 1:  # Refused: cut the text in half.
             yield from self._parts([texts[0][: len(texts[0]) // 2]])
             return
-        for half in batches(texts, (len(texts) + 1) // 2):
+        for half in batches(texts, (len(texts) + 1) // 2):  # Refused: send the texts in two requests.
             yield from self._parts(half)
 
     def _ask(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -101,7 +101,7 @@ class RemoteModel:
             message = f"{self._url}: the answer is not of the form of OpenAI's embeddings"
             public = f"{_ENDPOINT} answered something else"
             raise EmbeddingError(message, public_message=public) from None
-        vectors[[not text for text in texts]] = 0
+        vectors[[not text for text in texts]] = 0  # the rows of the empty texts
         return vectors
 
 

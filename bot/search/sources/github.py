@@ -1,7 +1,7 @@
 """Sources that ask GitHub: three for issues (F8, F8a), one for pull requests, one for discussions.
 
-Lexical queries go out one after the other: GitHub asks for that ("Best practices for using the REST API"), and a
-refused OR changes the queries that follow.
+Lexical queries go out one after the other, as GitHub asks ("Best practices for using the REST API"). Also, the
+next queries depend on whether GitHub has refused OR.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def ask_by_words(
             page = github.search(query)
         except Invalid as refused:
             if " OR " in query and fallback:
-                # The source has not failed: `problems` stays empty.
+                # Note the refusal in the query's `problem`, but not in `problems`: the source has not failed.
                 answer += SourceResult(name, runs=(QueryRun(name, query, None, problem=remark_from(refused)),))
                 waiting = [other for other in waiting if " OR " not in other] + fallback
                 fallback = []
@@ -63,7 +63,7 @@ class GitHubLexical(_GitHubSource):
 
 
 class GitHubHybrid(_GitHubSource):
-    """Sends the title or a person's words, without quotes and OR.
+    """Sends the request's `natural`: the title or a person's words, without quotes and OR.
 
     Quotes or OR would make GitHub fall back to a lexical search. A fallback is not a failure: the
     source keeps the results, and the query's line in the report gives the reason.
@@ -109,7 +109,7 @@ class GitHubSimilar(_GitHubSource):
         wanted = tuple(issue for issue, _ in similar.items if question.state in ("all", issue.state))
         run = QueryRun(self.name, query, len(similar.items), cached=similar.cached_at)
         return SourceResult(
-            self.name, (wanted,), (run,), likeness={issue.key: verdict for issue, verdict in similar.items}
+            self.name, (wanted,), (run,), likeness={issue.key: likeness for issue, likeness in similar.items}
         )
 
 
@@ -127,8 +127,8 @@ class PullRequests(_GitHubSource):
         return ask_by_words(self._github, self.name, [query], [without_or], budget=2)
 
 
-#: How many words are searched for in pairs. Every word must match, so three would find almost
-#: nothing (F8). One pair is not enough: in a small repository, its rarer word is often unique.
+#: The queries are pairs of the first _PAIRED words. All words of a query must match, so a query of three words would
+#: find almost nothing (F8). One pair is not enough: in a small repository, its rarer word often occurs nowhere else.
 _PAIRED = 3
 
 
@@ -151,16 +151,16 @@ class Discussions:
             return failed_query(self.name, texts[0], failure)
         if not answer.lists:
             return failed_query(self.name, texts[0], answer.reason or RemarkCode.EMPTY.of())
+
         # `lists` maps each text to its number of matches and its best matches.
-        runs = tuple(
-            QueryRun(self.name, text, answer.lists[text][0], cached=answer.cached_at)
-            if text in answer.lists
-            else QueryRun(self.name, text, None, problem=answer.reason)
-            for text in texts
-        )
+        def run_of(text: str) -> QueryRun:
+            if text not in answer.lists:
+                return QueryRun(self.name, text, None, problem=answer.reason)
+            return QueryRun(self.name, text, answer.lists[text][0], cached=answer.cached_at)
+
         problems = (SourceProblem(self.name, answer.reason),) if answer.reason else ()
         lists = tuple(
             tuple(discussion for discussion in items if question.state in ("all", discussion.state))
             for _, items in answer.lists.values()
         )
-        return SourceResult(self.name, lists, runs, problems)
+        return SourceResult(self.name, lists, tuple(map(run_of, texts)), problems)

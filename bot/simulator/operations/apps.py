@@ -24,7 +24,7 @@ def register_app(world: World, manifest: Manifest, owner: str | Account, keys: K
     """A new GitHub App with its bot account. Webhooks go to the manifest's `hook_url`, if any."""
     app_id = world.ids.next("app")
     slug = slug_of(manifest.name)
-    bot = who(world, f"{slug}[bot]", "Bot")
+    bot = who(world, f"{slug}[bot]", "Bot")  # `who` creates a missing account.
     bot.app_id = app_id
     app = App(
         id=app_id,

@@ -116,7 +116,7 @@ def _on_account(ctx: Context, kind: str) -> Json:
 
 
 def _chosen(ctx: Context, installation: Installation) -> list[Repository] | None:
-    """The repositories that the body names, None if it names none; 422 unless the installation covers all of them."""
+    """The repositories that the body lists; None without any. Raises ApiError (422) if the installation lacks one."""
     names: list[Any] = ctx.data.get("repositories") or []
     keys: list[Any] = ctx.data.get("repository_ids") or []
     if not names and not keys:

@@ -55,7 +55,7 @@ SHARE = Share(0, 1)
 
 
 class WrittenFile(click.Path):
-    """A file to write after work that can take hours, so problems are reported before the work."""
+    """A file that a command writes at the end of its work. The work can take hours, so problems are reported first."""
 
     def __init__(self) -> None:
         super().__init__(dir_okay=False, writable=True, path_type=Path)
@@ -91,7 +91,7 @@ def web_address(_context: click.Context, _option: click.Parameter, value: str | 
 
 def from_option(verb: str) -> Decorator:
     """The option `--from` (parameter `warm`). `verb`, such as "judged", completes the help text."""
-    help_text = f"The share of earliest issues that can be found, but are not {verb}."
+    help_text = f"This share of the issues, the earliest ones, can be found, but is not {verb}."
     return click.option("--from", "warm", type=SHARE, default=0.2, show_default=True, help=help_text)
 
 
@@ -148,7 +148,7 @@ class NamedRepository:
 
 @contextmanager
 def stored(text: str, *, evaluated: bool = False) -> Iterator[tuple[Settings, Store, NamedRepository]]:
-    """Settings, store and the repository `text`; `evaluated` admits one that was only evaluated."""
+    """Settings, store and repository `text`. `evaluated` also admits repositories with only an evaluation history."""
     from bot.quality.evaluation.history import repositories_with_history
     from bot.storage import open_store
 
@@ -164,7 +164,7 @@ def stored_repository(store: Store, text: str, others: Mapping[int, str]) -> Nam
     `others` maps ids to names of further repositories, which the store may lack.
     """
     known = {**others, **{one.id: str(one.ref) for one in store.repositories.list()}}
-    # Every database can hold an id of 18 digits; GitHub's ids have half as many.
+    # An id of up to 18 digits fits into every database. GitHub's ids have half as many digits.
     if re.fullmatch("[0-9]{1,18}", text):
         # The store may still hold rows of a repository that it no longer lists.
         return NamedRepository(int(text), known.get(int(text), f"repository {text}"))

@@ -41,7 +41,7 @@ _FILE = 1
 
 @dataclass(frozen=True, slots=True)
 class IndexedSource:
-    """The `store` with the index of SOURCE. A child process opens the same store with `settings`.
+    """The `store` with the index of SOURCE. The processes that compare issues open the same store with `settings`.
 
     For a file, `ids` maps each issue's number in the index to its id in the file. `reactions` asks
     GitHub for the reactions to issues; it is None if GitHub cannot be asked.
@@ -90,7 +90,7 @@ def _of_repository(repo: RepoRef, settings: Settings) -> Iterator[IndexedSource]
         else:
             repo_id, ref = _fill(repo, store, settings)
             reactions = partial(present_reactions, settings, ref)
-        # The App's access may end meanwhile.
+        # If the App's access ends during the block, erase what the block has stored.
         with erased_if_ended(repo_id, store):
             yield IndexedSource(store, settings, repo_id, str(ref), reactions=reactions)
 
@@ -113,7 +113,7 @@ def _fill(repo: RepoRef, store: Store, settings: Settings) -> tuple[int, RepoRef
 
 
 def compared(backlog: IndexedSource, closed: bool, fresh: bool, processes: int, weights: str) -> Scan:
-    """Compare issues without a valid stored answer (`fresh`: all). `closed` adds closed issues."""
+    """Compare the issues that have no valid stored answer, or with `fresh` all issues. `closed` adds closed issues."""
     make_matcher = partial(build_backlog_matcher, backlog.settings, weights)
     scan = Scan(backlog.store, make_matcher(backlog.store), backlog.repo_id, closed=closed)
     scan.begin(fresh=fresh)
@@ -131,7 +131,7 @@ def write_page(path: Path, found: ScanResult, backlog: IndexedSource) -> None:
 
 
 def as_markdown(found: ScanResult, backlog: IndexedSource) -> str:
-    """The groups as Markdown for an issue on GitHub. The linked issues get no back-link to it."""
+    """The groups as Markdown for an issue on GitHub. The linked issues get no back-link to that issue."""
     links = FileIssueNames(backlog.ids) if backlog.ids else RepoLinks(backlog.name, backlog.settings.enterprise)
     return scan_markdown(found, links, english())
 
@@ -150,7 +150,7 @@ def _issue_names(backlog: IndexedSource) -> IssueNames:
 
 
 def to_json(found: ScanResult, backlog: IndexedSource) -> dict[str, Any]:
-    """The result for programs. An issue of a file has an `id` too; its number is its place in the order of arrival."""
+    """The result for programs. Issues of a file also have an `id`; `number` is their place in the order of arrival."""
     result = found.to_json()
     if backlog.ids:
         for group in result["groups"]:
