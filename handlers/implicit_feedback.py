@@ -20,9 +20,9 @@ logger = logging.getLogger(__name__)
 
 
 def closed(context: IssueContext, event: IssueEvent) -> None:
-    """Somebody closed an issue: store a signal if a person closed it as a duplicate, and the bot had candidates for it.
+    """Somebody closed an issue: store a signal if a person closed it as a duplicate of an issue of this repository.
 
-    The signal is also stored if the bot had this issue as a candidate for the original. A closing
+    The bot must have had candidates for this issue, or had this issue among its candidates for the original. A closing
     for another reason only ends `of` verdicts. Any closing, even by a bot, removes an older signal.
     """
     issue = context.issue
@@ -51,11 +51,11 @@ def _closed_as_duplicate(context: IssueContext, event: IssueEvent) -> None:
     if original:
         # Keep only the `of` verdicts for this original.
         store.verdicts.end_overtaken(repo_id, number, context.services.now(), but=other)
-    had_candidates_here = any(item.own for past in context.decisions() for item in past.evidence)
-    if other and (had_candidates_here or _was_candidate_on(context, other)):
+    had_candidates_in_repo = any(item.own for past in context.decisions() for item in past.evidence)
+    if other and (had_candidates_in_repo or _was_candidate_on(context, other)):
         login = event.sender.login
         is_author = same_login(login, event.author.login)
-        # Only the author and people with triage access can close an issue. An author with triage access is TRIAGE.
+        # Only the author and people with triage access can close an issue. An author with triage access gets TRIAGE.
         role = Role.AUTHOR if is_author and not context.github.permission(context.repo, login).triage else Role.TRIAGE
         kind, now = FeedbackKind.CLOSED, context.services.now()
         signal = FeedbackSignal(number, kind, login, other, same=True, who=role, at=now)

@@ -23,7 +23,7 @@ from bot.storage.replaced import sqlite_file
 
 # The queues: deliveries, whose outcome somebody awaits; background work on repositories; evaluations, which take hours.
 QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE = "events", "background", "replays"
-# Rows of these two queues hold no event: one for each scheduled task, and one with a lease for each live worker.
+# SCHEDULE has a row for each scheduled task, WORKERS a row with a lease for each live worker. Neither holds events.
 SCHEDULE, WORKERS = "schedule", "workers"
 
 # The `last_error` of a job that killed its workers.
@@ -40,9 +40,9 @@ class QueueUnavailable(Retryable):
 metadata = sa.MetaData()
 
 # `number` is the order of arrival. Jobs of one `partition` run one at a time, in that order. `state` is waiting,
-# running, done or dead. `attempts` counts raised errors. `crashes` counts, since the last error,
-# the runs whose worker died; a job with two or more is suspect. The job does not run before `run_after`. Its worker has
-# the lease until `lease_until`. Times come from the database's clock, in seconds since 1970. The row of a finished job
+# running, done or dead. `attempts` counts raised errors. `crashes` counts how often the job's worker has died since the
+# last error; a job with two or more crashes is suspect. The job does not run before `run_after`. Its worker has the
+# lease until `lease_until`. Times come from the database's clock, in seconds since 1970. The row of a finished job
 # stays for a week, without its payload, so that a redelivery changes nothing.
 jobs = sa.Table(
     "jobs",
@@ -98,8 +98,8 @@ def queue_url(settings: Settings) -> str:
     path = sqlite_file(settings.database_url)
     if path is None:
         return settings.database_url
-    url = sa.make_url(settings.database_url)
-    return url.set(database=str(path.with_name(f"{path.stem}-queue{path.suffix}"))).render_as_string(False)
+    url = sa.make_url(settings.database_url).set(database=str(path.with_name(f"{path.stem}-queue{path.suffix}")))
+    return url.render_as_string(hide_password=False)
 
 
 def queue_engine(settings: Settings, *, patience: float = PATIENCE, pool_size: int = 8) -> sa.Engine:
@@ -116,7 +116,7 @@ def queue_engine(settings: Settings, *, patience: float = PATIENCE, pool_size: i
 def ensure_schema(settings: Settings) -> None:
     """Create the queue's table if it is missing; waits if another process holds the lock. Raises QueueUnavailable."""
     engine = queue_engine(settings, pool_size=4)
-    pause = waiting("the queue")  # Call `pause` after each failed try.
+    pause = waiting("the queue")  # A function, to call after each failed try.
     try:
         while True:
             try:
@@ -145,7 +145,7 @@ def prepare(engine: sa.Engine) -> None:
 
 @contextmanager
 def named_failures() -> Iterator[None]:
-    """Turn all errors of the database into QueueUnavailable."""
+    """Turn all errors of the database into QueueUnavailable, which names the queue and the cause."""
     try:
         yield
     except (sa.exc.SQLAlchemyError, OSError) as error:
@@ -174,16 +174,16 @@ def carry_over(connection: sa.Connection) -> None:
     if not sa.inspect(connection).has_table("workflow_status", schema=schema):
         return
     old = sa.MetaData()
-    run, inputs, output = (
+    status, inputs, output = (
         sa.Table(f"workflow_{name}", old, autoload_with=connection, schema=schema)
         for name in ("status", "input", "output")
     )
     rows = connection.execute(
-        sa.select(run, inputs.c.inputs.label("arguments"), output.c.error.label("reason"))
-        .outerjoin_from(run, inputs, run.c.workflow_uuid == inputs.c.workflow_uuid)
-        .outerjoin(output, run.c.workflow_uuid == output.c.workflow_uuid)
-        .where(run.c.name == "job")
-        .order_by(run.c.created_at)
+        sa.select(status, inputs.c.inputs.label("arguments"), output.c.error.label("reason"))
+        .outerjoin_from(status, inputs, status.c.workflow_uuid == inputs.c.workflow_uuid)
+        .outerjoin(output, status.c.workflow_uuid == output.c.workflow_uuid)
+        .where(status.c.name == "job")
+        .order_by(status.c.created_at)
     )
     # DBOS stored each retry of a delivery as a workflow of its own, `ID~2` and so on. The last one has the job's state.
     latest = dict[str, tuple[int, Any]]()
@@ -196,7 +196,7 @@ def carry_over(connection: sa.Connection) -> None:
     if schema:
         connection.exec_driver_sql(f"DROP SCHEMA {schema} CASCADE")
     for name in sa.inspect(connection).get_table_names():
-        # The two named tables were our own. On SQLite, the others are DBOS's, except `jobs`.
+        # The bot made the two named tables. On SQLite, all other tables in the queue's file but `jobs` are DBOS's.
         if name in ("queue_executors", "queue_trials") or (schema is None and name != jobs.name):
             connection.exec_driver_sql(f'DROP TABLE "{name}"')
 

@@ -13,7 +13,7 @@ from bot.domain.entities import RepoRef
 from bot.platform.settings import Settings
 from bot.storage.engine import database_time, write
 
-MOST = 10_000  # more than accumulate in the month for which dead letters are kept
+MOST = 10_000  # Dead letters are kept for a month, in which fewer accumulate.
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,8 +58,8 @@ def problem(data: Any) -> str:
     wrong = [f"{name} missing" for name in ("url", "redirect_url") if not fields.get(name)]
     # A missing or empty field counts as an empty value of the right type.
     wrong += [f"{name} invalid" for name, kind in _SHAPES.items() if not isinstance(fields.get(name) or kind(), kind)]
-    levels = () if wrong else (fields.get("default_permissions") or {}).values()
-    if any(level not in ("read", "write", "admin") for level in levels):
+    permissions = fields.get("default_permissions") or {}
+    if not wrong and any(level not in ("read", "write", "admin") for level in permissions.values()):
         wrong.append("default_permissions invalid")
     return f"Error Invalid GitHub App configuration: {', '.join(wrong)}" if wrong else ""
 
@@ -82,5 +82,5 @@ def from_file(path: Path) -> Manifest:
 
 
 def of_this_project() -> Manifest:
-    """The manifest of this project, which the installed package contains as well."""
+    """This project's manifest. The installed package contains the file, too."""
     return from_file(Path(__file__).resolve().parents[1] / "app.yml")

@@ -79,7 +79,7 @@ class Verdicts(TableGateway):
         values = {"actor": actor, "at": now, **undone, "details": json.dumps(dict(details or {}))}
         pair = {"number": number, "other": other, "issue": issue}
         key = {"repo_id": repo_id, "command_id": command_id, "kind": kind, **pair}
-        # Replace only a verdict that has ended: an edit of the comment can repeat its command.
+        # Replace the row only if its verdict has ended: after an edit, the comment can give the same command again.
         self._change(self._upsert(verdicts, key, values, where=verdicts.c.undone_at.is_not(None)))
 
     def remove(self, verdict_id: int) -> None:
@@ -89,7 +89,7 @@ class Verdicts(TableGateway):
     def rejected(self, repo_id: int, number: int) -> set[int]:
         """The issues that people declared, by a `not` on either issue, to be no duplicates of this one."""
         either = sa.or_(verdicts.c.number == number, verdicts.c.other == number)
-        pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.NOT), either)
+        pairs = sa.select(verdicts.c.number, verdicts.c.other).where(*_that_hold(repo_id, UserVerdictKind.NOT), either)
         # `other` is 0 for an issue of another repository.
         return {issue for pair in self._all(pairs) for issue in pair} - {number, 0}
 
@@ -98,9 +98,9 @@ class Verdicts(TableGateway):
         return {row.issue for row in self._all(_REJECTED_ELSEWHERE, repo_id=repo_id, number=number)}
 
     def of_pair(self, repo_id: int, number: int, other: int, issue: str = "") -> list[UserVerdict]:
-        """The `not` verdicts that hold between two issues, given on either. `issue` as in `add`."""
+        """The `not` verdicts that hold on a pair of issues; people give them on either. `issue` as in `add`."""
         on_both = (verdicts.c.number.in_((number, other)), verdicts.c.other.in_((number, other)))
-        return self._find(*_holding(repo_id, UserVerdictKind.NOT), verdicts.c.issue == issue, *on_both)
+        return self._find(*_that_hold(repo_id, UserVerdictKind.NOT), verdicts.c.issue == issue, *on_both)
 
     def last(self, repo_id: int, number: int, actor: str | None, *, up_to: int) -> UserVerdict | None:
         """The latest verdict on this issue that no `undo` has taken back. `actor` limits the search to one person.
@@ -116,7 +116,7 @@ class Verdicts(TableGateway):
 
     def original(self, repo_id: int, number: int) -> int | None:
         """The original of an issue, by the last `of` that still holds; None without one."""
-        query = sa.select(verdicts.c.other).where(*_holding(repo_id, UserVerdictKind.OF), verdicts.c.number == number)
+        query = sa.select(verdicts.c.other).where(*_that_hold(repo_id, UserVerdictKind.OF), verdicts.c.number == number)
         return self._scalar(query.order_by(verdicts.c.at.desc(), verdicts.c.id.desc()).limit(1))
 
     def originals(self, repo_id: int) -> dict[int, int]:
@@ -128,11 +128,11 @@ class Verdicts(TableGateway):
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.command_id == command_id)
 
     def undone_by(self, repo_id: int, command_id: int) -> list[UserVerdict]:
-        """The verdicts that the `undo` in this comment took back. A retry of this `undo` must take back only these."""
+        """The verdicts that the `undo` in this comment took back. A retried `undo` must take back no others."""
         return self._find(verdicts.c.repo_id == repo_id, verdicts.c.undone_by == command_id)
 
     def since(self, repo_id: int, since: float) -> list[UserVerdict]:
-        """The verdicts from `since` (seconds since 1970) on that still hold, except on other repositories' issues."""
+        """The verdicts that still hold, given at `since` (Unix time) or later, except on other repositories' issues."""
         return [_verdict(row) for row in self._all(_SINCE, repo_id=repo_id, since=since)]
 
     def _find(self, *conditions: sa.ColumnElement[bool]) -> list[UserVerdict]:
@@ -144,13 +144,13 @@ class Verdicts(TableGateway):
         self._change(update.values(undone_at=now, undone_by=command_id))
 
     def end_overtaken(self, repo_id: int, number: int, now: float, *, but: int | None = None) -> None:
-        """End the `of` verdicts on an issue that people closed or reopened. Keep those for the original `but`."""
+        """End the `of` verdicts on an issue that people closed or reopened, unless the original is issue `but`."""
         where = (verdicts.c.repo_id == repo_id, verdicts.c.number == number, verdicts.c.kind == UserVerdictKind.OF)
         update = sa.update(verdicts).where(*where, verdicts.c.undone_at.is_(None)).values(undone_at=now)
         self._change(update if but is None else update.where(verdicts.c.other != but))
 
 
-def _holding(repo_id: int, kind: UserVerdictKind) -> tuple[sa.ColumnElement[bool], ...]:
+def _that_hold(repo_id: int, kind: UserVerdictKind) -> tuple[sa.ColumnElement[bool], ...]:
     return verdicts.c.repo_id == repo_id, verdicts.c.kind == kind, verdicts.c.undone_at.is_(None)
 
 
@@ -160,14 +160,14 @@ def _verdict(row: sa.Row[Any]) -> UserVerdict:
 
 
 class Signals(TableGateway):
-    """The `signals` table: one signal of each kind from each person on each pair of issues, or on a whole comment."""
+    """The `signals` table. A person has at most one signal of each kind on a pair of issues, or on a whole comment."""
 
     def put(self, repo_id: int, signal: FeedbackSignal) -> None:
         """Store a signal, in place of the person's earlier one of this kind about this pair."""
         self._change(self._put(repo_id, signal))
 
     def replace(self, repo_id: int, number: int, kind: FeedbackKind, present: Iterable[FeedbackSignal]) -> None:
-        """Replace an issue's signals of this kind with `present`. People took back the others."""
+        """Replace an issue's signals of this kind with `present`: people have taken back all others."""
         with write(self._engine) as connection:
             connection.execute(sa.delete(signals).where(*_signals_of(repo_id, number, kind)))
             for signal in present:
@@ -253,9 +253,9 @@ class WatchedComments(TableGateway):
             for number, comment_id, watched_id, node_id, fold in self._all(query)
         ]
 
-    def put(self, repo_id: int, looked_at: Sequence[WatchedComment]) -> None:
+    def put(self, repo_id: int, watched_comments: Sequence[WatchedComment]) -> None:
         with write(self._engine) as connection:
-            for comment in looked_at:
+            for comment in watched_comments:
                 values = {"comment_id": comment.comment_id, "node_id": comment.node_id, "fold": comment.fold.value}
                 connection.execute(self._upsert(watched, {"repo_id": repo_id, "number": comment.number}, values))
 
@@ -277,24 +277,24 @@ class Calibrations(TableGateway):
     def move(
         self,
         repo_id: int,
-        before: StoredCalibration | None,
+        old: StoredCalibration | None,
         threshold: float | None,
         right: float,
         wrong: float,
         now: float,
     ) -> bool:
-        """Store a threshold, unless a reset came after `before` was read. Returns whether the threshold changed.
+        """Store a threshold, unless a reset came after the caller read `old`. Returns whether the threshold changed.
 
         `right` and `wrong`: see `StoredCalibration`.
         """
-        moved = threshold != (before.threshold if before else None)
-        last_move = before.changed_at if before else 0.0
+        moved = threshold != (old.threshold if old else None)
+        last_move = old.changed_at if old else 0.0
         values = {"bar": threshold, "changed_at": now if moved else last_move, "basis": _basis(right, wrong)}
-        if before is None:
+        if old is None:
             new = self._insert(calibrations).values(repo_id=repo_id, since=0.0, **values).on_conflict_do_nothing()
             return self._write(new) and moved
-        # A reset after `before` was read has changed `since`, so that no row matches.
-        update = sa.update(calibrations).where(calibrations.c.repo_id == repo_id, calibrations.c.since == before.since)
+        # If a reset came after the caller read `old`, `since` has changed, and no row matches.
+        update = sa.update(calibrations).where(calibrations.c.repo_id == repo_id, calibrations.c.since == old.since)
         return bool(self._change(update.values(**values))) and moved
 
     def reset(self, repo_id: int, now: float) -> None:

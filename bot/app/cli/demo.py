@@ -31,10 +31,10 @@ def demo(serve: bool, port: int, issues: Path | None, repo: str | None, as_json:
     """See Doppel at work on a made-up repository.
 
     The demo starts a simulated GitHub, gunicorn and a worker. Simulated people open issues and give commands, and the
-    bot's answers are printed; with --json every event is a line. Everything runs on this machine and is removed at the
-    end. Exit code 1 means that an expected event did not happen; the last line says which.
+    bot's answers are printed; with --json, each event is one line of JSON. Everything runs on this machine and is
+    removed at the end. Exit code 1 means that an expected event did not happen; the last line says which.
     """
-    name = str(RepoRef.parse(repo)) if repo else "acme/app" if issues else REPOSITORY
+    name = str(RepoRef.parse(repo or ("acme/app" if issues else REPOSITORY)))
     tell = Lines(lambda event: click.echo(in_json(event))) if as_json else Terminal(Console(), "doppel[bot]")
     try:
         expected_interrupt = suppress(KeyboardInterrupt) if serve else nullcontext()

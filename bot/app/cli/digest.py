@@ -29,9 +29,9 @@ def digest(repository: str, since: float, as_json: bool) -> None:
     """Say what the bot did lately, or would have done (mode: shadow), and how often people found that it was right.
 
     GitHub's id of the repository may replace OWNER/REPO. This command does not ask GitHub: workers read reactions every
-    hour, and closings, commands and ticked boxes as they come. Below each issue you see what
-    the bot named, its probability, and what people said; "not" or "of" in brackets is a command.
-    The JSON has no titles. docs/feedback.md says how much each kind of feedback counts.
+    hour, and closings, commands and ticked boxes as they come. Below each issue you see what the bot named, its
+    probability, and what people said; in brackets, "not" and "of" are commands. The JSON has no titles.
+    docs/feedback.md says how much each kind of feedback counts.
     """
     from bot.app.wiring.clients import now
     from bot.app.wiring.indexes import build_index, stored_threshold
@@ -40,21 +40,21 @@ def digest(repository: str, since: float, as_json: bool) -> None:
     from bot.quality import digest_text as words
     from bot.quality.digest import digest_of, titles_of
 
-    moment, say = now(), english()
+    moment, messages = now(), english()
     with stored(repository) as (settings, store, target):
         found = digest_of(store, target.id, moment.timestamp() - since, moment.timestamp())
         titles = titles_of(build_index(settings, store), target.id, found)
         threshold = stored_threshold(store, target.id)
     if as_json:
-        bar = {"bar": threshold.value, "bar_from": threshold.origin.value}
-        echo_json({"repository": target.name, **bar, **found.to_json()})
+        in_force = {"bar": threshold.value, "bar_from": threshold.origin.value}
+        echo_json({"repository": target.name, **in_force, **found.to_json()})
     else:
-        click.echo(f"{words.sentences(found, moment, say)}\n{words.threshold_words(threshold, say)}")
+        click.echo(f"{words.sentences(found, moment, messages)}\n{words.threshold_words(threshold, messages)}")
         for line in found.lines:
             # A title must not act as a command to the terminal.
             issue, candidate = (clean(f"#{one} {titles.get(one, '')}") for one in (line.number, line.other))
-            standing = words.standing_words(line, say, brief=True)
-            click.echo(f"\n{issue}\n    {say.locale.percent(line.probability)} {candidate}\n    {standing}")
+            feedback = words.standing_words(line, messages, brief=True)
+            click.echo(f"\n{issue}\n    {messages.locale.percent(line.probability)} {candidate}\n    {feedback}")
 
 
 @click.command()
@@ -79,21 +79,21 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
             store.calibrations.reset(target.id, at)
         else:
             recalibrate(store, target.id, at)
-        found, known = current_calibration(store, target.id, at), store.calibrations.get(target.id)
+        current, saved = current_calibration(store, target.id, at), store.calibrations.get(target.id)
         threshold = stored_threshold(store, target.id)
     if as_json:
-        bar = {"bar": threshold.value, "from": threshold.origin.value}
-        said = {"feedback": found.move.value, "right": found.right, "wrong": found.wrong}
-        echo_json({"repository": target.name, **bar, **said, "reset": reset})
+        in_force = {"bar": threshold.value, "from": threshold.origin.value}
+        said = {"feedback": current.move.value, "right": current.right, "wrong": current.wrong}
+        echo_json({"repository": target.name, **in_force, **said, "reset": reset})
         return
     if reset:
         click.echo("The threshold is reset. Feedback given until now no longer moves it.")
     click.echo(words.threshold_words(threshold, english()))
-    # Feedback that moves the threshold is in the sentence above, unless the settings override it.
-    if found.move is not Move.STAYS:
+    # The sentence above gives the weights of feedback that moves the threshold, unless settings override the threshold.
+    if current.move is not Move.STAYS:
         return
-    since = datetime.fromtimestamp(max(at - WINDOW, known.since if known else 0.0), UTC)
+    since = datetime.fromtimestamp(max(at - WINDOW, saved.since if saved else 0.0), UTC)
     click.echo(
-        f"Feedback since {since:%Y-%m-%d %H:%M} UTC, by weight: {found.right:g} right, {found.wrong:g} wrong. "
+        f"Feedback since {since:%Y-%m-%d %H:%M} UTC, by weight: {current.right:g} right, {current.wrong:g} wrong. "
         f"The threshold can move once one of them reaches {ENOUGH:g}."
     )

@@ -16,7 +16,7 @@ from bot.platform.local import check_address
 from bot.platform.logs import as_log_line, configure_logging
 from bot.platform.signals import cleanup_on_signal
 
-_HOOK = "Tell GitHub to deliver to this address; automatic for a local simulator."
+_HOOK = "Tell GitHub to deliver to this address; not needed for a local simulator."
 
 
 @click.command()
@@ -34,7 +34,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
         raise click.BadParameter("this is empty", param_hint="--host")
     given = {name: str(value) for name, value in {"DOPPEL_HOST": host, "PORT": port}.items() if value}
     settings = host_settings.load({**os.environ, **given})
-    if not settings.new:  # A new bot, without any part of an App, offers the set-up page.
+    if not settings.new:  # Part of an App is set: require the rest. Otherwise the set-up page creates an App.
         settings.require_app()
     configure_logging(settings.log_level, settings.log_format)
     check_address(settings.host, settings.port)
@@ -44,7 +44,7 @@ def serve(host: str | None, port: int | None, webhook_url: str | None) -> None:
 
     # Until the supervisor in `run_web_and_worker` handles signals, a signal must end this command with exit code 0.
     with suppress(KeyboardInterrupt), cleanup_on_signal():
-        # Set the metrics folder before the import below: prometheus_client reads the setting when it is loaded.
+        # Before the import below, `count_together` sets the metrics folder: prometheus_client reads it when loaded.
         count_together(settings.home)
         from bot.app.wiring.web_and_worker import run_web_and_worker
 
@@ -90,7 +90,7 @@ def proxy() -> None:
             "and enter the same address as the webhook URL on the App's page."
         )
     if not settings.webhook_secrets:
-        raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts nothing that is not signed with it.")
+        raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts only what is signed with it.")
     configure_logging(settings.log_level, settings.log_format)
     receiver = f"{settings.local_url}/webhook"
     try:

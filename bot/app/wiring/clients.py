@@ -66,7 +66,7 @@ def build_endpoint(settings: Settings, *, retries: int = 0) -> Endpoint | None:
     if not settings.judge_url and not settings.judge_model:
         return None
     if not settings.judge_url or not settings.judge_model:
-        missing, present = ("URL", "MODEL") if settings.judge_model else ("MODEL", "URL")
+        missing, present = ("URL", "MODEL") if not settings.judge_url else ("MODEL", "URL")
         raise SettingsError(f"DOPPEL_JUDGE_{missing}: not set, though DOPPEL_JUDGE_{present} is; the judge needs both.")
     from bot.search.judge.providers import endpoint
 

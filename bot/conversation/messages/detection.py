@@ -24,7 +24,7 @@ _BOILERPLATE = re.compile(r"^ {0,3}#{1,6}\s.*$|^[^\S\n]*[-*] \[[ xX]\].*$|^_No r
 _FENCED = re.compile(r"^ {0,3}(```(?=`*[^`\n]*$)|~~~).*?(?:^ {0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 # Indented code and log lines, and text between backticks or angle brackets.
 _CODE = re.compile(r"^(?: {4}|\t).*$|`[^`\n]*`|<[^>\n]{0,200}>", re.MULTILINE)
-# Part of an address, path or code name. Unspaced scripts are exempt: no space follows their `.`.
+# Part of an address, path or code name. Scripts without spaces are exempt: no space follows a sentence's `.` there.
 _NOT_PROSE = re.compile(rf"\S://\S|(?![{UNSPACED}])\w[./\\_@=](?![{UNSPACED}])\w")
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30ff\uff66-\uff9f]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -59,9 +59,9 @@ _FUNCTION_WORDS = {
 }
 _WORD_SETS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
 _SPOKEN = tuple(language for language in LANGUAGES if language in _WORD_SETS and language != FALLBACK)
-# The best language's function words must be at least this many, and this share of all words in Latin letters.
+# At least _WORDS_MIN words, and _SHARE_MIN of all words in Latin letters, must be the best language's function words.
 _WORDS_MIN, _SHARE_MIN = 3, 0.15
-# They must be more than this many times English's, and at least this many times any other language's.
+# Their count must be over _LEAD_OVER_ENGLISH × English's, and at least _LEAD_OVER_OTHERS × any other language's.
 _LEAD_OVER_ENGLISH, _LEAD_OVER_OTHERS = 2.0, 1.2
 
 
@@ -73,7 +73,7 @@ def language_of(title: str, body: str) -> str:
     prose = " ".join(run for run in separate_scripts(text).split() if not _NOT_PROSE.search(run))
     words = [word.lower().replace("’", "'") for word in _WORD.findall(prose)]
     kana, han = len(_KANA.findall(prose)), len(_HAN.findall(prose))
-    latin = [word for word in words if word[0] < "\u0250"]
+    latin = [word for word in words if word[0] < "\u0250"]  # Latin Extended-B ends here.
     if kana + han >= max(_CJK_MIN, _CJK_PER_WORD * len(latin)):
         return "ja" if kana >= _KANA_MIN * (kana + han) else "zh"
     if len(latin) < len(words) / 2:

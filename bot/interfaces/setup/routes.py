@@ -45,8 +45,8 @@ class SetupBackend:
     """The values and functions that the pages need from the bot.
 
     `convert` exchanges a code for credentials; it takes the code, the API's address, and a channel such as smee.io's.
-    `slug_of_app` asks GitHub for the App's name; None before an App exists. `arrived` says whether GitHub has delivered
-    anything. `lasting`: files survive a restart; if not, the page shows the credentials for a person to copy.
+    `slug_of_app` asks GitHub for the App's name, and is None before an App exists. `arrived` says whether GitHub has
+    delivered anything. `lasting` says whether files survive a restart. If not, the page shows the credentials to copy.
     """
 
     settings: Settings
@@ -97,12 +97,12 @@ class _Pages:
         return None
 
     def form(self) -> Page:
-        local = is_here(root_url())
         # GitHub cannot reach this machine at a local address; a simulator can.
+        reachable = is_here(self._settings.github_api_url) or not is_here(root_url())
         entered = {
             "name": f"Doppel {secrets.token_hex(2)}",
             "organization": "",
-            "address": "" if local and not is_here(self._settings.github_api_url) else root_url(),
+            "address": root_url() if reachable else "",
             "channel": self._settings.webhook_proxy_url,
             "github": github_server(self._settings.github_api_url).web,
             "watch": "",
@@ -146,7 +146,7 @@ class _Pages:
             if self._setup.lasting:
                 check_writable(self._settings.home)
         except CannotSave as problem:
-            return self._failed(f"{problem} Mend that, and load this page again: the App waits for an hour.", 500)
+            return self._failed(f"{problem} Mend that, and load this page again within an hour.", 500)
         except SettingsError as problem:
             return self._failed(str(problem), 409)
         try:

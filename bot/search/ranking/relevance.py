@@ -6,8 +6,8 @@ Each BM25 function scales its scores to [0, 1] by the highest possible score:
 - `bm25`: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009.
 - `bm25plus`: Lv and Zhai, "Lower-bounding term frequency normalization", CIKM 2011: a word in the text counts at least
   1 (`DELTA`), however long the text is.
-- `bm25f`: Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004: the fields'
-  counts are added up, each weighted and normalised by its own length, before they saturate.
+- `bm25f`: Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple weighted fields", CIKM 2004: a word's
+  counts in the fields are weighted, normalised by each field's length, and added up; the sum saturates.
 """
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ def bm25(weights: Mapping[str, float], texts: Sequence[FieldCounts], least: floa
     lengths = [sum(text.title.values()) + sum(text.body.values()) for text in texts]
     damping = [K1 * factor for factor in _damping(lengths)]
 
-    def rate(at: int, term: str) -> float:
-        count = texts[at].count(term)
-        return least + count * (K1 + 1) / (count + damping[at])
+    def rate(i: int, term: str) -> float:
+        count = texts[i].count(term)
+        return least + count * (K1 + 1) / (count + damping[i])
 
     return _scored(weights, texts, rate, K1 + 1 + least)
 
@@ -114,8 +114,8 @@ def bm25f(weights: Mapping[str, float], texts: Sequence[FieldCounts]) -> list[fl
     title_factors = [TITLE_WEIGHT / factor for factor in _damping([sum(text.title.values()) for text in texts])]
     body_factors = [BODY_WEIGHT / factor for factor in _damping([sum(text.body.values()) for text in texts])]
 
-    def rate(at: int, term: str) -> float:
-        count = title_factors[at] * texts[at].title.get(term, 0) + body_factors[at] * texts[at].body.get(term, 0)
+    def rate(i: int, term: str) -> float:
+        count = title_factors[i] * texts[i].title.get(term, 0) + body_factors[i] * texts[i].body.get(term, 0)
         return count / (K1 + count)
 
     return _scored(weights, texts, rate, 1.0)
@@ -130,13 +130,13 @@ def inverse_document_frequency(total: int, containing: int) -> float:
 def _scored(
     weights: Mapping[str, float], texts: Sequence[FieldCounts], rate: Callable[[int, str], float], most: float
 ) -> list[float]:
-    """Score the texts. `rate` gets a text's position and a term, and returns at most `most`."""
+    """Score the texts. `rate` gets a text's index and a term, and returns at most `most`."""
     highest = most * sum(weights.values())
     if not highest > 0:
         return [0.0] * len(texts)
     return [
-        min(sum(weight * rate(at, term) for term, weight in weights.items() if text.count(term)) / highest, 1.0)
-        for at, text in enumerate(texts)
+        min(sum(weight * rate(i, term) for term, weight in weights.items() if text.count(term)) / highest, 1.0)
+        for i, text in enumerate(texts)
     ]
 
 
@@ -168,7 +168,7 @@ _BY_WORDS: dict[Relevance, Callable[[Mapping[str, float], Sequence[FieldCounts]]
 def relevances(
     by: Relevance, target: Issue, candidates: Sequence[Issue], confidences: Sequence[float], stats: CountedWords
 ) -> list[float]:
-    """How relevant each candidate is to the target, in [0, 1].
+    """How relevant each candidate is to the target by the relevance function `by`, in [0, 1].
 
     `title` compares the titles by `dice_sorensen` (F5). The BM25 functions use the words of the target's whole text,
     weighted by rarity in the repository. `learned` gives the candidates' `confidences`.

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """A search for duplicates of `target`. Only results in the state `state` count.
+    """A search for duplicates of `target`. Only results with this `state` count.
 
     `plan` has the searches by words, and `natural` is the search by meaning; either may be empty.
     """
@@ -46,7 +46,7 @@ class SearchRequest:
 class SourceResult:
     """A source's answer: a ranked list for each answered query, each query's outcome, and failures (never raised).
 
-    `likeness` holds the source's own verdicts on issues, by key.
+    `likeness` maps the key of an issue to the source's own judgement of its similarity.
     """
 
     source: str
@@ -67,7 +67,7 @@ class SourceResult:
 
 
 def failed_query(source: str, query: str, failure: Exception | Remark, remark: Remark | None = None) -> SourceResult:
-    """The answer for a failed query. A `remark` replaces the failure's message if readers must not see the message."""
+    """The answer for a failed query. Pass a `remark` to replace the failure's message if readers must not see it."""
     remark = remark or (failure if isinstance(failure, Remark) else remark_from(failure))
     run = QueryRun(source, query, None, problem=remark, later=isinstance(failure, Retryable))
     return SourceResult(source, (), (run,), (SourceProblem(source, remark),))
@@ -144,7 +144,7 @@ def merge_results(
     `settings` maps a source's name to its settings, which have the weight of the source's lists.
     """
     issues: dict[str, Issue] = {}
-    sources: dict[str, dict[str, None]] = {}
+    sources: dict[str, dict[str, None]] = {}  # The inner dict is an ordered set of sources.
     likeness: dict[str, Likeness] = {}
     lists = []
     for answer in answers:
@@ -154,7 +154,7 @@ def merge_results(
             for issue in ranked:
                 issues.setdefault(issue.key, issue)
                 sources.setdefault(issue.key, {})[answer.source] = None
-            # The fusion merges by id, so the kind does not matter.
+            # The fusion merges chunks by id and ignores their kinds, so ISSUE stands for every kind.
             kind = SourceType.ISSUE
             chunks = [
                 UnifiedRetrievalChunk(issue.key, issue.title, kind, issue.key, created_at=issue.created_at)
@@ -198,8 +198,8 @@ def limit_results(answer: SourceResult, limit: int | None) -> SourceResult:
     """The answer with at most `limit` different results: the issues with the best ranks in any of its lists."""
     if limit is None:
         return answer
-    by_rank = (issue.key for same_rank in zip_longest(*answer.lists) for issue in same_rank if issue is not None)
-    best = set(islice(dict.fromkeys(by_rank), limit))
-    return replace(
-        answer, lists=tuple(tuple(issue for issue in ranked if issue.key in best) for ranked in answer.lists)
-    )
+    ranks = zip_longest(*answer.lists)  # The issues of each rank; None for a list that is shorter.
+    keys = dict.fromkeys(issue.key for rank in ranks for issue in rank if issue is not None)
+    best = set(islice(keys, limit))
+    lists = tuple(tuple(issue for issue in ranked if issue.key in best) for ranked in answer.lists)
+    return replace(answer, lists=lists)

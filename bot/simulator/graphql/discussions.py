@@ -19,7 +19,7 @@ RESOLVERS = Resolvers()
 
 
 def search(ctx: Context, query: str, args: dict[str, Any]) -> dict[str, Any]:
-    """The first discussions with all words of the query. Supports only `repo:` and `in:`, and no operators."""
+    """The first discussions with all words of the query. Refuses operators, and qualifiers except `repo:` and `in:`."""
     if args.get("after") or args.get("before") or args.get("last"):
         raise Refusal("UNPROCESSABLE", "Further pages of a search for discussions are not simulated here.")
     for part in query.split():

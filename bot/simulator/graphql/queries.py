@@ -42,17 +42,17 @@ def node(_: Any, info: Info, id: str) -> Any:
     record = ctx.sim.nodes.get(id)
     if isinstance(record, Project | ProjectItem) and not sees_projects(ctx):
         raise inaccessible()
-    home = record.issue if isinstance(record, Comment) else record
+    parent = record.issue if isinstance(record, Comment) else record
     if isinstance(record, ProjectItem):
-        home = ctx.sim.issues_by_id.get(record.issue_id)
+        parent = ctx.sim.issues_by_id.get(record.issue_id)
     elif isinstance(record, Label):
-        home = ctx.sim.home_of(record)
-    container = home.repository if isinstance(home, Issue | Discussion) else home
-    is_hidden = isinstance(container, Repository) and not can_see(ctx.sim, ctx.caller, container)
+        parent = ctx.sim.home_of(record)
+    repo = parent.repository if isinstance(parent, Issue | Discussion) else parent
+    is_hidden = isinstance(repo, Repository) and not can_see(ctx.sim, ctx.caller, repo)
     if record is None or is_hidden:
         raise unresolved("a node", "global id of", f"'{id}'")
-    if isinstance(home, Issue):
-        check_readable(ctx, home.repository)
+    if isinstance(parent, Issue):
+        check_readable(ctx, parent.repository)
     return record
 
 
@@ -78,7 +78,7 @@ def viewer(_: Any, info: Info) -> Account:
 def account(_: Any, info: Info, login: str) -> Account:
     ctx = info.context
     record = ctx.sim.account(login)
-    kind = info.field_name.capitalize()
+    kind = info.field_name.capitalize()  # User or Organization
     if record is None or record.type != kind:
         raise unresolved(f"a {kind}", "login of", f"'{login}'")
     return record
@@ -101,21 +101,21 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
         return {"edges": [], "nodes": [], **_NO_COUNTS, "pageInfo": page_info([], before=False, after=False)}
     if args.get("last") is not None or args.get("before"):
         raise unknown(ctx, "a search from its end")
-    first, _ = check("search", args)
-    # A client that asks for no items still wants the number of issues.
-    size = first or 1
+    first, _last = check("search", args)
+    size = first or 1  # A client that asks for no items still wants the number of issues.
     start = position(args.get("after"), 0)
-    # The engine numbers its pages. If the cursor points into a page, the answer needs two pages.
-    # GraphQL accepts queries without `is:issue`, too (`require_kind`).
+    # The engine has only numbered pages. If the cursor points into a page, the answer needs this page and the next.
     page, skip = start // size + 1, start % size
     try:
+        # GraphQL accepts queries without `is:issue`, which REST does not accept from Apps.
         results = [
             find(ctx, query, page=at, per_page=size, search_type=_REST_SEARCH_TYPES[type], require_kind=False)
             for at in ((page, page + 1) if skip else (page,))
         ]
     except ApiError as error:
         raise Refusal("UNPROCESSABLE", error.message) from error
-    keys = [key for result in results for key in result.ids][skip:][:first]
+    found = [key for result in results for key in result.ids]
+    keys = found[skip : skip + size] if first else []
     edges = [{"cursor": cursor(start + at + 1), "node": ctx.sim.issues_by_id[key]} for at, key in enumerate(keys)]
     total = results[0].total_count
     return {

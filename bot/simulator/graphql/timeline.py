@@ -49,7 +49,7 @@ def timeline_items(source: Issue, info: Info, **args: Any) -> dict[str, Any]:
 
 
 def _closer(ctx: Context, subject: Issue, closer: Issue | str | None) -> Issue | dict[str, Any] | None:
-    """The pull request that closed the issue, if the caller may see it, or the fields of the commit that did."""
+    """What closed the issue: a pull request that the caller may see, or the fields of a commit. Otherwise None."""
     if isinstance(closer, str):
         return {"__typename": "Commit", "oid": closer, "repository": subject.repository}
     return visible_issue(ctx.sim, ctx.caller, closer) if closer else None

@@ -28,7 +28,7 @@ from bot.simulator.simulator import Simulator
 log = logging.getLogger(__name__)
 
 VERSIONS = ("2022-11-28", "2026-03-10")
-# Enterprise Server knows the later version from 3.21 on; the simulated one is older.
+# Enterprise Server accepts the later API version since its release 3.21. The simulated server is older.
 SERVER_VERSIONS = VERSIONS[:1]
 
 
@@ -67,7 +67,7 @@ def answer(sim: Simulator, route: Route, request: Request, params: Mapping[str, 
 
 
 def _serve(call: _Call, headers: dict[str, str]) -> Reply:
-    """Do all steps of the request. `headers` keeps what the steps before a refusal added."""
+    """Do all steps of the request. The client gets the `headers` that steps add, even if a later step refuses."""
     sim, route, request = call.sim, call.route, call.request
     _check_headers(sim, request, headers)
     with sim.lock:
@@ -98,7 +98,7 @@ def _within_limits(call: _Call, caller: Caller, headers: dict[str, str]) -> Repl
         resource = "semantic_search"
     try:
         limits.spend(caller.key, resource)
-        limits.enter(caller.key, resource, _points(request, resource))
+        limits.enter(caller.key, resource, _points(request, resource))  # `leave` below ends this.
     except ApiError as error:
         if resource == "graphql" and "Retry-After" not in error.headers:
             # Only the primary limit has no `Retry-After`. GraphQL reports this limit in the body.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from bot.simulator.access import can_see, may_read
 from bot.simulator.callers import Anonymous, UserCaller
 from bot.simulator.errors import ApiError, invalid, unauthorized
@@ -47,7 +49,7 @@ def find(
             visible=visible,
             user_exists=lambda login: login in ctx.sim.accounts,
             viewer=ctx.caller.account.login if ctx.caller.account else "",
-            require_kind=require_kind and not _may_mix_kinds(ctx),
+            require_kind=require_kind and _needs_kind(ctx),
             # In an outage, the engine falls back to a search by words, as GitHub does.
             outage="service_unavailable" if embeddings_fail else None,
         )
@@ -57,11 +59,11 @@ def find(
         ) from error
 
 
-def _may_mix_kinds(ctx: Context) -> bool:
-    """Whether the caller may search issues and pull requests at once; Apps and fine-grained tokens may not."""
+def _needs_kind(ctx: Context) -> bool:
+    """Whether a query must have `is:issue` or `is:pull-request`, as GitHub demands of Apps and fine-grained tokens."""
     if isinstance(ctx.caller, UserCaller):
-        return not ctx.caller.fine_grained
-    return isinstance(ctx.caller, Anonymous)
+        return ctx.caller.fine_grained
+    return not isinstance(ctx.caller, Anonymous)
 
 
 @ROUTES.add(
@@ -84,11 +86,9 @@ def search_issues(ctx: Context) -> Reply:
         order=ctx.query.get("order", "desc"),
         search_type=search_type,
     )
-    items = [
-        # GitHub's OpenAPI description allows a null body for a single issue, but not in search results.
-        (shown := issue(ctx.sim, ctx.sim.issues_by_id[key])) | {"score": score, "body": shown["body"] or ""}
-        for key, score in zip(results.ids, results.scores, strict=True)
-    ]
+    hits = [issue(ctx.sim, ctx.sim.issues_by_id[key]) for key in results.ids]
+    # GitHub's OpenAPI description allows a null body for a single issue, but not in search results.
+    items = [one | {"score": score, "body": one["body"] or ""} for one, score in zip(hits, results.scores, strict=True)]
     body = {
         "total_count": results.total_count,
         "incomplete_results": results.incomplete_results,
@@ -97,5 +97,5 @@ def search_issues(ctx: Context) -> Reply:
     }
     if results.fallback_reasons:
         body["lexical_fallback_reason"] = list(results.fallback_reasons)
-    last_page = max(1, -(-min(results.total_count, 1_000) // per_page))  # Rounded up.
+    last_page = max(1, math.ceil(min(results.total_count, 1_000) / per_page))
     return Reply(body, headers=ctx.links(page, last_page))

@@ -43,7 +43,7 @@ class Repository:
 
     `roles` are by account id, `labels` by name in lower case, `files` by path; `releases` are tags with their times.
     `head` is the hash of the last commit (zeros before the first). `last_number` is the number of the last issue or
-    discussion. `suggestions` says whether labels and closings can be suggested here.
+    discussion. `suggestions` says whether clients can suggest labels and closings to maintainers.
     """
 
     id: int
