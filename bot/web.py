@@ -1,4 +1,4 @@
-"""The web process: accepts GitHub's deliveries, commits each to the queue, and answers. Accepting never calls GitHub.
+"""The web process: accepts GitHub's deliveries without calling GitHub, commits each to the queue, and answers.
 
 `bot.web:create_app()` is the WSGI factory (E2); importing this module does nothing.
 """

@@ -28,15 +28,15 @@ from handlers.suggestions import label, suggest_closing, unlabel
 logger = logging.getLogger(__name__)
 
 VERDICT = "verdict"
-"""The cause of a look after `not` or `undo`. Other causes are `bot.domain.decisions.COMMAND` and events' actions."""
+"""A decision's cause when the bot applies `not` or `undo`. Others: `bot.domain.decisions.COMMAND`, events' actions."""
 
 
 def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
     """Look for earlier reports of an issue that was opened or changed, and comment if the search finds any.
 
     `cause` is the event's action. If the search finds nothing, the bot posts no comment, but edits an existing one
-    to say so. With `force` the bot searches again, even for a text that it has answered. If the new
-    search finds nothing, a comment without issues stays: it may answer a command's search words.
+    to say so. With `force` the bot searches again, even for a text that it has answered. If this search
+    finds nothing, a comment that lists no issues keeps its text, which may answer a command's search words.
     """
     stored = context.stored_comment()
     if stored is not None and stored.state is CommentState.DELETED:
@@ -74,7 +74,7 @@ def refresh(context: IssueContext) -> None:
 def post(
     context: IssueContext, report: Report, *, cause: str, create: bool = True, command: Command | None = None
 ) -> bool:
-    """Write the comment (without `create` only update it) and store the decision. False if the comment was deleted."""
+    """Update the comment, or post it if `create` is set, and store the decision. False if the comment was deleted."""
     options = command.options if command else CommandOptions()
     before, threshold = context.stored_comment(), context.threshold.value
     candidates = report.candidates
@@ -92,14 +92,14 @@ def post(
     if outcome.speaks:
         label(context, candidates)
         suggest_closing(context, candidates)
-        # A search for a command's words, or one that hides issues, can miss a candidate that is still likely.
+        # Keep the label after a search by a command's words or filters: such a search can miss a likely candidate.
         if not (command and (command.words or options.narrow)):
             unlabel(context, report)
     threshold_used = threshold if options.confidence is None else options.confidence
     reason = ""
     if not outcome.speaks:
         reason = why_nothing(report, threshold_used) if not_deleted else "its comment was deleted"
-    # A command's answer also lists candidates below the threshold. Do not note those as shown.
+    # A command's answer also lists candidates below the threshold. Do not note such candidates as shown.
     endorsed = [one for one in candidates if (one.confidence or 0.0) >= threshold_used]
     # Store the decision last: `has_ended` takes a stored decision as proof that every other step is done.
     note(context, report, endorsed, outcome, cause=cause, threshold=threshold_used, reason=reason)
@@ -114,9 +114,9 @@ def _draft(
     The answer to a `command` also names the command's own options and the problems in the settings file.
     """
     threshold, asked, candidates = context.threshold, command is not None, report.candidates
-    # For a comment that loses all candidates. `before.shown` has only this repository's issues.
+    # `before.shown` has only this repository's issues. `_names_something` also looks for other repositories' issues.
     had_candidates = bool(before and not candidates and (before.shown or _names_something(context)))
-    # A re-check also lists unlikely candidates, so it says which ones the bot names unasked.
+    # A re-check also lists unlikely candidates, so the comment says which candidates the bot would show unasked.
     rechecked = bool(command and candidates and not command.words)
     view = CommentView(
         checked_at=context.services.clock(),
@@ -133,7 +133,7 @@ def _draft(
         likely=context.config.likely,
         unasked=named_unasked(context.config, threshold.value, candidates) if rechecked else None,
         closers=_closers(context, candidates),
-        # The threshold in force and its default, if feedback has moved it.
+        # The threshold in force and the default threshold, if feedback has moved the threshold.
         moved=(threshold.value, MIN_CONFIDENCE) if threshold.origin is ThresholdOrigin.FEEDBACK else None,
     )
     body = render_comment(report, view)
@@ -158,7 +158,7 @@ def _own_numbers(candidates: Sequence[Candidate]) -> list[int]:
 
 
 def _names_something(context: IssueContext) -> bool:
-    """Whether the last decision with a visible comment has a shown issue, in any repository."""
+    """Whether the last decision with a readable comment marks an issue, of any repository, as shown."""
     last = next((decision for decision in reversed(context.decisions()) if decision.outcome.seen), None)
     return last is not None and any(item.shown for item in last.evidence)
 
@@ -171,7 +171,7 @@ def _outcome(context: IssueContext, before: StoredComment | None, now: StoredCom
         return DecisionOutcome.POSTED
     if has_ended(context, before):
         return DecisionOutcome.UNCHANGED if before.body_hash == now.body_hash else DecisionOutcome.EDITED
-    # An unfinished attempt wrote the row `before`. If no earlier look spoke, the attempt posted.
+    # `before` comes from an unfinished attempt. If no earlier decision `speaks`, that attempt posted the comment.
     spoke = any(decision.outcome.speaks for decision in context.decisions())
     return DecisionOutcome.EDITED if spoke else DecisionOutcome.POSTED
 
@@ -232,11 +232,11 @@ def note_left_alone(context: IssueContext, cause: str, reason: str) -> None:
 def why_nothing(report: Report, threshold: float) -> str:
     """Why a report has no candidates. An outage is never reported as "no duplicates" (F9)."""
     if report.outcome is SearchOutcome.DEGRADED:
-        best_known = report.considered and report.indexed
+        best_is_known = report.considered and report.indexed
         missing = f"not every search answered ({', '.join(report.failed)})"
-        return f"the best was below the threshold, and {missing}" if best_known else missing
+        return f"the best was below the threshold, and {missing}" if best_is_known else missing
     if report.outcome is SearchOutcome.INCONCLUSIVE:
-        return "there was nothing to search for properly"
+        return "the search was incomplete or had no usable words"
     if report.considered and report.considered[0].probability < threshold:
         return "the best was below the threshold"
     return "nothing was found"

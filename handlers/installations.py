@@ -20,7 +20,7 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 RECONCILE_EVERY = 1800.0
-"""Seconds. When access ends, the bot erases all data within the hour, even if one run fails."""
+"""Seconds between two runs. Even if one run fails, the bot erases all data within an hour after access ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +36,23 @@ class Listed:
 def compare(
     listed: Sequence[Listed], stored: Sequence[StoredRepository]
 ) -> tuple[list[StoredRepository], list[tuple[Repository, int]]]:
-    """Compare GitHub's lists with the store, except repositories whose installation has no list.
+    """Compare GitHub's lists with the store. Skips stored repositories whose installation has no list.
 
     Returns the stored repositories that no installation lists; lists can have gaps, so the caller must check each. Also
     returns the repositories that are new or differ from their row, each with its installation.
     """
     present = {repo.id: (repo, listing.id) for listing in listed for repo in listing.repositories or ()}
     known = {row.id: row for row in stored}
-    unlisted = [listing for listing in listed if listing.repositories is None]
-    unlisted_ids = {listing.id for listing in unlisted}
+    without_list = [listing for listing in listed if listing.repositories is None]
+    ids_without_list = {listing.id for listing in without_list}
     # Compare accounts too, because a row may name an earlier installation of the same account.
-    unlisted_accounts = {name_key(listing.account) for listing in unlisted}
+    accounts_without_list = {name_key(listing.account) for listing in without_list}
     missing = [
         row
         for row in stored
         if row.id not in present
-        and row.installation not in unlisted_ids
-        and name_key(row.ref.owner) not in unlisted_accounts
+        and row.installation not in ids_without_list
+        and name_key(row.ref.owner) not in accounts_without_list
     ]
     changed = [
         (summary, installation)
@@ -99,9 +99,9 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
         take_over(summary, installation, services)
     with_changes = {installation for _, installation in changed}
     for listing in listed:
-        # Correct `suspended` before the backfills: a former installation's value would stop them.
+        # Correct `suspended` before the backfills: a value from a former installation would stop the backfills.
         # Write only if GitHub's list and `stored` differ: any other write could undo what an event has changed since
-        # both were read.
+        # the list and `stored` were read.
         suspension_differs = any(row.suspended != listing.suspended for row in stored if row.installation == listing.id)
         if listing.id in with_changes or suspension_differs:
             repositories.suspend(listing.id, listing.suspended)
@@ -109,9 +109,9 @@ def _reconcile(installations: Sequence[Installation], stored: Sequence[StoredRep
             services.indexing.begin(summary, listing.id, services.arrived or services.now())
     erased = 0
     for repository in missing:
-        # Ask about one at a time: if GitHub's rate limit ends this turn, the confirmed losses are erased already.
+        # Ask about one repository at a time: if a rate limit ends this run, the confirmed losses are erased already.
         if app.is_installed_on(repository.ref, repository.id):
-            logger.warning("repository %d is ours but on no list of GitHub's", repository.id)
+            logger.warning("the App is installed on repository %d, which GitHub's lists lack", repository.id)
         else:
             erase_repository(repository.id, services, installation=repository.installation)
             erased += 1
@@ -130,5 +130,5 @@ def _list(app: AppClient, installation: Installation) -> Listed:
             repositories = tuple(app.repositories(installation.id))
         except (Forbidden, NotFound) as refusal:
             # The installation has been removed or suspended since GitHub listed it.
-            logger.warning("installation %d tells no repositories: %s", installation.id, refusal)
+            logger.warning("installation %d: GitHub gives no list of repositories: %s", installation.id, refusal)
     return Listed(installation.id, installation.account, installation.suspended, repositories)

@@ -15,7 +15,7 @@ def decisions_on_pairs(store: Store, repo_id: int) -> Decided:
     """People's decisions on the pairs of a repository's issues, from all kinds of feedback."""
     signals = store.signals.deciding(repo_id)
     verdicts = store.verdicts.since(repo_id, 0.0)
-    # A reaction has no `other`. The decisions on `number` tell which issues the comment named.
+    # A reaction's signal has no `other`. The bot's decisions on the issue tell which issues the comment named.
     decisions = store.decisions.of_issues(repo_id, {one.number for one in signals if not one.other})
     return decide_pairs(examples(decisions, signals, verdicts), store.verdicts.originals(repo_id))
 
@@ -28,7 +28,7 @@ Pair = tuple[int, int]
 class Decided:
     """The pairs that people called the `same` or `different`.
 
-    `originals` maps duplicates to originals: the earlier issue of a pair, or the issue that `/duplicates of` named.
+    `originals` maps a duplicate to the issue that `/duplicates of` named, or else to the earlier issue of the pair.
     """
 
     same: frozenset[Pair] = frozenset()
@@ -49,7 +49,7 @@ def pair_of(one: int, other: int) -> Pair:
 def decide_pairs(made: Iterable[Example], closed_for: Mapping[int, int]) -> Decided:
     """The decisions that follow from all examples. `closed_for` maps issues closed by commands to their originals."""
     decisive: dict[Pair, Example] = {}
-    # A pair's heaviest example decides. Ties go to the latest example, and then to "different".
+    # The example with the greatest weight decides a pair. Ties go to the latest example, and then to "different".
     for example in sorted(made, key=lambda example: (example.weight, example.at, not example.same)):
         decisive[pair_of(example.number, example.other)] = example
     same = frozenset(pair for pair, example in decisive.items() if example.same)
@@ -94,9 +94,9 @@ def examples(
 ) -> list[Example]:
     """All feedback from `since` on as labelled pairs, earliest first. Leaves out feedback without weight.
 
-    A reaction judges the issues that the bot's comment named at that time. If only
-    one issue of a pair was the bot's candidate, that candidate is the example's `other`. Of several
-    `of` commands on an issue, the last counts. The caller leaves out retracted feedback.
+    A reaction judges the issues that the bot's comment named at that time. If the bot had only
+    one issue of a pair as a candidate, the example's `other` is this candidate. If an issue has several
+    `of` commands, the last counts. The caller leaves out retracted feedback.
     """
     by_number: dict[int, list[Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -130,7 +130,7 @@ def _valid_verdicts(verdicts: Iterable[UserVerdict]) -> Iterator[UserVerdict]:
 
 
 def _on_commented_issue(signal: FeedbackSignal, by_number: Mapping[int, Sequence[Decision]]) -> FeedbackSignal:
-    """Swap the issues if `number` was a candidate for `other`, and `other` was none for `number`.
+    """Swap the issues if `number` was a candidate for `other`, but `other` was no candidate for `number`.
 
     People can close an earlier issue in favour of a later one on which the bot commented, or say `not` on the earlier
     issue.
@@ -147,7 +147,7 @@ def _has_candidate(decisions: Iterable[Decision], number: int) -> bool:
 
 def _examples_of_signal(signal: FeedbackSignal, by_number: Mapping[int, Sequence[Decision]]) -> Iterator[Example]:
     decisions = by_number.get(signal.number, ())
-    # A vote can come before the bot has stored its first decision. Then the vote is about that decision.
+    # A vote can come before the bot has stored its first decision. Such a vote is about the first decision.
     before = [one for one in decisions if one.at < signal.at + _SECOND] or list(decisions[:1])
     if signal.other:
         yield _example(signal, signal.other, before)
@@ -169,7 +169,7 @@ def _examples_of_reaction(signal: FeedbackSignal, before: Sequence[Decision]) ->
 
 def _verdict_signal(verdict: UserVerdict) -> FeedbackSignal:
     same = verdict.kind is UserVerdictKind.OF
-    # An earlier version stored no role. It allowed `of` only with triage access, but `not` to the author, too.
+    # An earlier version stored no role. It allowed `of` only to triagers, and `not` to triagers and the author.
     default_role = Role.TRIAGE if same else Role.AUTHOR
     role = Role(verdict.details.get("who", default_role))
     return FeedbackSignal(

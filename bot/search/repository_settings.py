@@ -58,7 +58,7 @@ class RepositorySettings:
         owners_ref = RepoRef(repository.ref.owner, OWNERS_REPOSITORY)
         owners_repo = self._store.repositories.by_name(owners_ref)
         private = owners_repo is not None and owners_repo.private
-        # Without the App on the owner's repository, use this repository's client, which can read public files.
+        # If the App is not installed on the owner's repository, this repository's client can still read a public file.
         own_client, owners_client = client(repository.id), client(owners_repo.id if owners_repo else repository.id)
         # A repository's own file never counts as private: whoever sees the problems may read the file.
         return _first_found(
@@ -89,19 +89,19 @@ class RepositorySettings:
         known = self._store.cached_files.get(repo_id, name)
         if known is not None and known.is_fresh(now, KEPT):
             return known.text
-        # If this raises Forbidden, cache nothing: the error says nothing about the file.
+        # If this raises Forbidden, nothing is cached: Forbidden does not say whether the file exists.
         text = _read_file(github, repo)
         self._store.cached_files.put(repo_id, name, text, now)
         return text
 
 
 def last_read(store: Store, repo_id: int) -> RepoConfig:
-    """The settings in the files when last read, however long ago, or the defaults. The host's mode does not count."""
+    """The settings in the files when last read, however long ago, or the defaults. Ignores the host's mode."""
     return _last(store, repo_id) or RepoConfig()
 
 
 def _last(store: Store, repo_id: int) -> RepoConfig | None:
-    """The settings as last read; None if a file that may apply (own, owner's) is not cached."""
+    """The settings as last read. None if the own file is not cached, or is absent and the owner's is not cached."""
     for name in (_OWN, _OWNERS):
         known = store.cached_files.get(repo_id, name)
         if known is None:
@@ -149,7 +149,7 @@ def _read_file(github: RepoClient, repo: RepoRef) -> str | None:
     """The text of the settings file; None without a file. Raises Forbidden, and Invalid if the file is too large."""
     try:
         text = github.file(repo, CONFIG_PATH)
-        # GitHub redirects from a former name, so the text may come from another owner's repository.
+        # GitHub redirects a repository's former name, so the text may come from another owner's repository.
         if text is not None and repo.name == OWNERS_REPOSITORY and github.repository(repo).ref.key != repo.key:
             return None
         return text

@@ -42,11 +42,11 @@ READING_SECONDS = 900.0
 """After this many seconds a run begins no more steps of indexing. GitHub charges for a private repository's minutes."""
 
 TRIES, LONGEST_WAIT = 3, 60.0
-"""How often an event is tried within a run, and the longest wait in seconds before another try."""
+"""How many times a run tries an event, and the longest wait in seconds before another try."""
 
-# The longest wait for a step of indexing, in seconds. Rate limits and outages last longer: the next run reads on.
+# A step of indexing waits at most this many seconds. If a rate limit or an outage lasts longer, the next run reads on.
 _LONGEST_PAUSE = 10.0
-# In seconds. Drop an event due later: the issue's next event makes up for it. Run others at once.
+# Drop events delayed by this many seconds or more: the issue's next event makes up for them. Handle others at once.
 _TOO_LATE = 600.0
 # For this many seconds issue forms stay cached: they seldom change, and the nightly run reads them again.
 _FORMS_SECONDS = 86_400.0
@@ -54,7 +54,7 @@ _FORMS_SECONDS = 86_400.0
 _MAX_OUTPUT = 900_000
 # A child process gets these variables besides the job's settings.
 _PASSED_ON = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "SSL_CERT_FILE", "HTTPS_PROXY", "NO_PROXY")
-# For this many seconds GitHub's API may not show a new issue yet, so NotFound leads to another try.
+# GitHub's API may lack a new issue for this many seconds, so NotFound leads to another try.
 _NEW_SECONDS = 30.0
 
 
@@ -134,7 +134,7 @@ class Workflow:
         return self.summary()
 
     def _digest(self, services: Services) -> None:
-        """Update the digest, without its warning of the bot's failures: finding those needs the App's queue."""
+        """Update the digest without the warning of the bot's failures: finding failures needs the App's queue."""
         known = services.store.repositories.get(self.repository.id) if self.repository else None
         if known is not None and not known.archived and not services.settings.paused:
             update_digest(services, known, INSTALLATION)
@@ -149,12 +149,12 @@ class Workflow:
         return self.services.indexing.ready(repository.id)
 
     def close(self) -> bool:
-        """Close the store, and return whether the next run needs the state; if so, shrink it for the cache."""
+        """Close the store. If the next run needs the state, shrink the state for the cache and return True."""
         store, database = self.services.store, self.job.state
         needed = (
             self.restored is not state.Restored.WHOLE
             or not self.job.is_issue_event
-            # Even with a complete index, a run reads one step. If only this step is lost, the next run reads it again.
+            # A run reads one step even if the index is complete. One step is not worth saving: the next run repeats it.
             or self.index_steps > 1
             or state.records_hash(store) != self.records_before
             # To save a small state costs next to nothing.
@@ -166,7 +166,7 @@ class Workflow:
         return needed
 
     def _register(self, repository: Repository) -> None:
-        """Store the repository; recover people's decisions (all, or those since the last save)."""
+        """Store the repository. Recover people's decisions since the last save, or all without a saved state."""
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
         client = self.github.in_repository(INSTALLATION, repository.id)
@@ -261,7 +261,7 @@ class Workflow:
 @contextmanager
 def workflow(job: WorkflowJob) -> Iterator[Workflow]:
     """The bot of one run, with the state from the cache. Raises SettingsError for wrong settings."""
-    # No file of this name exists: all settings come from the job's variables.
+    # The file `none.env` does not exist: all settings come from the job's variables.
     settings = host_settings.load({**job.settings, "DATABASE_URL": f"sqlite:///{job.state}"}, job.home / "none.env")
     # Nothing here needs to survive a power failure: whatever is lost is read again.
     settings = settings.model_copy(update={"sqlite_synchronous": "OFF"})
@@ -280,7 +280,7 @@ def workflow(job: WorkflowJob) -> Iterator[Workflow]:
         comments=CommentWriter(store.comments, of_token(github.login), now, shared=False),  # each run has its own store
         inbox=pending,
         index=index,
-        indexing=Indexer(index, store, pending, now, closely=False),  # the text model reads only what a search needs
+        indexing=Indexer(index, store, pending, now, closely=False),  # the text model reads issues only for a search
         matcher=Matcher(index),
         clock=now,
         evaluate=_evaluate,

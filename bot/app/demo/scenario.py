@@ -36,9 +36,9 @@ class Expect(StrEnum):
 
 @dataclass(frozen=True)
 class SceneCommand:
-    """A comment with a command. The edited comment, or the reply for `REPLY`, must have `contains`.
+    """A comment with a command. `contains` is a text that the edited comment, or the reply for `REPLY`, must have.
 
-    The edited comment must not name the issue `lacks` (0: none). `CLOSED` ignores `contains` and `lacks`.
+    `lacks` is an issue that the edited comment must not name (0: none). `CLOSED` ignores `contains` and `lacks`.
     """
 
     login: str
@@ -74,7 +74,7 @@ def script() -> tuple[Scene, ...]:
 
 # The least age of the demo's newest issue during a show.
 NEWEST = timedelta(days=3)
-# At most this many of a file's last issues arrive in the show (`split`).
+# `split` lets at most this many of a file's last issues arrive in the show.
 ARRIVALS = 4
 # `split` repeats an issue only if its text has this many characters: shorter texts say too little to judge the bot.
 MIN_BODY_LENGTH = 200
@@ -97,7 +97,7 @@ def seed(simulator: Simulator, repository: str, rows: Sequence[IssueRow] | None 
 
 
 def recent_issues(now: datetime) -> list[IssueRow]:
-    """The demo's issues, moved in time by whole days. The last issue's age is then `NEWEST`, or up to a day more."""
+    """The demo's issues, moved in time by whole days. The last is then as old as `NEWEST`, or up to a day older."""
     rows = read_rows(HERE / "issues.jsonl")
     later = timedelta(days=(now - NEWEST - rows[-1].created_at).days)
     return [
@@ -114,13 +114,13 @@ def recent_issues(now: datetime) -> list[IssueRow]:
 def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
     """Split a file into the issues that exist from the start, and scenes in which the file's last issues arrive.
 
-    Of the duplicates that exist from the start and have enough text, the last arrives again in the first scene. Raises
+    The first scene repeats the last duplicate that exists from the start and has enough text, if there is one. Raises
     the errors of `read_rows`, and ValueError for a file without issues.
     """
     rows = read_rows(path)
     if not rows:
         raise ValueError("there is no issue in it")
-    # Let at most a fifth of a small file arrive, so that the bot finds something, but at least one issue.
+    # Keep at least four fifths of a small file, so that the bot finds something. But let at least one issue arrive.
     known = rows[: -max(1, min(ARRIVALS, len(rows) // 5))]
     # Keep the times of arrival. The bot uses them, because reports of one problem come close together.
     scenes = [
@@ -134,7 +134,7 @@ def split(path: Path) -> tuple[list[IssueRow], tuple[Scene, ...]]:
     )
     if number := max(repeatable, default=0):
         heading, row = f"The words of #{number} arrive once more", known[number - 1]
-        # Another person must report it: an author's second report is usually the next of a series.
+        # Another person must report it: two similar issues of one author are usually a series, not duplicates.
         when = known[-1].created_at
         again = Scene(heading, "somebody-else", row.title, row.body, shows=(number,), unfold=True, created_at=when)
         scenes.insert(0, again)

@@ -76,7 +76,7 @@ SIZE_MAX = 64 * 1024
 _DEPTH_MAX = 8
 # `12`, `-0.5`, `.5` or `1e3`; `0x1F` stays a text.
 _NUMBER = re.compile(r"[-+]?(?:[0-9]{1,18}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][-+]?[0-9]{1,3})?")
-_NO_ALIAS_NAME = frozenset(("while scanning an alias", "while scanning an anchor"))  # contexts of such errors
+_NAMELESS_ALIAS_CONTEXTS = frozenset(("while scanning an alias", "while scanning an anchor"))
 _LITERALS: dict[str, bool | None] = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
@@ -91,7 +91,7 @@ class YamlNode:
     keys: dict[str, YamlNode] = field(default_factory=dict)
 
     def plain(self) -> Any:
-        """Values without positions. A null or empty value becomes Ellipsis, so that the settings reject it."""
+        """Values without positions. A null or empty value becomes Ellipsis, which no setting accepts."""
         if isinstance(self.value, list):
             return [item.plain() for item in self.value]
         if isinstance(self.value, dict):
@@ -112,8 +112,8 @@ def scalar(text: str) -> str | int | float | bool | None:
 def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigError]]:
     """Read a settings file; an empty file is an empty mapping. Never raises.
 
-    If an error ends the reading, the mapping holds the top-level keys that were complete before. Without `strict`, for
-    files that are not settings, the reader ignores anchors and tags, and reads an alias as an empty value.
+    If an error ends the reading, the mapping holds the top-level keys that were complete before. Read files that are
+    not settings without `strict`: then the reader ignores anchors and tags, and reads an alias as an empty value.
     """
     reader = _Reader(strict)
     try:
@@ -133,7 +133,7 @@ def read_tree(text: str, *, strict: bool = True) -> tuple[YamlNode, list[ConfigE
 
 
 class _RefusedYaml(Exception):
-    """The file is too long, too deep or no mapping, or it uses YAML that settings do not need."""
+    """The file is too long or too deep, is not a mapping, or uses YAML that settings do not need."""
 
     def __init__(self, line: int, column: int, sentence: Callable[[Messages], str]) -> None:
         super().__init__()
@@ -146,7 +146,7 @@ def _refused_at(event: Any, sentence: Callable[[Messages], str]) -> _RefusedYaml
 
 def _syntax_error(error: MarkedYAMLError) -> ConfigError:
     mark = error.problem_mark or error.context_mark
-    if error.context in _NO_ALIAS_NAME:
+    if error.context in _NAMELESS_ALIAS_CONTEXTS:
         # People write titles as `[Bug]*` or `*[Bug]*`, which the parser takes for an alias without a name.
         mark = error.context_mark or mark
         return ConfigError.translatable(mark.line + 1, mark.column + 1, lambda say, _: say.anchors())

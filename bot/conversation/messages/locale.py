@@ -12,7 +12,7 @@ from babel.numbers import format_decimal, format_percent
 
 @dataclass(frozen=True)
 class Locale:
-    """One language, with its pattern for days in CLDR's letters (`yyyy-MM-dd`)."""
+    """One language. `days` is the CLDR pattern for a day, such as `yyyy-MM-dd`."""
 
     language: str
     days: str

@@ -38,8 +38,8 @@ _NUMBERS_SEARCHED = 1_000
 class TemporaryIndexes:
     """Makes the temporary indexes. `matcher_for` makes an index's matcher.
 
-    They use analyser and models of the host's `index`, which may be incomplete; without an index,
-    `embedder` and `text_model`. The default model replaces a slow or remote embedder.
+    Temporary indexes use the analyser and models of the host's `index`, which may be incomplete. Without `index`, they
+    use `embedder` and `text_model`. In both cases, the default model replaces a slow or remote embedder.
     """
 
     index: Index | None = None
@@ -98,7 +98,7 @@ def score_unindexed(
     total: int,
     hits: Sequence[Hit],
 ) -> list[ScoredIssue]:
-    """The best hits, most likely first. Call their `reasons` before the stack is closed.
+    """The best hits, most likely first. Call their `reasons` before `stack` closes the temporary index.
 
     Uses only `words` and `earlier_only` of `options`. At most `total` issues came before the
     target. Without hits, this reads nothing and makes no index.
@@ -118,7 +118,7 @@ def score_unindexed(
     matcher = temporary.matcher_for(index)
     session = stack.enter_context(matcher.session(repo_id, numbered, words=options.words, below=below, total=total))
     by_number = {numbers[hit.issue.key]: hit for hit in hits}
-    # Leave out the candidates that the session found by itself (`numbers`): most of them are background.
+    # Keep only hits: `numbers=()` leaves out the background issues that the session found.
     judged = [(match, by_number[match.number]) for match in session.judge(numbers=(), also=by_number)]
     return [ScoredIssue(hit.issue, match.confidence, hit.sources, match.explain) for match, hit in judged]
 
@@ -128,21 +128,16 @@ def renumbered(
 ) -> tuple[list[IndexedIssue], Mapping[str, int], int]:
     """Give hits and background new numbers by age, because issues of several repositories can share numbers.
 
-    Returns the rows, their new numbers by key, and the target's new number. Background issues later than the target get
-    higher numbers than the target. All hits get lower numbers, so that the matcher leaves out no hit as too late.
+    Returns the rows, their new numbers by key, and the target's new number. Only background issues later than the
+    target get higher numbers than the target, so the matcher leaves out no hit as too late.
     """
     found = {hit.key: IndexedIssue.of(hit) for hit in hits}
     others = {IssueRef(target.repo, row.number).key: row for row in background}
     rows = others | found
     rows.pop(target.key, None)
     moment = target.created_at.timestamp()
-
-    def age(key: str) -> tuple[bool, float, int]:
-        row = rows[key]
-        # The first part says whether the issue has to come after the target.
-        return key not in found and row.created_at > moment, row.created_at, row.number
-
-    order = sorted(rows, key=age)
-    target_number = 1 + sum(not age(key)[0] for key in order)
+    later = {key for key, row in rows.items() if key not in found and row.created_at > moment}
+    order = sorted(rows, key=lambda key: (key in later, rows[key].created_at, rows[key].number))
+    target_number = 1 + len(rows) - len(later)
     numbers = {key: at if at < target_number else at + 1 for at, key in enumerate(order, 1)}
     return [rows[key]._replace(number=numbers[key]) for key in order], numbers, target_number

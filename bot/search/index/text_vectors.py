@@ -20,7 +20,7 @@ from bot.storage.schema import indexed_terms, lock_index, text_vectors
 
 Vector = NDArray[np.float32]
 NewVectors = dict[int, tuple[int, Vector]]
-"""Maps an issue's number to the sequence number of the change that set the issue's text, and to the new vector."""
+"""Maps an issue's number to a pair: the sequence number of the change that set the issue's text; the new vector."""
 
 
 class TextVectors:
@@ -46,7 +46,7 @@ class TextVectors:
     ) -> tuple[Integers, Vectors, NewVectors]:
         """Read the vectors of issues. Make missing vectors for the first `max_new` issues only (None: for all issues).
 
-        Returns the positions in `numbers` that have a vector; their vectors, (positions, dimensions); the new vectors.
+        Returns the positions in `numbers` with a vector; vectors of shape (positions, dimensions); the new vectors.
         """
         vector_of, changes = self._stored(connection, repo_id, numbers)
         missing = {n: changes[n] for n in numbers[:max_new] if n in changes and n not in vector_of}
@@ -113,9 +113,9 @@ class TextVectors:
     def _make(self, connection: sa.Connection, repo_id: int, changes: Mapping[int, int]) -> NewVectors:
         if not changes:
             return {}
-        # With `again`, lines that were boilerplate when the issue was stored are left out again.
+        # `again` leaves out the lines that were boilerplate when the issue was stored.
         analyses = self._analyser.read(repo_id, issues.texts(connection, repo_id, list(changes)), again=True)
         vectors = self._model.embed([analysis.text for analysis in analyses.values()])
-        # Round vectors as in the database, so that a search finds the same before and after they are stored.
+        # Round vectors as in the database, so that storing them does not change what a search finds.
         rounded = unpack(pack(vectors[:, None]), each=1)[:, 0]
         return {number: (changes[number], vector) for number, vector in zip(analyses, rounded, strict=True)}

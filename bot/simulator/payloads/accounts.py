@@ -11,7 +11,7 @@ from bot.simulator.state.world import World
 
 
 def simple_user(world: World, account: Account) -> Json:
-    """The "simple user", which nearly every other body contains."""
+    """GitHub's "simple user", which nearly every other JSON body contains."""
     url = f"{world.urls.api}/users/{quote(account.login)}"
     page = f"apps/{account.login.removesuffix('[bot]')}" if account.type == "Bot" else account.login
     return {

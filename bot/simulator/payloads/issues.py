@@ -72,7 +72,7 @@ def issue(world: World, record: Issue) -> Json:
         "type": _type(record.type) if record.type else None,
         "body": record.body,
         "reactions": reaction_rollup(url, record.reactions),
-        "sub_issues_summary": _parts(record),
+        "sub_issues_summary": _sub_issues_summary(record),
         "issue_dependencies_summary": {"blocked_by": 0, "total_blocked_by": 0, "blocking": 0, "total_blocking": 0},
         "performed_via_github_app": via_app(world, record.author),
     }
@@ -91,7 +91,7 @@ def _type(name: str) -> Json:
     return {"id": 1, "node_id": "IT_1", "name": name, "description": None}
 
 
-def _parts(record: Issue) -> Json:
+def _sub_issues_summary(record: Issue) -> Json:
     """How many sub-issues there are, and how many of them are closed."""
     total, closed = len(record.parts), sum(part.state == "closed" for part in record.parts)
     return {"total": total, "completed": closed, "percent_completed": 100 * closed // max(total, 1)}
@@ -137,13 +137,13 @@ def reaction(world: World, record: Reaction) -> Json:
 
 def suggestion(record: Suggestion, subject: Issue) -> Json:
     """A suggestion to add a label to `subject`, or to close it as a duplicate."""
-    label, original = record.label, record.original
+    label, target = record.label, record.label or record.original
     return {
         "id": record.id,
         "issue_id": subject.id,
         "action": "add_label" if label else "close_issue",
         "state": record.state,
-        "target_id": label.id if label else original.id if original else None,
+        "target_id": target.id if target else None,
         "target_value": label.name if label else "duplicate",
         "rationale": record.rationale,
         "confidence": record.confidence.upper() if record.confidence else None,

@@ -95,7 +95,7 @@ class SearchIndex:
     ) -> Result:
         """Answer a query. Raises QueryError if GitHub would answer 422.
 
-        `visible` gets a repository's full name, `user_exists` a login, both in lower case; `viewer` is who `@me` means.
+        `visible` gets a repository's full name and `user_exists` a login, each in lower case. `@me` means `viewer`.
         `require_kind` refuses a query without `is:issue` or `is:pull-request`, as REST does for Apps (GraphQL does
         not). With an `outage`, semantic and hybrid searches fall back to lexical ones, as if GitHub's embeddings were
         out of order. `per_page` is at most 100; nonsense in `per_page` or `page` is corrected.

@@ -80,7 +80,7 @@ class Installation:
 
 @dataclass(slots=True, eq=False)
 class InstallationToken:
-    """A short-lived token with some or all of an installation's permissions and `repositories` (ids; None: all)."""
+    """A short-lived token with some or all of an installation's permissions. `repositories` has ids; None means all."""
 
     token: str
     installation: Installation

@@ -1,4 +1,4 @@
-"""Moves rejections of other repositories' issues into `verdicts`. Drops two tables that the index has replaced."""
+"""Moves rejections of other repositories' issues into `verdicts`. Drops their table and two that the index replaced."""
 
 from __future__ import annotations
 
