@@ -33,7 +33,7 @@ REPOSITORY_ACTIONS = frozenset(
 )
 SETTINGS_FILE = ".github/doppel.yml"
 TEMPLATES = ".github/ISSUE_TEMPLATE"
-# Folders ("" is the root) and lower-case names of a single issue template, GitHub's older form.
+# A single issue template, GitHub's older form: its possible folders ("" is the root) and names (in lower case).
 TEMPLATE_FOLDERS = (".github", "", "docs")
 TEMPLATE_NAMES = frozenset({"issue_template", "issue_template.md", "issue_template.txt"})
 
@@ -168,7 +168,7 @@ def _issue_comment(name: str, fields: _Fields) -> Event | Ignored:
     if issue.has("pull_request"):
         return Ignored("a comment on a pull request")
     sender, author = _actor(fields, "sender"), _actor(comment, "user")
-    # Ignore commands in a bot's comment, even after a person's edit: they would seem the bot's own.
+    # Ignore commands in a bot's comment, even after a person's edit: the commands would seem the bot's own.
     # But heed a person's deletion of a bot's comment: if the comment was ours, never post it again.
     if sender.is_bot or (author.is_bot and action != "deleted"):
         return Ignored("what bots write is not a command")

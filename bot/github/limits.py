@@ -114,7 +114,7 @@ def find_limit(
 ) -> RateLimit | None:
     """The rate limit that this answer reports, if any. The arguments are as in `decide`."""
     headers = answer.headers
-    # `message` is what the answer says, perhaps about a limit. `used_up` says whether the primary limit is reached.
+    # `message` is empty or about a limit (for 403 and 429: any message). `used_up`: the primary limit is reached.
     if answer.status == 422:
         # A 422 can say that we are too quick. Then an error has the code `abuse` (octokit/plugin-throttling.js#775), or
         # the message _TOO_QUICK, which REST passes on from GraphQL (cli/cli#4801).
@@ -124,7 +124,7 @@ def find_limit(
     elif answer.status in (403, 429):
         message, used_up = message_of(answer.body).lower(), headers.get("x-ratelimit-remaining") == "0"
     elif answer.status == 200:
-        # `x-ratelimit-remaining` may be above 0 at GraphQL's limit: read the body (octokit/plugin-throttling.js#636).
+        # GraphQL may refuse while `x-ratelimit-remaining` is above 0: read the body (octokit/plugin-throttling.js#636).
         message, used_up = _limit_in(answer.body)
     else:
         return None
@@ -308,7 +308,7 @@ class RateLimiter:
                 self._block(resource, seconds)
 
     def refused(self, limit: RateLimit) -> None:
-        """Block what the limit covers. An unstated time adds a strike, unless all is already blocked (a pause)."""
+        """Block what the limit covers. If no time is stated, add a strike, but not during a pause (all is blocked)."""
         with self._lock:
             if not limit.stated and not self._paused():
                 self._strikes += 1
@@ -316,7 +316,7 @@ class RateLimiter:
             self._block(limit.resource, limit.after)
 
     def strikes(self) -> int:
-        """How many pauses without a stated time began since the last success, not counting the present pause."""
+        """How many pauses without a stated time have ended since the last success."""
         with self._lock:
             return self._strikes - 1 if self._unstated_pause_ends > self._clock() else self._strikes
 

@@ -12,7 +12,7 @@ FOLDER_VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 
 
 def count_together(home: Path) -> None:
-    """Share a metrics folder with child processes. Call this before importing prometheus_client."""
+    """Count metrics together with child processes, in one folder. Call this before importing prometheus_client."""
     if FOLDER_VARIABLE not in os.environ:
         folder = home / "counts"
         shutil.rmtree(folder, ignore_errors=True)

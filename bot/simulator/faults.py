@@ -83,14 +83,14 @@ class Faults:
     ) -> Fault:
         """Make requests fail if their `METHOD /path` matches the pattern (shell wildcards; `*` also spans slashes).
 
-        A pattern without a method matches all methods. `status` is an HTTP status or one of the kinds above. `code` is
-        the status of a `secondary_limit` (403, 422 or 429, for GraphQL also 200). A `graphql_error` always has HTTP
-        status 200; `code=200` replaces the answer's data with null, any other `code` keeps the data. With `unresolved`,
-        the answer claims that an existing issue does not exist, as GitHub sometimes does. The fault strikes a matching
-        request with `probability` (random numbers from `seed`), and strikes `times` requests at most (None: no limit).
-        A time-out holds the connection for `seconds` unless the client hangs up; a `slow` answer comes `seconds` late
-        unless it is released. Returns the fault, whose `hits` counts the requests it struck. Raises ValueError for
-        unusable arguments.
+        A pattern without a method matches all methods. `status` is an HTTP status or one of the kinds above. For a
+        `secondary_limit`, `code` is the HTTP status (403, 422 or 429, for GraphQL also 200). A `graphql_error` always
+        has HTTP status 200. There, `code=200` replaces the answer's data with null, and any other `code` keeps the
+        data. With `unresolved`, the answer claims that an existing issue does not exist, as GitHub sometimes does. The
+        fault strikes a matching request with `probability` (random numbers from `seed`), and strikes `times` requests
+        at most (None: no limit). A time-out holds the connection for `seconds` unless the client hangs up; a `slow`
+        answer comes `seconds` late unless it is released. Returns the fault, whose `hits` counts the requests it
+        struck. Raises ValueError for unusable arguments.
         """
         kind: Kind = "status" if isinstance(status, int) else status
         if kind not in get_args(Kind):

@@ -16,7 +16,7 @@ _FENCE = re.compile(r"^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})[^\n]*$", re.MULTILINE)
 _TICKS = re.compile(r"(?<!\\)(\\*+)(`+)")
 _MENTION = re.compile(r"(?<![\w/`@.-])@([a-zA-Z0-9](?:[a-zA-Z0-9_-]{0,38}))(/[a-zA-Z0-9_.-]{1,100})?(?![\w@])")
 _NUMBER = re.compile(r"(?<![\w/&#.-])(?:([A-Za-z0-9_-]{1,39}/[A-Za-z0-9._-]{1,100})?#|GH-)([1-9]\d{0,9})(?!\w)")
-# GitHub does not link text inside a link: only the link's address counts. So Renovate's
+# In a Markdown link, only the address counts: GitHub makes no further link of the text. So Renovate's
 # `[#12](https://redirect.github.com/…)` leaves no back-link.
 _LINKED = re.compile(r"\[[^\[\]]*\]\(([^()\s]*)\)")
 _DUPLICATE = re.compile(r"\s*duplicate of\s+(\S{1,300})", re.IGNORECASE)
@@ -68,7 +68,7 @@ def _without_code(text: str) -> str:
 def _without_spans(text: str) -> str:
     """The text with code spans blanked. A span goes from a run of backticks to the next run of the same length.
 
-    A backslash keeps a backtick from opening a span, and means nothing inside of one.
+    A backslash keeps a backtick from opening a span. Inside a span, a backslash means nothing.
     """
     runs = list(_TICKS.finditer(text))
     # For each length, the indexes of its runs, last to first.
@@ -78,13 +78,13 @@ def _without_spans(text: str) -> str:
     parts: list[str] = []
     position = 0
     for index, opening in enumerate(runs):
-        escaped = len(opening[1]) % 2
-        closing = by_length.get(len(opening[2]) - escaped, [])
+        escaped_ticks = len(opening[1]) % 2  # 0 or 1
+        closing = by_length.get(len(opening[2]) - escaped_ticks, [])
         while closing and closing[-1] <= index:
             closing.pop()
         if opening.start() < position or not closing:
             continue
-        parts.append(text[position : opening.start(2) + escaped])
+        parts.append(text[position : opening.start(2) + escaped_ticks])
         position = runs[closing[-1]].end()
     parts.append(text[position:])
     return " ".join(parts)

@@ -2,8 +2,8 @@
 
 An issue has one advisory comment, with `ADVISORY` as `command_id`. Any other comment by the bot
 answers commands, and `command_id` is the id of the comment with the commands. The caller
-(`bot.conversation.comments`) claims the comment, writes on GitHub or stays silent, and settles
-the claim. After `DOUBTFUL`, the caller first looks on GitHub for an earlier attempt's comment.
+(`bot.conversation.comments`) claims the comment, writes on GitHub or stays silent, and settles the claim.
+If the claim's outcome is `DOUBTFUL`, the caller first looks on GitHub for an earlier attempt's comment.
 """
 
 from __future__ import annotations
@@ -222,10 +222,10 @@ class Comments(TableGateway):
     def mark_deleted(
         self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
     ) -> bool:
-        """Record that a maintainer deleted a comment. Returns False, without effect, if the comment has no row.
+        """Record that a maintainer deleted a comment. Returns False if no row was changed or added.
 
-        The comment's hidden first line has the `command_id`. With `command_id`, this also finds a
-        row without the comment's id, after a lost answer from GitHub, and adds a missing row.
+        Marks the row with `comment_id`. If no row has it, as after a lost answer from GitHub, marks or adds the row of
+        `command_id` (found in the comment's hidden first line), unless that row has the id of another comment.
         """
         of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}

@@ -36,16 +36,16 @@ class Repositories(TableGateway):
 
     def upsert(self, repository: Repository, installation: int | None, now: float) -> None:
         """Store a repository. If `installation` is None (unknown), the stored installation stays."""
-        ref, state = repository.ref, {"private": repository.private, "archived": repository.archived}
-        values: dict[str, Any] = {"owner": ref.owner, "name": ref.name, "lookup": ref.key, **state, "updated_at": now}
-        new = {"repo_id": repository.id, "installation": installation, "suspended": False}
-        insert = self._insert(repositories).values(**new, **values)
+        ref, flags = repository.ref, {"private": repository.private, "archived": repository.archived}
+        changes: dict[str, Any] = {"owner": ref.owner, "name": ref.name, "lookup": ref.key, **flags, "updated_at": now}
         if installation is not None:
-            values["installation"] = installation
+            changes["installation"] = installation
+        new_row = {"repo_id": repository.id, "installation": installation, "suspended": False} | changes
+        insert = self._insert(repositories).values(**new_row)
         with write(self._engine) as connection:
             # `Store.forget` takes this lock too. A lock on the row would not do: the row may not exist yet.
             lock_index(connection, repository.id)
-            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=values))
+            connection.execute(insert.on_conflict_do_update(index_elements=["repo_id"], set_=changes))
 
     def get(self, repo_id: int) -> StoredRepository | None:
         return (row := self._first(_BY_ID, repo_id=repo_id)) and _stored(row)

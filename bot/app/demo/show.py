@@ -32,8 +32,8 @@ from bot.storage.engine import make_engine
 from bot.storage.repositories import Backfills
 
 # With more issues than this, the show begins with GitHub's search and does not wait for the index.
-MOST_WAITED_FOR = 2_000
-# An answer takes about a second, and several on a busy machine.
+MAX_ISSUES_TO_WAIT_FOR = 2_000
+# An answer takes about a second, or several seconds on a busy machine.
 READY_WITHIN_SECONDS, ANSWER_WITHIN_SECONDS = 180.0, 15.0
 LOG = "processes.log"
 
@@ -142,7 +142,7 @@ class Show:
         )
         number, opened = issue.number, time.monotonic()
         self._tell.issue_opened(number=number, title=scene.title, body=scene.body, login=scene.login)
-        if scene.expect is not Expect.COMMENT:
+        if scene.expect is not Expect.COMMENT:  # `SILENCE` or `ANYTHING`
             self._wait_for_job(f"work on #{number}", "issue", "number", number)
             if not self._bot_comments(issue):
                 self._report_silence(number, time.monotonic() - opened)
@@ -224,7 +224,7 @@ class Show:
 
 
 def perform(tell: Terminal | Lines, repository: str, issues: Path | None, *, page: int | None = None) -> None:
-    """Run the demo and report to `tell`. With `page`, a port (0: a free one), serve the demo's page until interrupted.
+    """Run the demo and report to `tell`. With a port `page` (0: a free port), serve the demo's page until interrupted.
 
     Raises ShowFailed or Unavailable naming what did not happen, and UserError for wrong options.
     """
@@ -249,12 +249,12 @@ def perform(tell: Terminal | Lines, repository: str, issues: Path | None, *, pag
         # The installation is the first delivery: once its job is done, the worker is running.
         installed = server.sim.webhooks.log[-1].guid
         wait_for(bot, "worker", lambda: bot.done(installed))
-        if count > MOST_WAITED_FOR:
+        if count > MAX_ISSUES_TO_WAIT_FOR:
             tell.progress(what=f"{count:,} issues are being read; until all are, the bot uses GitHub's search")
         else:
             tell.progress(what=f"reading {count:,} issues into the bot's index")
             repo_id = server.sim.repository(repository).id
-            wait_for(bot, "index", lambda: (reached := Backfills(bot.store).get(repo_id)) is not None and reached.done)
+            wait_for(bot, "index", lambda: Backfills(bot.store).complete(repo_id))
         tell.ready(
             repository=repository,
             about=f"from {issues.name}" if issues else ABOUT,

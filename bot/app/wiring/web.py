@@ -42,7 +42,7 @@ def build_setup(settings: Settings) -> SetupBackend:
         events=manifest.events(),
         convert=convert,
         slug_of_app=None if settings.new else cache(lambda: build_github(settings).app().get_app().slug),
-        # Heroku sets DYNO; the disk of a dyno is lost when the dyno stops.
+        # On Heroku, which sets DYNO, files do not last: the disk of a dyno is lost when the dyno stops.
         lasting="DYNO" not in os.environ,
         arrived=lambda: has_arrived(settings, since=stored.stat().st_mtime if stored.exists() else 0.0),
     )
@@ -65,7 +65,7 @@ def build_dashboard(settings: Settings) -> Dashboard:
 
         def settings_of(repository: StoredRepository) -> LoadedSettings:
             client_of = partial(github.in_repository, repository.installation or 0)
-            with erased_if_ended(repository.id, store):
+            with erased_if_ended(repository.id, store):  # The bot's access may end meanwhile.
                 return repository_settings.read(client_of, repository.summary)
 
         def mode_of(repository: StoredRepository) -> str:

@@ -72,7 +72,7 @@ class CommentRepository:
             return CommandProblem.OTHER_REPOSITORY
         if not 1 <= int(digits) <= NUMBER_MAX:
             return CommandProblem.NUMBER_UNREADABLE
-        return "" if name_key(where) == self.repo.key else where, int(digits)
+        return ("" if name_key(where) == self.repo.key else where), int(digits)
 
 
 def read_option(word: str, options: CommandOptions) -> CommandOptions | CommandProblem | None:
@@ -151,7 +151,7 @@ def _parse_line(line: str, here: CommentRepository) -> ParsedLine | None:
     if spec.takes is Arguments.NUMBER:
         return _with_number(line, spec, rest[1:], here)
     if spec.takes is Arguments.WORDS:
-        words_before = 3 if line.startswith("@") else 2
+        words_before = 3 if line.startswith("@") else 2  # `@doppel duplicates search` or `/duplicates search`
         return _search(line, spec, line.split(None, words_before)[-1] if rest[1:] else "")
     if rest[1:]:
         return InvalidCommand(line, spec.name, CommandProblem.TOO_MUCH, _shorten(rest[1]))
@@ -202,7 +202,7 @@ def _likely_meant(word: str, words: Sequence[str], here: CommentRepository) -> s
         return _suggested_syntax(COMMANDS_BY_NAME[CommandName.EXPLAIN], ["explain", word], here)
     word = word[:40].lower().rstrip(".,;:!")
     bare = word.partition("=")[0]
-    # `clos #12` does not mean `closed`: no issue follows an option.
+    # An option has no issue number after it, so `clos #12` can mean only a command, not the option `closed`.
     candidates = _NAMES if len(words) > 1 and isinstance(here.number(words[1]), int) else list(_SUGGESTIBLE)
     found = process.extractOne(bare, candidates, scorer=OSA.normalized_similarity, score_cutoff=0.5)
     if found is None:
@@ -234,7 +234,7 @@ def _with_number(
     return Command(spec.name, line, number, repo=other_repo)
 
 
-# Typographic quotation marks, which become `"`. Complete quoted parts match first and stay as they are.
+# Typographic quotation marks become `"`. A part between straight quotes or backticks matches first, and stays as it is.
 _QUOTES = re.compile(r'(?P<complete>"[^"]*"|`[^`]*`)|[“”„«»「」『』＂]')
 # A part in straight quotes or backticks, or a word. No text can match in two ways, so matching takes linear time.
 _WORD_OR_QUOTED = re.compile(r'"([^"]*)"|`([^`]*)`|([^\s"`]+)')

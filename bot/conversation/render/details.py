@@ -27,7 +27,7 @@ _INLINE = MarkdownIt("zero", {"html": True}).enable(
 
 
 def fold(summary: str, blocks: Iterable[str]) -> str:
-    """A folded `<details>`. After blank lines, GitHub reads Markdown; in the summary, only HTML."""
+    """A folded `<details>`. GitHub reads Markdown after blank lines, but reads only HTML in the summary."""
     inside = "\n\n".join(block for block in blocks if block)
     return f"<details>\n<summary>{_INLINE.renderInline(summary)}</summary>\n\n{inside}\n\n</details>"
 
@@ -99,7 +99,7 @@ def problems_block(problems: Sequence[SourceProblem], say: Messages) -> str:
 
 
 def _problem(problem: SourceProblem, say: Messages) -> str:
-    """`SOURCE: REASON`. A failed judge is only `degraded`: probabilities are less reliable, the search is complete."""
+    """`SOURCE: REASON`. A failed judge is only `degraded`: a complete search, but less reliable probabilities."""
     if problem.source == JUDGE:
         return f"{code(f'degraded: {JUDGE}')}: {remark_words(problem.remark, say)}"
     if problem.remark.code is RemarkCode.OTHERS:
@@ -126,7 +126,7 @@ def settings_block(heading: str, problems: Sequence[ConfigError], private: bool,
 def correction_block(first: Candidate | None, say: Messages) -> str:
     """The commands that people may want next, about the first candidate if there is one, and who may use them.
 
-    Offers `of` only for an open issue or a duplicate, because a duplicate's original may be open.
+    Offers `of` only for an open issue, or for a duplicate, whose original may be open.
     """
     if first is None:
         names: tuple[CommandName, ...] = (CommandName.SEARCH, CommandName.MUTE)

@@ -63,7 +63,7 @@ class DashboardData:
         return self.store.decisions.of_issue(repository.id, number)[::-1]
 
     def verdicts(self, repository: StoredRepository, number: int) -> tuple[Mapping[int, Judgement], JudgeUsage, float]:
-        """The judge's last verdicts by candidate, the usage of all calls about the issue, the last call's seconds."""
+        """The judge's last verdicts by candidate, the usage of all calls on the issue, and the last call's seconds."""
         verdicts, usage, seconds = self.store.judgements.of_issue(repository.id, number)
         return {verdict.other: verdict for verdict in verdicts}, usage, seconds
 
@@ -82,7 +82,7 @@ class DashboardData:
         return side_by_side(texts[number], texts[other], (rows[number], rows[other]), probability)
 
     def without_feedback(self, repository: StoredRepository) -> list[Decision]:
-        """The latest decisions on up to PAGE issues whose (shadow) comment has no feedback yet."""
+        """The latest decisions on up to PAGE issues. Their comments (also in shadow mode) have no feedback yet."""
         feedback = feedback_since(self.store, repository.id, self.now() - WINDOW)
         rated = {(one.number, one.other) for one in feedback}
         latest: dict[int, Decision] = {}
@@ -124,7 +124,7 @@ class DashboardData:
         self.store.signals.put(repository.id, vote)
 
     def feedback(self, repository: StoredRepository) -> tuple[list[Example], list[Point]]:
-        """The last year's feedback, and its calibration points. Ignores resets of the threshold."""
+        """The last year's feedback, also from before a reset of the threshold, and its calibration points."""
         examples = feedback_since(self.store, repository.id, self.now() - WINDOW)
         decisions = self.store.decisions.of_issues(repository.id, {example.number for example in examples})
         return examples, points(decisions, examples)

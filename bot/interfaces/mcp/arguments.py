@@ -40,7 +40,7 @@ Sources = Annotated[tuple[str, ...], Field(description="Only what these found, s
 def session_of(context: Context[str, Any]) -> str | None:
     """The caller's session; None over HTTP without a session, as in "modern" protocol versions.
 
-    Without HTTP, the id comes from the server's `lifespan`. The SDK checks ids in headers.
+    Without HTTP, the id comes from the server's `lifespan`. Over HTTP, a header has the id, which the SDK checks.
     """
     if context.headers is None:
         return context.request_context.lifespan_context
@@ -52,7 +52,7 @@ def session_of(context: Context[str, Any]) -> str | None:
 def draft_issue(repo: RepoRef, latest: Issue | None, title: str, body: str, now: datetime) -> Issue:
     """The draft as an issue filed now. Its address is derived from the `latest` issue's.
 
-    The draft gets a number that no issue has: the next number may already belong to a pull request or a newer issue.
+    No issue has the draft's number. The next number would not do: a pull request or a newer issue may already have it.
     """
     return Issue(
         repo=repo,

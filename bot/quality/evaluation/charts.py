@@ -21,13 +21,13 @@ from bot.quality.evaluation.wording import basis, counts, finding, interval, per
 _LABELLED = (0.9, 0.5, 0.7, 0.3, 0.1, 0.2, 0.4, 0.6, 0.8, 0.05, 0.15)
 # The first diagram's horizontal axis ends at one of these shares. A fifth of each is a round share.
 _REACHES = (0.1, 0.25, 0.5, 0.75, 1.0)
-# The curves leave out points that count fewer comments or candidates.
+# The curves leave out points that count fewer than this many comments or candidates.
 _LEAST = 5
 # In pixels: the width of a letter, the height of a line of small text, and how far a label may leave the diagram.
 _CHARACTER, _LINE, _OVER = 7.5, 14.0, 20.0
 
 # Where the second diagram's curve is below the dashed line, people have left duplicates unmarked.
-NOTES = ("each point is a threshold: min_confidence", "below the dashed line marks are missing")
+NOTES = ("each point is a threshold: min_confidence", "below the dashed line, marks are missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def inline(found: Evaluation) -> tuple[str, str]:
 
 
 def speaking_panel(found: Evaluation, panel: Panel) -> list[str]:
-    """The first diagram: what comments achieve at each threshold. Some points have labels."""
+    """The first diagram: what the bot achieves by speaking (commenting) at each threshold. Some points have labels."""
     most = max((row.caught for row in found.curve), default=0.0)
     panel = replace(panel, reach=next(reach for reach in _REACHES if reach >= most))
     parts = _frame(panel, "What a threshold does", "known duplicates caught", "comments that are marked")
@@ -150,11 +150,11 @@ def _dot(x: float, y: float, radius: float, kind: str) -> str:
 
 def _short(count: int) -> str:
     """A count in few characters, such as `812`, `3.4k` or `12k`."""
-    return f"{count / 1000:.0f}k" if count >= 9_950 else f"{count / 1000:.1f}k" if count >= 1_000 else str(count)
+    digits = 0 if count >= 9_950 else 1
+    return f"{count / 1000:.{digits}f}k" if count >= 1_000 else str(count)
 
 
 WIDTH, HEIGHT = 800, 500
-
 _NAME_MAX = 44
 
 _STYLE = """

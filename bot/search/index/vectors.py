@@ -30,7 +30,7 @@ Vectors = NDArray[np.float32]
 
 # Stands for the number of a removed issue.
 _GONE = np.iinfo(np.int64).max
-_ROWS = 5_000
+_ROWS_AT_ONCE = 5_000
 
 _NEWER = sa.select(table.c.number, table.c.vectors).where(
     with_key(table, "repo_id"), table.c.changed > sa.bindparam("after")
@@ -77,7 +77,7 @@ def read_vectors(connection: sa.Connection, repo_id: int, numbers: Collection[in
 
 
 class Neighbours:
-    """A repository's vectors in memory, as of change number `sequence`. A search compares all.
+    """A repository's vectors in memory, as of change number `sequence`. A search compares a text with every vector.
 
     Arrays grow by copying, so that searches in other threads can go on with the old arrays.
     """
@@ -102,7 +102,7 @@ class Neighbours:
         return sum(array.nbytes for array in arrays)
 
     def follows(self, state: IndexState) -> bool:
-        """Whether the state has the same model and centre."""
+        """Whether the vectors have the state's model, dimensions and centre, so that `refresh` is enough."""
         same = self._model == state.model and self._dimensions == state.vector_sum.shape[1]
         return same and np.array_equal(self._centre, state.centre)
 
@@ -112,7 +112,7 @@ class Neighbours:
             # Make room at once: growing step by step would take twice the memory.
             self._make_room(state.vectors)
         newer = {"repo_id": repo_id, "after": self.sequence}
-        for rows in connection.execute(_NEWER, newer, execution_options={"yield_per": _ROWS}).partitions():
+        for rows in connection.execute(_NEWER, newer, execution_options={"yield_per": _ROWS_AT_ONCE}).partitions():
             self._add(np.array([row[0] for row in rows]), unpack([row[1] for row in rows]))
         held = np.count_nonzero(self._numbers[: self._count] != _GONE)
         if held > state.vectors:
@@ -127,7 +127,7 @@ class Neighbours:
         """
         count, (rounded_query, query_scales) = self._count, rounded(query)
         scales = self._scales[:count].T
-        # Axes: kind of the issue's vector; the query's vector of this kind, and its BOTH; issue.
+        # The axes of `products`: the kind of the issue's vector; the query's vector (0: same kind, 1: BOTH); the issue.
         # Products of bytes are exact, so equal texts are equally close.
         products = np.empty((2, 2, count), dtype=np.float32)
         for kind in (VectorKind.TITLE, VectorKind.TEXT):

@@ -36,9 +36,9 @@ def extract_search_keywords(
     Headings of the repository's issue form (`template_headings`) are ignored. Each word is kept once, with its case.
     """
     title_words = _meaningful(split_words(title[:_TITLE_CHARACTERS_READ]))[:max_words]
-    supplied = {_plain(heading) for heading in template_headings}
+    from_template = {_plain(heading) for heading in template_headings}
     visible = without_comments((body or "")[:BODY_MAX])
-    own_headings = [one for one in second_level_headings(visible) if _plain(one) not in supplied]
+    own_headings = [one for one in second_level_headings(visible) if _plain(one) not in from_template]
     known = {word.lower() for word in title_words}
     heading_words = [word for word in _meaningful(split_words("\n".join(own_headings))) if word.lower() not in known]
     return join_within(title_words + heading_words[:MAX_HEADING_WORDS], MAX_LENGTH)
@@ -79,7 +79,7 @@ MAX_OPERATORS = 5
 Scope = Literal["title", "body", "title,body"]
 Kind = Literal["issue", "pr"]
 
-# An identifier keeps its inner punctuation: the search engine splits queries and issues alike.
+# An identifier keeps its inner punctuation, because the search engine splits queries the same way as issues.
 # A hyphen stays only inside a word, because in front of a word it means NOT.
 _TERM = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}]|[._-](?=[^\W_]))*")
 _OPERATORS = frozenset({"AND", "OR", "NOT"})

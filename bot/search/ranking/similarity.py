@@ -83,9 +83,9 @@ def score_candidates(
     """
     if isinstance(threshold, bool) or not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
         raise InvalidArgument("threshold", f"{threshold!r} is not between 0 and 1")
-    most = max_candidates
-    if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
-        raise InvalidArgument("max_candidates", f"{most!r} is not 1 or more")
+    is_integer = isinstance(max_candidates, int) and not isinstance(max_candidates, bool)
+    if max_candidates is not None and not (is_integer and max_candidates >= 1):
+        raise InvalidArgument("max_candidates", f"{max_candidates!r} is not 1 or more")
     scored = [
         ScoredTitle(candidate, similarity, title_ratio(target_title, candidate.title))
         for candidate in candidates

@@ -120,7 +120,7 @@ def _commit(ctx: Context, repo: Repository, before: str, message: str) -> Json:
 
 def _may_read(ctx: Context, caller: InstallationCaller, repo: Repository, path: str) -> bool:
     """Whether the caller may read the file. With only `single_file`, a token may read the files that its App lists."""
-    # If the token does not reach the repository, `ctx.repository()` has made sure it is public.
+    # A token that does not reach the repository gets here only if the repository is public (`ctx.repository()`).
     if not caller.reaches(ctx.sim, repo) or caller.may("contents", "read"):
         return True
     return path in caller.installation.app.single_files
