@@ -14,7 +14,7 @@ class RemarkCode(Enum):
     """The ways in which a search can go wrong, each with its English sentence. The bot's comments translate it."""
 
     NOT_FOUND = "{} not found"
-    LEFT = "{} more are considered when the index is ready"
+    LEFT = "{} more are considered when the index is ready"  # known issues left unread
     NOT_FOUND_AND_LEFT = f"{NOT_FOUND}, {LEFT}"
     BY_WORDS = "searched by words only: {}"
     UNREAD = "whether the repositories are public could not be read"
@@ -30,7 +30,7 @@ class RemarkCode(Enum):
     JUDGE_BUDGET = "its budget is used up for now"
     JUDGE_PAUSED = "it failed a moment ago and is left alone for a while"
     FAILED = "failed unexpectedly; the log has the details"
-    # The words of another program, which nobody translates.
+    # OTHERS quotes another program's words, which nobody translates.
     OTHERS = "{}"
 
     def of(self, *values: int | str) -> Remark:
@@ -113,7 +113,7 @@ class Forbidden(GitHubError):
 
     @property
     def unknown(self) -> bool:
-        """Whether the token is wrong or has expired: 401."""
+        """Whether GitHub does not know the caller: the token is wrong or has expired (401)."""
         return self.status == 401
 
 
@@ -149,7 +149,7 @@ class KeyRefused(Retryable):
 
 
 def access_refused(problem: Exception) -> str:
-    """The text for people about a wrong token or key, or a missing, hidden or moved resource; else empty."""
+    """What to tell people about a wrong token or key, or a missing, hidden or moved resource. Empty otherwise."""
     match problem:
         case Forbidden(unknown=True):
             return f"{problem}: GitHub does not know who asks; GITHUB_TOKEN is wrong or has expired"
@@ -162,7 +162,7 @@ def access_refused(problem: Exception) -> str:
                 "APP_ID, the App must be installed there. Without APP_ID, Doppel uses GITHUB_TOKEN"
             )
         case KeyRefused():
-            return f"{problem}. APP_ID and PRIVATE_KEY must belong to one App that is there: see `doppel doctor`"
+            return f"{problem}. APP_ID and PRIVATE_KEY must belong to one existing App: see `doppel doctor`"
     return ""
 
 

@@ -52,7 +52,7 @@ class ETagCache:
                 self._size -= len(self._answers.popitem(last=False)[1].body)
 
 
-LARGEST_KEPT = 256 * 1024
+LARGEST_BODY = 256 * 1024
 """The most bytes in the body of a cached response."""
 _LONGEST_KEY = 1_000
 
@@ -89,7 +89,7 @@ class ConditionalTransport(httpx.BaseTransport):
             return httpx.Response(200, headers={**new, **known.headers}, content=known.body)
         if key and response.status_code == 200 and response.headers.get("etag"):
             body = response.read()
-            if len(body) <= LARGEST_KEPT and _is_whole(body):
+            if len(body) <= LARGEST_BODY and _is_whole(body):
                 headers = {name: response.headers[name] for name in _CACHED_HEADERS if name in response.headers}
                 self._cache.put(self._account, key, CachedResponse(headers, body))
         return response

@@ -19,8 +19,8 @@ _ABSENT = object()
 class ToolRule:
     """`same` says when two calls of a tool ask the same question.
 
-    `unchanged` takes a call's arguments. It returns the state that the result depends on, such as a file's modification
-    time or an ETag. A cached result is valid as long as `unchanged` returns an equal state (T7). If `unchanged` raises,
+    For a call's arguments, `unchanged` returns the state that the result depends on, such as a file's modification time
+    or an ETag. A cached result is valid as long as `unchanged` returns an equal state (T7). If `unchanged` raises,
     nothing is cached. All sessions share the results of a `shared` tool, whose answers must never change.
     """
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 
 import snowballstemmer
 
@@ -21,7 +21,7 @@ from bot.text.titles import subject
 from bot.text.words import MARKS, STOP_WORDS, UNSPACED, separate_scripts
 
 # Windows status codes say how a process ended, or why a call failed. They look like memory addresses, but are evidence.
-# Forms of a code: 0xC0000005, 3221225477, -1073741819 (read without minus). Source: Microsoft's
+# Forms of a code: 0xC0000005, 3221225477, -1073741819 (words lose the minus). Source: Microsoft's
 # [MS-ERREF], 2.1 (HRESULT: failures have the highest bit set), 2.3 (NTSTATUS: errors have the two highest bits set).
 # The last two alternatives of the expression are exceptions of C++ and .NET.
 _HEXADECIMAL = re.compile(r"0x(?:[8c][0-9a-f]{7}|e06d7363|e0434352)", re.IGNORECASE)
@@ -31,7 +31,7 @@ _USUAL = (range(0x8004_0000, 0x8008_0000), range(0xC000_0000, 0xC001_0000))
 
 
 def status_code(word: str) -> str:
-    """The Windows status code that a word stands for, in lower-case hexadecimal, or ""."""
+    """`word` as a Windows status code, in lower-case hexadecimal; "" if `word` is not such a code."""
     if _HEXADECIMAL.fullmatch(word):
         return word.lower()
     if _DECIMAL.fullmatch(word):
@@ -45,7 +45,7 @@ def status_code(word: str) -> str:
 #: How many characters are read. A text says early what it is about; the rest is mostly logs.
 TITLE_READ = 400
 BODY_READ = 6_000
-#: The statistics of word rarity use at most this many terms of an issue, the title's first.
+#: The statistics of word rarity use at most this many terms of an issue: first the title's, then the body's.
 MOST_COUNTED = 300
 _LONGEST_CACHED = 40
 
@@ -99,7 +99,7 @@ class Evidence:
 
     def counted(self) -> frozenset[str]:
         """The terms that count for word rarity in the repository's statistics (`bot/search/ranking/relevance.py`)."""
-        return frozenset(list(dict.fromkeys((*self.title, *self.all)))[:MOST_COUNTED])
+        return frozenset(islice({**self.title, **self.all}, MOST_COUNTED))
 
 
 def read(title: str, body: str) -> Evidence:
@@ -157,7 +157,7 @@ def is_unspaced(raw: str) -> bool:
 
 
 def _pairs(word: str) -> tuple[str, ...]:
-    """The overlapping pairs of characters in a word; none if it has fewer than three, or its script has spaces."""
+    """A word's overlapping pairs of characters; none if the word has under three characters or a script with spaces."""
     if len(word) < 3 or not _UNSPACED.search(word):
         return ()
     return tuple(one + other for one, other in pairwise(_LETTER.findall(word)))
@@ -211,8 +211,8 @@ def _stem(word: str) -> str:
     return stemmed
 
 
-# Lines that do not count as the author's own. From forms: headings, check boxes, the text for an empty field, the fence
-# of a field for logs. From templates: bold lines, horizontal rules. From anybody: a picture or URL alone on its line.
+# Lines that do not count as the author's own. Forms add headings, check boxes, `_No response_`, and code fences around
+# logs. Templates add bold lines and horizontal rules. Anybody may add a picture or URL alone on its line.
 _FORM_LINE = re.compile(
     r"#{2,6}\s|[-*+] \[[ xX]?\]|_No response_$|(?:```|~~~)\S*$|\*\*[^*]+\*\*:?$|[-*_]{3,}$"
     r"|!\[[^\]]*\]\([^)]*\)$|<img\b[^>]*>$|https?://\S+$"

@@ -31,7 +31,7 @@ def requirements(environ: Mapping[str, str]) -> list[Path]:
 
 def key(environ: Mapping[str, str]) -> str:
     """A cache key that changes if the code, the requirements, or Python changes."""
-    # The number of requirement files shows whether there is a judge. The loop hashes these files.
+    # The number of requirement files shows whether there is a judge. The files lie in `bot`, so the loop hashes them.
     digest = hashlib.sha256(f"{sys.version} {sys.base_prefix} {len(requirements(environ))}".encode())
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*")):
@@ -53,7 +53,7 @@ def install(program: Path, environ: Mapping[str, str]) -> None:
     site_packages = program / "lib" / version / "site-packages"
     for package in PACKAGES:
         shutil.copytree(ROOT / package, site_packages / package, ignore=LEFT_OUT)
-    # pip uses one processor, `workers=0` all of them. UNCHECKED_HASH: Python never reads sources.
+    # pip would compile on one processor; `workers=0` uses all. With UNCHECKED_HASH, Python never reads the sources.
     unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
     compileall.compile_dir(site_packages, quiet=2, workers=0, invalidation_mode=unchecked)
 

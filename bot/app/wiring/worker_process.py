@@ -103,7 +103,7 @@ def scheduled_tasks(services: Services) -> tuple[ScheduledTask, ...]:
 
 log = logging.getLogger(__name__)
 
-# Seconds for running jobs to end. Heroku kills a process thirty seconds after SIGTERM; closing down takes the rest.
+# Seconds that running jobs get to end. Heroku kills a process 30 seconds after SIGTERM; closing down takes the rest.
 GRACE = 25.0
 # Seconds after GRACE until the process exits in any case; `doppel serve` would kill it a little later.
 HARD_EXIT_AFTER_GRACE = 1.5
@@ -115,8 +115,8 @@ OVERDUE = 70
 def run_worker(settings: Settings, handle: Callable[[Job], None], tasks: Sequence[ScheduledTask] = ()) -> None:
     """Run a worker in this process until SIGTERM or SIGINT; running jobs then get 25 seconds to end.
 
-    Call this in the main thread. The process exits hard if jobs are unfinished, because Python would wait forever for
-    the thread pools of their searches; the next worker takes these jobs over. The process also exits hard if a job is
+    Call this in the main thread. If jobs are unfinished, the process exits hard: a normal exit would wait forever for
+    the thread pools of the jobs' searches. The next worker takes the jobs over. The process also exits hard if a job is
     overdue, the database was replaced, or stopping takes too long.
     """
     stop, code = threading.Event(), 0

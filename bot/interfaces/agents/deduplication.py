@@ -38,7 +38,7 @@ Embed = Callable[[Sequence[str]], Any]
 
 @dataclass(frozen=True, slots=True)
 class Deduplication:
-    """The groups, also those of one entry. `apart`: pairs of positions that only a contradiction separates (D5a)."""
+    """Groups may be single entries. `apart`: pairs of entries (positions) that only a contradiction separates (D5a)."""
 
     entries: tuple[PlaybookEntry, ...]
     groups: tuple[Group, ...]
@@ -62,12 +62,12 @@ def deduplicate(
     model: str | None = None,
     environ: Mapping[str, str] = os.environ,
 ) -> Deduplication:
-    """Find the entries of a playbook to merge, without changing the playbook.
+    """Find which entries of a playbook to merge, without changing the playbook.
 
-    `embed` turns a list of texts into an array of vectors, one row for each text. Without `embed`, the `model` (a name
-    in `vectors.MODELS`) does so, else the best installed model. Without `threshold`, the variable
-    VARIABLE of `environ` decides, else the model's own threshold (D4). `slugs` orders the sections.
-    Raises MalformedPlaybook, InvalidArgument, ValueError for wrong vectors, and the model's errors.
+    `embed` turns a list of texts into an array of vectors, one row for each text. Without `embed`, the model named
+    `model` (see `vectors.MODELS`) does this; without both, the best installed model. Without `threshold`, VARIABLE in
+    `environ` applies; without both, the model's own threshold, or DEFAULT_THRESHOLD for `embed` (D4). `slugs` orders
+    sections. Raises MalformedPlaybook, InvalidArgument, ValueError for wrong vectors, and the model's errors.
     """
     entries = tuple(read_entries(playbook, slugs))
     if len(entries) < 2:
@@ -78,8 +78,8 @@ def deduplicate(
     if embed is not None:
         name, default, embed_all = "the caller's", DEFAULT_THRESHOLD, embed
     else:
-        chosen = choose_model(model)
-        if model is None and chosen.name != (best := next(iter(MODELS))):
+        chosen, best = choose_model(model), next(iter(MODELS))
+        if model is None and chosen.name != best:
             complain(f"{best} is not installed; {chosen.name} stands in")
         name, default = chosen.name, chosen.threshold
         embed_all = partial(embed_texts, chosen.make())
@@ -96,9 +96,9 @@ def _separate_contradictions(
 ) -> tuple[NDArray[np.int32], list[tuple[int, int]]]:
     """D5a: split the groups so that none contains a contradiction. Return the labels and the contradicting pairs.
 
-    In each old group, entries without a contradiction are grouped anew. Contradicting entries form
-    other groups: each entry in turn joins all that hold a similar one, unless `_must_stay_apart`
-    forbids it. A label is the lowest position in a group. `vectors` has one row for each entry.
+    In each old group, entries without a contradiction are grouped anew. Contradicting entries form new groups: each
+    entry in turn merges with every new group that has a similar entry, unless `_must_stay_apart` forbids the merge. A
+    label is the lowest position in a group. `vectors` has one row for each entry.
     """
     apart = []
     for label, size in zip(*np.unique(labels, return_counts=True), strict=True):
@@ -108,7 +108,7 @@ def _separate_contradictions(
         pairs = list(contradictions([stance(texts[one]) for one in members.tolist()]))
         against: dict[int, set[int]] = defaultdict(set)
         for pair in pairs:
-            # The numbers in a pair index `members`. `one` and `other` are positions of entries.
+            # A pair has two positions in `members`. `one` and `other` are positions of entries.
             one, other = map(int, members[list(pair)])
             against[one].add(other)
             against[other].add(one)
@@ -137,17 +137,17 @@ def _separate_contradictions(
 def _must_stay_apart(against: Mapping[int, set[int]], vectors: Vectors, limit: float) -> dict[int, set[int]]:
     """For each contradicting entry, the entries that its group must not contain.
 
-    These are the entries that contradict it (`against`). An entry that is similar to both sides of
-    another contradiction also stays apart from both, and they from it.
+    Entries that contradict each other stay apart (`against`). If an entry is similar to both sides of a contradiction,
+    and contradicts neither side, the entry also stays apart from both sides.
     """
     separate = {entry: set(others) for entry, others in against.items()}
     positions = sorted(against)
     rows = vectors[positions]
     for entry in positions:
         alike = rows @ vectors[entry] >= limit - ROUNDING
-        like = {positions[place] for place in np.flatnonzero(alike)} - against[entry]
-        for other in like:
-            if against[other] & like:
+        agreeing = {positions[place] for place in np.flatnonzero(alike)} - against[entry]
+        for other in agreeing:
+            if against[other] & agreeing:
                 separate[entry].add(other)
                 separate[other].add(entry)
     return separate

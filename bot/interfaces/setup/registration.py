@@ -43,7 +43,7 @@ class GitHubServer:
 
 @dataclass(frozen=True, slots=True)
 class AppChoices:
-    """A person's choices. GitHub delivers to `hook`. If it is a channel, `proxy` equals `hook`."""
+    """A person's choices. GitHub delivers to `hook`. If `hook` is a channel like smee.io's, `proxy` equals `hook`."""
 
     name: str
     organization: str
@@ -59,7 +59,7 @@ class AppChoices:
 def github_server(web_or_api: str) -> GitHubServer:
     """Find a GitHub server's two addresses from the address of its pages or of its API. Raises InvalidArgument.
 
-    An address of this machine without a path is a simulator's. `bot.platform.addresses` describes the other servers.
+    An address without a path on this machine is a simulator's. `bot.platform.addresses` describes the other servers.
     """
     url = web_or_api.strip().rstrip("/")
     if not is_web(url) or "@" in urlsplit(url).netloc:
@@ -93,7 +93,7 @@ def read_choices(name: str, organization: str, address: str, channel: str, *, si
     root = _address(_PUBLIC_ADDRESS, address).removesuffix("/webhook")
     if _is_private(root) and not simulated:
         raise InvalidArgument(
-            _PUBLIC_ADDRESS, "GitHub cannot reach this machine there; enter another one, or a channel instead"
+            _PUBLIC_ADDRESS, "GitHub cannot reach this address; enter another address, or a channel instead"
         )
     return AppChoices(name, organization, f"{root}/webhook")
 
@@ -101,7 +101,7 @@ def read_choices(name: str, organization: str, address: str, channel: str, *, si
 def make_manifest(
     choice: AppChoices, browser_root: str, permissions: Mapping[str, str], events: Iterable[str]
 ) -> dict[str, Any]:
-    """The manifest. GitHub sends the person back to `browser_root`, the bot's root in their browser."""
+    """The manifest. GitHub sends the person back to `browser_root`, the bot's root address in the person's browser."""
     hook_root = choice.hook.removesuffix("/webhook")
     roots = [browser_root] if choice.proxy or hook_root == browser_root else [hook_root, browser_root]
     return {

@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 _BEGIN = "-----BEGIN "
 _MOST_BYTES = 64 * 1024
-# A key in base64 is far longer.
+# A longer PRIVATE_KEY_PATH that cannot be read is taken for a key. A key in base64 is far longer than this.
 _LONGEST_PATH = 500
 
 
 def read_private_key(values: Mapping[str, str]) -> str:
     r"""The key in PEM; empty if none is set. `PRIVATE_KEY` wins over the file of `PRIVATE_KEY_PATH`.
 
-    Both accept a PEM, a PEM with written-out `\n` (as many hosting panels have it), or base64 of
-    either. Raises SettingsError, which may show the path, but no key, even in the path's place.
+    Both accept a PEM, a PEM with written-out `\n` (as many hosting panels have it), or base64 of either. Raises
+    SettingsError, which may show the path, but never a key, even if somebody set PRIVATE_KEY_PATH to a key.
     """
     if text := values.get("PRIVATE_KEY", "").strip():
         return _checked("PRIVATE_KEY", _decoded(text))
@@ -57,7 +57,7 @@ def _decoded(text: str) -> str:
 
 
 def _with_lines(text: str) -> str:
-    r"""The text without surrounding quotes, and with line ends for a written-out `\n` or `\r\n`."""
+    r"""The text without surrounding quotes. Each written-out `\n` or `\r\n` becomes a line end."""
     return text.strip().strip("\"'").replace("\\r\\n", "\n").replace("\\n", "\n")
 
 
@@ -128,7 +128,7 @@ def _documented() -> Iterator[Variable]:
         if isinstance(field.default, bool):
             usual = "on" if field.default else "off"
         for env in _envs(field):
-            # A second variable, such as PRIVATE_KEY_PATH, has its own meaning and no default.
+            # Only a second variable, such as PRIVATE_KEY_PATH, has its own meaning. The default belongs to the first.
             default = env.default or ("" if env.meaning else usual)
             yield Variable(env.name, env.meaning or " ".join((field.description or "").split()), default)
     yield Variable(
@@ -143,7 +143,7 @@ def _envs(field: FieldInfo) -> list[Env]:
 
 
 VARIABLES = tuple(_documented())
-"""Every variable that `load` reads, and the one that only the merging of playbooks reads (D4)."""
+"""Every variable that `load` reads, and AGENTIC_CONTEXT_DEDUP_THRESHOLD, which only merging playbooks reads (D4)."""
 
 
 class WrongSettings(SettingsError):
@@ -157,8 +157,8 @@ class WrongSettings(SettingsError):
 def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = None) -> Settings:
     """Read the settings from `environ` (default: the process's) and `.env` (default: in the working directory).
 
-    Real environment variables win over `.env`, and both win over what the set-up page has stored. Raises a
-    WrongSettings that names every wrong variable. Stops at a bad DOPPEL_HOME or unreadable `.env`.
+    Real environment variables win over `.env`, and both win over what the set-up page has stored. Raises
+    WrongSettings, which names all wrong variables. A bad DOPPEL_HOME or unreadable settings file is named alone.
     """
     values = variables(os.environ if environ is None else environ, dotenv_path)
     try:
@@ -170,11 +170,11 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     variable_of = {name: _envs(field)[0].name for name, field in Settings.model_fields.items()}
     given: dict[str, Any] = {
         name: text for name, variable in variable_of.items() if (text := values.get(variable, "").strip())
-    }
+    } | {"home": home}
     # Webhook secrets are not stripped: white space can be part of them. White space alone is no secret, and the
     # previous secret counts only if the current one is set.
     secrets = [values.get(name, "") for name in ("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS")]
-    given |= {"home": home, "webhook_secrets": tuple(filter(str.strip, secrets)) if secrets[0].strip() else ()}
+    given["webhook_secrets"] = tuple(secret for secret in secrets if secret.strip()) if secrets[0].strip() else ()
     problems = []
     readers: dict[str, Callable[[], str]] = {
         "database_url": lambda: database_url(given.get("database_url", f"sqlite:///{home / 'doppel.db'}")),
@@ -204,10 +204,10 @@ def _requirement(error: Any) -> str:
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
     field = Settings.model_fields[error["loc"][0]]
-    bounds = {type(fact): fact for fact in field.metadata}
-    if Ge in bounds:
+    by_type = {type(constraint): constraint for constraint in field.metadata}
+    if Ge in by_type:
         kind = "number" if field.annotation is float else "whole number"
-        return f"this is not a {kind} from {bounds[Ge].ge} to {bounds[Le].le}."
+        return f"this is not a {kind} from {by_type[Ge].ge} to {by_type[Le].le}."
     if choices := get_args(field.annotation):
         return f"this is not one of {', '.join(choices)}."
     return "this is neither on nor off."
@@ -236,10 +236,10 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
     Every unknown `DOPPEL_…` counts. Any other name counts if it is in `.env` and nearly matches one of ours.
     """
     known = [variable.name for variable in VARIABLES]
-    here = dict(os.environ if environ is None else environ)
+    environment = set(os.environ if environ is None else environ)
     file = set(variables({}, dotenv_path))
     found = {}
-    for name in sorted({*file, *here} - set(known)):
+    for name in sorted((file | environment) - set(known)):
         near = difflib.get_close_matches(name, known, 1, _MISSPELT_RATIO)
         if name.startswith("DOPPEL_") or (name in file and near):
             found[name] = near[0] if near else ""
@@ -247,7 +247,7 @@ def misspelt(environ: Mapping[str, str] | None = None, dotenv_path: Path | None 
 
 
 def parts_of_an_app() -> list[str]:
-    """The App's variables set in the environment or `.env`. They replace the set-up page's App."""
+    """The names of App variables that the environment or `.env` sets. Any of them replaces the set-up page's App."""
     values = variables(os.environ, None)
     return [name for name in _APP_VARIABLES if values.get(name)]
 

@@ -28,7 +28,7 @@ from bot.search.index.analysis import SUPPLIED_ISSUES, SUPPLIED_SHARE
 
 #: The model to tune, by its name on the Hugging Face Hub.
 BASE = "sentence-transformers/all-MiniLM-L6-v2"
-#: Rounds through all groups of duplicates; pairs in a batch; the highest learning rate; the factor of the cosines.
+#: EPOCHS: rounds through all groups of duplicates. BATCH: pairs. RATE: highest learning rate. SCALE: cosines' factor.
 EPOCHS, BATCH, RATE, SCALE = 2, 48, 3e-5, 20.0
 # The number of layers that tuning does not change, besides the embeddings.
 _FROZEN = 2
@@ -56,7 +56,7 @@ def tune(files: Sequence[Path], folder: Path, progress: Callable[[int, int], Non
             parameters["lr"] = RATE * min((step + 1) / warm_up_steps, 1.0) * (steps - step) / steps
         texts, partners = zip(*batch, strict=True)
         vectors = _embed(model, tokenizer, [*texts, *partners])
-        # How alike each text and partner are, in an array (pairs, pairs). The diagonal has each text's own partner.
+        # The similarity of each text (row) and each partner (column). The diagonal has each text's own partner.
         likeness = SCALE * vectors[: len(batch)] @ vectors[len(batch) :].T
         own = torch.arange(len(batch))
         loss = (functional.cross_entropy(likeness, own) + functional.cross_entropy(likeness.T, own)) / 2
@@ -141,7 +141,7 @@ def _write(model: Any, tokenizer: Any, folder: Path, origin: dict[str, object]) 
         states = model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
         return _pooled(states, attention_mask)
 
-    exported = type("Exported", (torch.nn.Module,), {"forward": forward})()
+    exported = type("Exported", (torch.nn.Module,), {"forward": forward})()  # a model that returns pooled vectors
     exported.model = model.eval()
     make_folder(folder)
     ids = torch.ones((2, 16), dtype=torch.int64)

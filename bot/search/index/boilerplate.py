@@ -1,4 +1,4 @@
-"""Analyses issues without boilerplate: the lines of the repository's forms, and lines that recur in many issues."""
+"""Analyses issues without boilerplate. Boilerplate lines belong to the repository's forms, or recur in many issues."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from bot.storage.schema import indexed_terms
 class RepositoryAnalyser:
     """Analyses texts of all repositories of an index. Stores nothing."""
 
-    def __init__(self, engine: sa.Engine, analyser: TextAnalyser, about: RepositoryInfo) -> None:
+    def __init__(self, engine: sa.Engine, analyser: TextAnalyser, info: RepositoryInfo) -> None:
         self._engine = engine
         self._analyser = analyser
-        self._info = about
+        self._info = info
         names = [field.name for field in analyser.fields]
         self._line_fields = [names.index(name) for name in (analyser.lines, analyser.supplied)]
 
     def read(self, repo_id: int, texts: dict[int, tuple[str, str]], *, again: bool = False) -> dict[int, Analysis]:
         """Analyse titles and bodies (by number) in order: an issue's lines count for later issues.
 
-        A stored issue is analysed as if it were new: its stored lines do not count. With `again`, the lines that were
-        boilerplate when the issue was stored are boilerplate again, if they are known.
+        A stored issue is analysed as if it were new: its stored lines do not count. With `again`, a stored issue keeps
+        the boilerplate that was found when the issue was stored, if that boilerplate is known.
         """
         lines = {number: self._analyser.lines_of(body) for number, (_, body) in texts.items()}
-        # Copies of an issue have the same whole-issue term, so `seen` counts the copies, too.
+        # Copies of an issue have the same whole-issue term. Counting the term in `seen` counts the copies.
         whole_terms = {number: whole_issue_term(title, lines[number]) for number, (title, _) in texts.items()}
         countable = {number: countable_lines(all_lines) for number, all_lines in lines.items()}
         new_counts = Counter(itertools.chain.from_iterable(countable.values()))
@@ -51,8 +51,8 @@ class RepositoryAnalyser:
         form_lines = set(itertools.chain.from_iterable(comparable))
         with self._engine.connect() as connection:
             count = load_state(connection, repo_id).issues
-            # `new_counts` has only an issue's first lines (see `countable_lines`). The index skips
-            # boilerplate, so it may store later lines: `again` looks up all lines.
+            # `new_counts` has only the first MOST_LINES lines of an issue. The index has the first MOST_LINES that were
+            # not boilerplate, and some of these lines may come later in the issue. So `again` looks up all lines.
             wanted = {*(itertools.chain.from_iterable(lines.values()) if again else new_counts), *whole_terms.values()}
             by_hash = dict(zip(hashes(self._analyser.lines, wanted), wanted, strict=True))
             # The wanted lines that stored issues have, by term number.
@@ -68,7 +68,7 @@ class RepositoryAnalyser:
             if (boilerplate := earlier.get(number)) is not None:
                 analyses[number] = self._analyser.read(title, body, lines[number], boilerplate)
                 continue
-            if number in stored:
+            if number in stored:  # do not count the issue's own stored lines
                 bags = unpack_terms([stored[number]], self._line_fields)
                 seen.subtract(line_of[term] for bag in bags for term in bag.terms.tolist() if term in line_of)
                 count -= 1
@@ -79,7 +79,7 @@ class RepositoryAnalyser:
                 boilerplate = find_boilerplate(possible, countable[number], form_lines, seen, copies, count)
             analyses[number] = self._analyser.read(title, body, lines[number], boilerplate)
             seen.update(countable[number])
-            # An issue without lines of its own does not get this term.
+            # An issue without lines of its own has no whole-issue term in the index.
             if whole_term in analyses[number].terms.get(self._analyser.lines, ()):
                 seen[whole_term] += 1
             count += 1

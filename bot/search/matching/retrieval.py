@@ -1,4 +1,4 @@
-"""Retrieves candidates from the index: nine lists, each the best by one kind of similarity, fused into one pool.
+"""Retrieves candidates: fuses nine lists into a pool. Each list has the index's best issues by one kind of similarity.
 
 | list | what is compared |
 |---|---|
@@ -34,9 +34,9 @@ _MACHINE_ENDINGS = ("bot", "[bot]")
 class IssueQuery:
     """The question: an issue for which candidates are sought.
 
-    `known` holds the issue's terms by field, as looked up in the index. `vectors` is (3, dimensions), by `VectorKind`,
-    or None. `created_at` is in seconds since 1970. `author` is empty unless a known person wrote the issue; `reported`
-    counts the author's earlier issues.
+    `known` holds the issue's terms by field, as looked up in the index. `vectors`, (3, dimensions), has a row for each
+    `VectorKind`, or is None. `created_at` is in seconds since 1970. `author` is empty unless a known person wrote the
+    issue; `reported` counts the author's earlier issues.
     """
 
     number: int
@@ -52,7 +52,7 @@ class IssueQuery:
 def make_query(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> IssueQuery:
     """Make the question and look up the terms of `analysis`.
 
-    `title` is the target's, or a person's search words. `pair` has vectors of title and text; `centred` adds a third.
+    `title` is the target's title, or a person's search words. `pair` has the vectors of title and text.
     """
     author = known_author(target.author)
     return IssueQuery(
@@ -102,8 +102,8 @@ def by_other_author(question: IssueQuery, pool: Pool) -> NDArray[np.bool_]:
     """Which candidates are known to be by another author."""
     if not question.author:
         return np.zeros(len(pool.issues), dtype=np.bool_)
-    not_others = {question.author, "", NOBODY}
-    return np.array([one.author not in not_others for one in pool.issues], dtype=np.bool_)
+    same_or_unknown = {question.author, "", NOBODY}
+    return np.array([one.author not in same_or_unknown for one in pool.issues], dtype=np.bool_)
 
 
 #: The most candidates in a pool.
@@ -129,7 +129,7 @@ def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
     scoring = bm25(view.average_length("words"))
     own_weights = words.counts * (1 + _K3) / (words.counts + _K3) * idf(view.count, words.issues)
     in_words, in_titles = _weights(view, "words", title.terms), _weights(view, "title", words.terms)
-    # Each list's query and largest size. A higher number for `binary` makes length matter less.
+    # For each list, the query and the most issues. A higher argument of `binary` makes a field's length matter less.
     asked = {
         "words": (_query("words", words.terms, own_weights, scoring), 150),
         "titles": (_query("title", title.terms, idf(view.count, title.issues), binary(3)), 100),
@@ -139,8 +139,8 @@ def by_words(view: View, question: IssueQuery, below: int | None) -> Retrieved:
     for field, most in (("codes", 60), ("messages", 40)):
         terms = known[field]
         asked[field] = (_query(field, terms.terms, idf(view.count, terms.issues), binary(20)), most)
-    found = view.search_all([query for query, _ in asked.values()], below=below)
-    return {name: scores.best(most).numbers for scores, (name, (_, most)) in zip(found, asked.items(), strict=True)}
+    found = dict(zip(asked, view.search_all([query for query, _ in asked.values()], below=below), strict=True))
+    return {name: found[name].best(most).numbers for name, (_, most) in asked.items()}
 
 
 def by_vectors(view: View, pair: Vectors, below: int | None) -> Retrieved:

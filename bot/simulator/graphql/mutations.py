@@ -65,11 +65,11 @@ def unminimize_comment(_: Any, info: Info, input: Input) -> Payload:
 
 
 def _minimize(info: Info, key: str, reason: str | None) -> Comment:
-    """Hide the comment with this node id for `reason`; None shows it again."""
+    """Hide the comment with the node id `key`. `reason` says why; None shows the comment again."""
     ctx = info.context
     record = ctx.sim.nodes.get(key)
     if not isinstance(record, Comment):
-        raise unresolved("a node", by="global id of", value=f"'{key}'")
+        raise unresolved("a node", by="global id of", value=f"'{key}'")  # "Could not resolve to a node with …"
     _require_write(ctx, record.issue, "triage", key)
     record.minimized = reason
     return record

@@ -1,4 +1,4 @@
-"""Tables of routes. A file's table pairs its handlers with operations (see `operation.py`)."""
+"""Tables of routes. Each file with handlers has a table that pairs handlers with operations (see `operation.py`)."""
 
 from __future__ import annotations
 

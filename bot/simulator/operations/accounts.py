@@ -14,7 +14,7 @@ _NODE_PREFIX = {"User": "U", "Organization": "O", "Bot": "BOT"}
 
 @locked
 def who(world: World, actor: str | Account, type: AccountType = "User") -> Account:
-    """`actor`, or the account with this login. Creates a missing account, so that tests need not create everybody."""
+    """`actor`, or the account with the login `actor`. Creates a missing account, so tests need not create it."""
     if isinstance(actor, Account):
         return actor
     account = world.accounts.get(actor.lower())

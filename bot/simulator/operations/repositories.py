@@ -50,10 +50,10 @@ def add_repository(
     world.repositories[key] = created
     world.names[full_name.lower()] = key
     world.nodes[created.node_id] = created
-    for label, color in _DEFAULT_LABELS.items() if labels else ():
+    for label, color in (_DEFAULT_LABELS if labels else {}).items():
         make_label(world, created, label, color, default=True)
     sender = administrator(world, owner)
-    installations.gain(world, created, sender)
+    installations.gain(world, created, sender)  # tells the Apps on all of the owner's repositories
     world.emit("repository", "created", sender, repository=created)
     return created
 
@@ -67,7 +67,7 @@ def set_permission(world: World, repository: str | Repository, login: str | Acco
 
 @locked
 def set_similarity(world: World, repository: str | Repository, answers: Similarity) -> None:
-    """Choose how the repository answers requests for similar issues. See `Similarity`."""
+    """Set the repository's answer to requests for similar issues. See `Similarity`."""
     if answers not in SIMILARITIES:
         raise ValueError(f"{answers!r} is not one of {', '.join(map(str, SIMILARITIES))}")
     world.repo(repository).similarity = answers

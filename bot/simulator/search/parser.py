@@ -15,7 +15,7 @@ from bot.simulator.search.lexer import Kind, Lexeme, lex
 from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Query, Text
 
 LONGEST_TEXT: Final = 256
-# Bounds the work of a query that has only qualifiers. GitHub bounds the length of the URL instead.
+# Bounds the whole query, because LONGEST_TEXT does not count qualifiers. GitHub bounds the URL's length instead.
 LONGEST_QUERY: Final = 4_096
 MOST_OPERATORS: Final = 5
 DEEPEST_NESTING: Final = 5
@@ -37,14 +37,14 @@ def parse(q: str, names: frozenset[str]) -> Query:
     global_qualifiers = [lexeme for lexeme in lexemes if _is_global(lexeme)]
     rest = _balanced([lexeme for lexeme in lexemes if not _is_global(lexeme)])
     root = _Parser(rest).parse()
-    demanded = list(_demanded(root))
+    leaves = list(_leaves_outside_not(root))
     return Query(
         root=root,
-        texts=tuple(leaf for leaf in demanded if isinstance(leaf, Text)),
+        texts=tuple(leaf for leaf in leaves if isinstance(leaf, Text)),
         scopes=_scopes(lexemes),
         fields=frozenset(_FIELDS[value] for value in _values(global_qualifiers, "in") if value in _FIELDS),
         sort=next(iter(_values(global_qualifiers, "sort")), ""),
-        kinds=frozenset(kind for leaf in demanded if isinstance(leaf, Qualifier) for kind in _kinds(leaf)),
+        kinds=frozenset(kind for leaf in leaves if isinstance(leaf, Qualifier) for kind in _kinds(leaf)),
         is_advanced=any(lexeme.kind is Kind.OPEN or lexeme == _OR for lexeme in rest),
     )
 
@@ -117,14 +117,14 @@ def _balanced(lexemes: Sequence[Lexeme]) -> list[Lexeme]:
     return balanced
 
 
-def _demanded(node: Node) -> Iterator[Text | Qualifier]:
+def _leaves_outside_not(node: Node) -> Iterator[Text | Qualifier]:
     """The leaves of a tree that are not under NOT, in order."""
     match node:
         case Text() | Qualifier():
             yield node
         case And(children) | Or(children):
             for child in children:
-                yield from _demanded(child)
+                yield from _leaves_outside_not(child)
 
 
 def _kinds(qualifier: Qualifier) -> Iterator[str]:
@@ -175,9 +175,9 @@ class _Parser:
                 self._position += 1
                 return inner
             case Kind.OPERATOR:
-                # AND means the same as a space, so it is dropped, and so is a NOT without an operand.
-                following = self._peek()
-                if lexeme.text != "NOT" or not following or following.kind is Kind.CLOSE or self._at_operator("OR"):
+                # AND means the same as a space, so AND is dropped. A NOT without an operand is dropped, too.
+                has_operand = (after := self._peek()) and after.kind is not Kind.CLOSE and not self._at_operator("OR")
+                if lexeme.text != "NOT" or not has_operand:
                     return None
                 child = self._operand()
                 return Not(child) if child is not None else None

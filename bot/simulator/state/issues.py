@@ -1,4 +1,4 @@
-"""Issues with their comments, reactions and history. Pull requests exist only as the issues API shows them."""
+"""Issues with comments, reactions and history. A pull request is an `Issue` with only what the issues API shows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Comment:
 
 @dataclass(slots=True, eq=False)
 class TimelineEvent:
-    """An event in an issue's history; `data` has the fields of its kind."""
+    """An event in an issue's history. `event` is the kind, and `data` has the kind's own fields."""
 
     id: int
     node_id: str
