@@ -174,3 +174,11 @@ def test_what_the_text_model_cannot_read_is_like_nothing() -> None:
     assert not TextModel().embed(unread).any()
     read = ["The app crashes when exporting to PDF", "Notifications arrive twice", "panic: renderPdfPage in 3.2"]
     assert np.linalg.norm(TextModel().embed(read), axis=1) == pytest.approx([1.0] * len(read), abs=1e-5)
+
+
+def test_the_text_model_says_the_same_on_every_processor() -> None:
+    """Without VNNI, products of bytes can overflow: here .040, .285 and .132."""
+    first, second, third = TextModel().embed(
+        ["The app crashes when exporting to PDF", "Notifications arrive twice", "panic: renderPdfPage in 3.2"]
+    )
+    assert [first @ second, first @ third, second @ third] == pytest.approx([0.0244, 0.3084, 0.1245], abs=0.005)

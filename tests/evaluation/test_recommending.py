@@ -86,7 +86,7 @@ def test_the_sentences_count_in_whole_numbers_that_fit_each_other(
     for said in (words.last_month(found), words.history(found)):
         sentence = re.sub(r"\d{4}-\d\d-\d\d", "", said).partition("would")[2].partition(")")[0].partition(": ")
         comments, issues = map(int, re.findall(r"(?<![.\d])\d+(?![.\d%])", sentence[0]))
-        same = [int(number) for number in re.findall(r"(\d+) by (?:its confidence|mark)", sentence[2])]
+        same = [int(number) for number in re.findall(r"(\d+) by (?:confidence|mark)", sentence[2])]
         assert all(number <= comments <= issues <= len(judged) for number in same) and comments <= issues
         assert len(same) == ((2 if found.retrieval.queries else 1) if comments else 0)
     assert f"At {words.threshold(threshold)} it" in words.last_month(found)

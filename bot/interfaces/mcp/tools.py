@@ -112,7 +112,7 @@ class Tools:
     ) -> FindAnswer:
         """Find other reports of the same thing as an existing issue, earlier and later, likeliest first.
 
-        By default open ones with similar titles. The bot uses threshold=0 and include_closed=true.
+        By default only open ones with similar titles. The bot uses threshold=0 and include_closed=true.
         """
         call = self._call(context, owner, repo, fresh)
         state: StateFilter = "all" if include_closed else "open"

@@ -153,6 +153,8 @@ def _read_text_model(directory: Path) -> tuple[Any, Any]:
     # One thread is enough: the worker has a thread for each issue, and further threads would only compete with these.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    # Without this, products of bytes overflow on processors without VNNI, and probabilities differ between machines.
+    options.add_session_config_entry("session.x64quantprecision", "1")
     try:
         model = str(directory / "model.onnx")
         session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
