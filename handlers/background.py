@@ -1,7 +1,7 @@
-"""Runs long jobs in the background: building the index and scanning the backlog in steps, an evaluation in one.
+"""Runs long jobs in the background. The index is built, and the backlog scanned, in steps. An evaluation is one step.
 
 Until the index is complete, the bot relies on GitHub's search, which finds less. Once the index is complete, the bot
-looks again at recent issues without a result: people try a new bot in the first minutes after installing it.
+looks again at recent issues without candidates: people try a new bot in the first minutes after installing it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def index_step(event: IndexEvent, services: Services) -> None:
     if known.suspended or known.archived:
         begun = services.store.backfills.get(known.id)
         if begun is not None and not begun.done:
-            # Without `stop`, the backfill would seem to run for hours.
+            # Record the end: otherwise, the backfill would seem to run for hours.
             services.indexing.stop(known.id, "access is suspended" if known.suspended else "it is archived")
         return
     repository = known.summary
@@ -64,7 +64,7 @@ def index_step(event: IndexEvent, services: Services) -> None:
         services.indexing.stop(repository.id, f"GitHub refuses it ({refusal.status})")
         current = services.store.repositories.get(repository.id)
         if current is not None and current != known:
-            # The repository was renamed or moved. `repository_changed` began no backfill, because this one still ran.
+            # The repository was renamed or moved. `repository_changed` began no backfill: the old backfill still ran.
             services.indexing.begin(current.summary, current.installation, services.now())
 
 
@@ -79,17 +79,17 @@ def _index_completed(event: IndexEvent, services: Services) -> None:
     if not services.indexing.ready(repo_id):
         # The index was erased or stopped meanwhile.
         return
-    # Include times after `now`: `between` excludes its end, and decisions can be later if the clock was set back.
+    # Include decisions at `now` (`between` excludes its end) and later ones, which exist if the clock was set back.
     decisions = services.store.decisions.between(repo_id, now - _RECENT, now + _RECENT)
     for decision in without_candidates(decisions)[-_MOST_LOOKS:]:
         recheck = own_issue_event(INDEXED, event.installation, event.repository, decision.number)
-        # The id names the decision, so that the queue drops a second look after the same decision.
+        # The id names the decision, so that the queue drops a second recheck after the same decision.
         services.inbox.put(f"{INDEXED}-{repo_id}-{decision.number}-{decision.at:.3f}", recheck)
 
 
 # A step of a scan compares this many issues, which takes some seconds. A pause of PAUSE seconds follows each step.
 ISSUES_PER_STEP, PAUSE = 100, 1.0
-# The reply estimates the duration of a scan: each step with its pause counts this many seconds.
+# To estimate the duration of a scan, the reply counts this many seconds for each step with its pause.
 _STEP_SECONDS = 4.0
 
 
@@ -177,8 +177,8 @@ def evaluation_requested(event: EvaluationEvent, services: Services) -> None:
         runs.note(repo_id, event.chain, Stage.FAILED, "a fault of Doppel's own; the worker's log says more")
         raise
     finally:
-        # Erase the history if access has ended meanwhile (C6a). With PostgreSQL, always erase it: when
-        # access ends later, another machine may handle that event, and cannot erase this machine's files.
+        # Erase the history if access has ended meanwhile (C6a). With PostgreSQL, always erase it: another machine may
+        # handle the event that ends access later, and that machine cannot erase this machine's files.
         if services.store.repositories.get(repo_id) is None or sqlite_file(services.settings.database_url) is None:
             erase_history(services.settings.home, repo_id)
     runs.note(repo_id, event.chain, Stage.FAILED if problem else Stage.DONE, problem)

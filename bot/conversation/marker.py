@@ -64,15 +64,15 @@ ACTIONS = "github-actions[bot]"
 """The author of comments written with the token that GitHub gives to a workflow."""
 
 IsOurs = Callable[[Actor, int | None], bool]
-"""Whether a marked text by this author counts as the bot's own. The second argument is the id of the App through which
-the text was written, if any."""
+"""Takes the author of a marked text, and the id of the App through which the text was written, if any. Returns whether
+the text counts as the bot's own."""
 
 
 def of_app(app_id: int | None) -> IsOurs:
-    """Texts by this App or by a workflow. People's texts through the App have its id too, so only bots count."""
+    """Texts by bots only: this App or a workflow. A text that a person writes through the App has the App's id, too."""
     return lambda author, app: author.is_bot and (app == app_id or same_login(author.login, ACTIONS))
 
 
 def of_token(login: Callable[[], str]) -> IsOurs:
-    """For a workflow: texts by its token's owner or any bot. Any App may have run here before."""
+    """For a workflow: texts by its token's owner, or by any bot, because any App may have run Doppel here before."""
     return lambda author, app: author.is_bot or same_login(author.login, login())

@@ -25,7 +25,7 @@ from bot.platform.settings import Settings
 from bot.storage.engine import write
 from bot.storage.sqlite import SharedCommit, empty_log, is_full, take_write_lock
 
-# Seconds. Connecting can take this long, and so can waiting for a lock; GitHub allows a webhook ten seconds in all.
+# The longest wait for a connection, and also for a lock, in seconds. GitHub allows a webhook ten seconds in all.
 PATIENCE = 3.0
 
 # True if writes are refused: the server is a standby, or its host has stopped writes (disk full, plan used up).
@@ -47,7 +47,7 @@ class Inbox:
     """A process's handle on the queue. Safe to share between threads."""
 
     def __init__(self, settings: Settings, *, patience: float = PATIENCE) -> None:
-        """Opens no connection: a process can start while its database is unavailable, and meanwhile answers 503."""
+        """Opens no connection, so a process can start while its database is unavailable. Meanwhile, it answers 503."""
         self._engine = queue_engine(settings, patience=patience)
         self._queue = Queue(self._engine)
         self._prepared = False
@@ -76,7 +76,7 @@ class Inbox:
             # Somebody may have removed the database's file since this process started.
             connection.execute(sa.select(jobs.c.number).limit(1))
             if connection.dialect.name == "sqlite":
-                # SQLite grants the write lock even on a full disk, and a trial write at each check would wear the disk.
+                # SQLite grants the write lock even on a full disk. A trial write at each check would wear the disk.
                 if is_full(self._engine):
                     raise QueueUnavailable("the disk of the queue's database is full")
                 take_write_lock(connection)
@@ -90,7 +90,7 @@ class Inbox:
         """Erase a repository's payloads, or only those that arrived before `before` (seconds since 1970).
 
         A running job loses its payload but stays running; waiting jobs and dead letters become done. The ids stay, so
-        that a redelivery changes nothing.
+        that the queue drops a redelivery.
         """
         conditions = [jobs.c.repository == repository_id, jobs.c.state != "done"]
         if before is not None:

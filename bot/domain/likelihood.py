@@ -58,8 +58,8 @@ _Z = 1.96
 def wilson(share: float, count: float) -> Interval:
     """The 95 % Wilson score interval of a `share` in [0, 1] that was observed in `count` trials (Wilson 1927).
 
-    It also suits few trials, and shares of 0 or 1. `count` may be a sum of weights. One more success never lowers a
-    bound, and one more failure never raises a bound.
+    It also suits few trials, and shares of 0 or 1. `count` may be a sum of weights. Another success never lowers a
+    bound; another failure never raises a bound.
     """
     if not count:
         return 0.0, 1.0

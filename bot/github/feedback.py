@@ -60,8 +60,8 @@ class Vote:
 class Votes:
     """The votes on a comment. `author` opened the issue (empty: unknown). `folded` is the reason for a fold, or empty.
 
-    If the bot did not read all votes of a kind (True: 👍, False: 👎), `since` maps the kind to the time of the
-    earliest vote of it that the bot read, in seconds since 1970. `locked`: whether the issue is locked.
+    `since` has the kinds (True: 👍, False: 👎) of which the bot read only the latest votes. A kind's value is the time
+    of the earliest vote read, in seconds since 1970. `locked`: whether the issue is locked.
     """
 
     author: str
@@ -73,7 +73,7 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class VotesPage:
-    """The votes by the comment's node id. A missing comment was deleted or is hidden from the token.
+    """`found` maps node ids of comments to their votes. A missing comment was deleted or is hidden from the token.
 
     `remaining` and `limit` are the hour's budget, None if GitHub sets no limit.
     """
@@ -123,9 +123,9 @@ def _votes(node: Mapping[str, Any]) -> Votes:
     author = (issue.get("author") or {}).get("login") or ""
     folded = (node.get("minimizedReason") or "folded").lower() if node["isMinimized"] else ""
     since = {
-        up: convert.moment(node[name]["nodes"][-1]["createdAt"]).timestamp()
+        up: convert.moment(read[-1]["createdAt"]).timestamp()
         for name, up in (("up", True), ("down", False))
-        if node[name]["totalCount"] > len(node[name]["nodes"] or ()) > 0
+        if (read := node[name]["nodes"]) and len(read) < node[name]["totalCount"]
     }
     return Votes(author, tuple(found), folded, since, bool(issue.get("locked")))
 
@@ -137,7 +137,7 @@ DUPLICATE = "duplicate"
 """A label that GitHub creates in every new repository. The bot uses the label wherever it still exists."""
 
 SUGGESTIONS_SINCE = "2026-03-10"
-"""The first version of the API with suggestions. An older version would add a suggested label outright."""
+"""The first version of the API with suggestions. With an older version, GitHub would add a suggested label at once."""
 
 ADD_LABEL, CLOSE = "add_label", "close_issue"
 """GitHub's names for the two actions that a suggestion can have."""
@@ -180,8 +180,8 @@ def label_events(api: Api, repo: RepoRef, number: int) -> list[LabelEvent]:
 class Suggestion:
     """A suggested action on an issue. `state` is GitHub's word, such as `pending` or `invalidated`.
 
-    `target` is the database id of the label or of the duplicate's original. `value` is the label's name. `by` is the id
-    of the maintainer who approved or dismissed the suggestion, else 0. `at` is the last change, in seconds since 1970.
+    `target` is the database id of the label (ADD_LABEL) or the original (CLOSE). `value`: the label's name. `by`: the
+    id of the maintainer who approved or dismissed the suggestion, else 0. `at`: the last change, in seconds since 1970.
     """
 
     action: str
@@ -195,7 +195,7 @@ class Suggestion:
 def suggestions(api: Api, repo: RepoRef, number: int) -> tuple[Suggestion, ...] | None:
     """All suggestions ever made on an issue; None if the repository does not support suggestions.
 
-    Call this before each suggestion: without support for suggestions, GitHub would add a suggested label outright.
+    Call this before each suggestion: without support for suggestions, GitHub would add a suggested label at once.
     """
     request = partial(api.rest.issues.list_suggestions, repo.owner, repo.name, number, state="all")
     try:

@@ -20,7 +20,7 @@ from bot.search.repository_settings import OWNERS_REPOSITORY
 from bot.storage import Store
 
 KEPT = 3600.0
-"""Seconds for which forms are cached. Forms seldom change, and a push that changes them clears the cache at once."""
+"""Forms are cached for this many seconds. They seldom change, and a push that changes them clears the cache at once."""
 
 _FORM_ENDINGS, _TEMPLATE_ENDINGS = (".yml", ".yaml"), (".md",)
 _HEADINGS, _LINES = "issue form headings", "issue form lines"
@@ -28,8 +28,7 @@ _HEADINGS, _LINES = "issue form headings", "issue form lines"
 _FILES_MAX = 20
 _LINES_MAX = 2_000
 FILES_SIZE_MAX = 2 * SIZE_MAX
-"""The most characters of all files together. A form has a few thousand characters; parsing the worst files of this size
-takes five seconds."""
+"""The most characters of all files together: so many take up to five seconds to parse. A form has a few thousand."""
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
@@ -57,7 +56,7 @@ def boilerplate_of(name: str, text: str) -> Boilerplate:
 
 
 def boilerplate_of_all(files: dict[str, str]) -> list[Boilerplate]:
-    """The boilerplate of all `files` (texts by name). Skips a file that no longer fits into FILES_SIZE_MAX."""
+    """The boilerplate of `files` (texts by name). Skips a file that would bring the total above FILES_SIZE_MAX."""
     read, room = [], FILES_SIZE_MAX
     for name, text in files.items():
         if len(text) <= room:
@@ -100,8 +99,9 @@ class IssueForms:
             # Access may be suspended: the cached files still apply.
             return
         parts = boilerplate_of_all(files)
-        # Store the lines last: their time decides when to read again.
-        for name, by_file in ((_HEADINGS, [part.headings for part in parts]), (_LINES, [part.lines for part in parts])):
+        by_name = {_HEADINGS: [part.headings for part in parts], _LINES: [part.lines for part in parts]}
+        # Store the lines last: `refresh` checks only the lines' time, so it repeats an interrupted refresh.
+        for name, by_file in by_name.items():
             distinct = dict.fromkeys(chain.from_iterable(by_file))
             self._store.cached_files.put(repository.id, name, "\n".join(list(distinct)[:_LINES_MAX]), now)
 
@@ -115,7 +115,7 @@ def _read(github: RepoClient, repo: RepoRef) -> dict[str, str]:
     try:
         root = github.directory(repo, "")
         for folder in TEMPLATE_FOLDERS:
-            # Look in the root's listing first: a 404 counts against the rate limit, but an unchanged listing does not.
+            # Ask only for folders in the root: a 404 counts against the rate limit, but an unchanged listing does not.
             if folder and f"{folder}/" not in root:
                 continue
             names = github.directory(repo, folder) if folder else root
@@ -129,8 +129,8 @@ def _read(github: RepoClient, repo: RepoRef) -> dict[str, str]:
 
 def _files_in(github: RepoClient, repo: RepoRef, folder: str, names: list[str]) -> dict[str, str]:
     """The forms and templates of a folder, or its single template of the old kind."""
-    outer, _, inner = TEMPLATES.rpartition("/")
-    if folder == outer and f"{inner}/" in names and (files := _forms(github, repo)):
+    has_forms_folder = f"{TEMPLATES}/" in [f"{folder}/{name}" for name in names]
+    if has_forms_folder and (files := _forms(github, repo)):
         return files
     single = next((name for name in names if name.lower() in TEMPLATE_NAMES), None)
     # The ending `.md` makes `boilerplate_of` read the template as Markdown.
@@ -139,8 +139,8 @@ def _files_in(github: RepoClient, repo: RepoRef, folder: str, names: list[str]) 
 
 def _forms(github: RepoClient, repo: RepoRef) -> dict[str, str]:
     names = github.directory(repo, TEMPLATES)
-    # Read only forms and templates: a picture may be too large. The other files get empty texts,
-    # because any file in the folder keeps the owner's forms from applying.
+    # Read only forms and templates: a picture may be too large. List the other files, with empty texts: if the folder
+    # has any file, the owner's forms do not apply.
     wanted = [name for name in names if name.endswith((*_FORM_ENDINGS, *_TEMPLATE_ENDINGS))][:_FILES_MAX]
     return dict.fromkeys(names, "") | {name: github.file(repo, f"{TEMPLATES}/{name}") or "" for name in wanted}
 
@@ -157,7 +157,7 @@ def _form(text: str) -> Boilerplate:
 
 
 def _scalars(node: YamlNode) -> Iterator[tuple[str, str]]:
-    """Each key that has a scalar value, at any depth, with this value."""
+    """The pairs of a key and a scalar value, at any depth."""
     if isinstance(node.value, list):
         for item in node.value:
             yield from _scalars(item)

@@ -27,7 +27,7 @@ from bot.storage.schema import digest_issues, scan_issues, tables_of_repositorie
 from bot.storage.sessions import Sessions
 from bot.storage.sqlite import empty_log
 
-# Connections beyond one per thread. Background work, tasks and some threads need more.
+# Connections in addition to one per worker thread: for background work, tasks, and threads that need more than one.
 _SPARE = 4
 
 _OWN_ISSUES = sa.union(
@@ -70,7 +70,7 @@ class Store:
     def forget(self, repo_id: int, spared: Callable[[StoredRepository], bool] = lambda _: False) -> int:
         """Erase all that is stored of a repository (C6a); returns the number of rows.
 
-        Erases nothing if `spared` is true of the stored row: the App may have regained access meanwhile.
+        Erases nothing if `spared` returns True for the stored row: the App may have regained access meanwhile.
         """
         with write(self.engine) as connection:
             # Read the row first: this also locks the row and the index.
@@ -91,7 +91,7 @@ class Store:
             for table in tables_of_repositories():
                 if "number" in table.c and not table.info.get("index"):
                     of_issue = table.c.number == number
-                    # A row about a pair is erased with either issue.
+                    # Erase a row about a pair of issues if either of them is this issue.
                     either = sa.or_(of_issue, table.c.other == number) if "other" in table.c else of_issue
                     connection.execute(sa.delete(table).where(table.c.repo_id == repo_id, either))
 
@@ -118,7 +118,7 @@ _BATCH = 500
 
 
 def export(engine: sa.Engine, repo_id: int) -> Iterator[tuple[str, Iterator[Row]]]:
-    """Each table's name and rows for JSON, in one snapshot. Read the rows before the next table."""
+    """Each table's name and rows for JSON, in one snapshot. Read a table's rows before asking for the next table."""
     with engine.connect() as connection:
         if connection.dialect.name == "sqlite":
             # Python's driver opens no transaction for reading.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -39,7 +40,7 @@ SWITCH = [
 
 @dataclass(frozen=True)
 class ItemName:
-    """The key of the message that says what a text or list holds, such as `a_login` or `logins`."""
+    """A message's key, such as `a_login` or `logins`. The message says what a text or list holds."""
 
     message: str
 
@@ -54,12 +55,12 @@ class Accepts:
 
 def is_switch(value: Any) -> bool:
     """Whether a value is a boolean, or one of the words `on`, `off`, `yes` and `no` (booleans in YAML 1.1)."""
-    one_case = isinstance(value, str) and value in (value.lower(), value.upper(), value.capitalize())
-    return isinstance(value, bool) or (one_case and value.lower() in ("on", "off", "yes", "no"))
+    usual_case = isinstance(value, str) and value in (value.lower(), value.upper(), value.capitalize())
+    return isinstance(value, bool) or (usual_case and value.lower() in ("on", "off", "yes", "no"))
 
 
 def _switch(value: Any) -> Any:
-    # No type accepts Ellipsis: for a value that is no switch, pydantic reports an error.
+    # Return Ellipsis for a value that is no switch. No type accepts Ellipsis, so pydantic reports an error.
     return str(value).lower() in ("true", "on", "yes") if is_switch(value) else Ellipsis
 
 
@@ -83,7 +84,7 @@ def _repository(text: str) -> str:
 Switch = Annotated[bool, BeforeValidator(_switch), WithJsonSchema({"anyOf": SWITCH})]
 Probability = Accepts(lambda say, _: say.wants_number(least="0", most=f"{HIGHEST:g}"), _from_percent)
 MAXIMUM_FOR_EDITORS = Field(json_schema_extra={"maximum": HIGHEST})
-"""Editors warn of a threshold that no issue can reach. The parser keeps it: some want silence."""
+"""Editors warn of a threshold that no issue can reach. The parser accepts it: some maintainers want a silent bot."""
 Login = Annotated[
     str,
     Field(min_length=1, max_length=60),
@@ -158,25 +159,24 @@ def likely_meant(field: FieldInfo, node: YamlNode) -> str:
     if kind is str and node.text and not isinstance(node.value, str):
         # YAML reads a label called 1.0 as a number.
         return f'"{node.text[:40]}"'
-    may_be_list = get_origin(kind) is tuple and node.text == printable(node.text) and not re.search(r'["\\]', node.text)
-    items = [_as_item(get_args(kind)[0], piece.strip()) for piece in node.text.split(",")] if may_be_list else []
-    return f"[{', '.join(items)}]" if items and all(items) else ""
+    if get_origin(kind) is not tuple or node.text != printable(node.text) or re.search(r'["\\]', node.text):
+        return ""
+    items = [_as_item(get_args(kind)[0], piece.strip()) for piece in node.text.split(",")]
+    return f"[{', '.join(items)}]" if all(items) else ""
 
 
 def _as_item(kind: Any, text: str) -> str:
-    """How to write one item of a list that lacks its brackets; empty if the item is not valid."""
+    """How to write one item of a list that lacks its brackets: quoted, else unquoted; empty if neither is valid."""
     adapter = TypeAdapter(kind, config=ConfigDict(strict=True))
     for value, written in ((text, f'"{text}"'), (scalar(text), text)):
-        try:
+        with suppress(ValidationError):
             adapter.validate_python(value)
-        except ValidationError:
-            continue
-        return written
+            return written
     return ""
 
 
 def _kind(field: FieldInfo) -> Any:
-    """The type without None: only a default can be None, because the parser refuses `null`."""
+    """The type without None. Only a default can be None: the parser refuses `null` in a file."""
     options = get_args(field.annotation)
     return next(kind for kind in options if kind is not NoneType) if NoneType in options else field.annotation
 
@@ -184,19 +184,19 @@ def _kind(field: FieldInfo) -> Any:
 _Problem = tuple[Wording, str]  # the message, and a hint
 
 TRANSLATABLE = "translatable"
-"""The type of a validation error whose context holds a `_Problem`."""
+"""The name of pydantic's error type for errors whose context holds a `_Problem`."""
 
 
 def _check_templates(templates: Any) -> Any:
     """The templates, if all are valid. Values that are not texts are left to the type's own validation."""
     errors = []
-    for name, template in templates.items() if isinstance(templates, dict) else ():
+    by_name: dict[str, Any] = templates if isinstance(templates, dict) else {}
+    for name, template in by_name.items():
         loc: tuple[str, ...] = (name,)
         if message := declared().get(name):
-            problem = _template_problem(message, template) if isinstance(template, str) and template else None
+            problem = _template_problem(message, template)
         else:
-            # Pydantic's mark for an error in the key itself.
-            loc, problem = (name, "[key]"), _unknown_text(name)
+            loc, problem = (name, "[key]"), _unknown_text(name)  # pydantic's mark for an error in the key itself
         if problem:
             wording, hint = problem
             error = PydanticCustomError(TRANSLATABLE, TRANSLATABLE, {"wording": wording, "hint": hint})
@@ -211,9 +211,9 @@ def _unknown_text(name: str) -> _Problem:
     return (lambda say, quote: say.unknown_text(name=say.quoted(value=quote(printable(name))))), hint
 
 
-def _template_problem(message: Message, template: str) -> _Problem | None:
-    """The problem in a template; None if the template is valid, or too long to check."""
-    if len(template) > TEMPLATE_MAX:
+def _template_problem(message: Message, template: Any) -> _Problem | None:
+    """The problem in a template; None if it is valid, or if it is not a text or has a wrong length."""
+    if not isinstance(template, str) or not 0 < len(template) <= TEMPLATE_MAX:
         return None
     try:
         variables = Template.parse(template).variables

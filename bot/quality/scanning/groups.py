@@ -2,8 +2,8 @@
 
 Groups come from complete linkage (Sørensen, 1948; "farthest neighbour"). Each issue starts as a
 group. The probability for two groups is the lowest of all pairs with one issue from each group.
-The likeliest two are merged until no two groups reach the threshold. So a chain of weak links joins
-nothing, and an umbrella issue joins one group at most, whose other members must be alike.
+Each step merges the likeliest two groups, until no two groups reach the threshold. So a chain of weak links joins
+nothing. An umbrella issue joins one group at most, and the group's other members must be alike.
 
 `bot/domain/merging.py` (D8) then takes the oldest issue of each group as the proposed original, and adds up the 👍
 (`helpful`) and the 👎 (`harmful`) of the group.
@@ -46,7 +46,7 @@ class ScanMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScanAnswer:
-    """An issue's matches as of the index's change number `sequence`; `model` is a `BacklogMatcher.version`."""
+    """An issue's matches. `sequence` counts index changes before the search; `model` is a `BacklogMatcher.version`."""
 
     number: int
     sequence: int
@@ -152,12 +152,12 @@ def grouped(
     answers: a `same` pair is certain, and a `different` pair is never in one group.
     """
     known = {entry.number for entry in backlog}
-    found = {pair: ScanMatch(pair[0], 1.0, ()) for pair in decided.same if known.issuperset(pair)}
+    found = {pair: ScanMatch(min(pair), 1.0, ()) for pair in decided.same if known.issuperset(pair)}
     for answer in answers:
         if answer.number in known:
             for one in answer.found:
                 pair = pair_of(answer.number, one.number)
-                # Only the later issue's answer has a pair: if `found` has it, it is from `decided`.
+                # Each pair is in one answer, the later issue's. So a pair that `found` already has is from `decided`.
                 if pair in found:
                     found[pair] = replace(found[pair], reasons=one.reasons)
                 elif one.confidence >= threshold and one.number in known and pair not in decided.different:
@@ -177,8 +177,8 @@ def grouped(
         if group.absorbed:
             original = backlog[group.survivor]
             # Complete linkage guarantees that each member has a match with the original.
-            found_pairs = [(backlog[at], found[pair_of(original.number, backlog[at].number)]) for at in group.absorbed]
-            members = tuple(GroupMember(entry, one.confidence, one.reasons) for entry, one in found_pairs)
+            matches = [(backlog[at], found[pair_of(original.number, backlog[at].number)]) for at in group.absorbed]
+            members = tuple(GroupMember(entry, match.confidence, match.reasons) for entry, match in matches)
             comments = sum(backlog[at].comments for at in group.members)
             groups.append(DuplicateGroup(original, members, group.helpful, group.harmful, comments))
     # Sorting is stable, so among equal groups the older group stays first.
@@ -188,8 +188,8 @@ def grouped(
 def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ...]]:
     """The groups of two or more issues, sorted by number.
 
-    `likely` maps pairs to probabilities in [0, 1]; a missing pair is never in one group. Every pair in a group has at
-    least `threshold`. Among equally likely merges, the merge with the smallest numbers comes first, so that the order
+    `likely` maps pairs to probabilities in [0, 1]. Every pair in a group is in `likely`, with a probability of at least
+    `threshold`. Among equally likely merges, the merge with the smallest numbers comes first, so that the order
     of the mapping does not matter. The time is O(n log n) in the number of pairs if groups are small.
     """
     # The probability for each pair of groups that can merge. A group's key is its smallest number.
@@ -202,9 +202,9 @@ def linked(likely: Mapping[Pair, float], threshold: float) -> list[tuple[int, ..
     heap = [(-chance, one, other) for one, others in near.items() for other, chance in others.items() if one < other]
     heapq.heapify(heap)
     while heap:
-        negated, one, other = heapq.heappop(heap)
+        minus_chance, one, other = heapq.heappop(heap)
         # Skip stale entries, whose groups have changed.
-        if one in near and near[one].get(other) == -negated:
+        if one in near and near[one].get(other) == -minus_chance:
             members[one] += members.pop(other)
             _merge(near, one, other)
             for third, least in near[one].items():

@@ -1,18 +1,18 @@
 """Learns `bot/search/matching/weights.json` from files of issues in which duplicates are marked.
 
-Training replays each file: when an issue arrives, the index holds all earlier issues. For a file's first issues, each
-duplicate, and a seeded sample of unmarked issues (`others`), training looks up the candidates and compares them with
-the marks. A sampled issue has the weight of all issues that it represents. Training fits two models to the marks.
+Training replays each file: when an issue arrives, the index holds all earlier issues. Training looks up candidates, and
+compares them with the marks: for a file's first issues, for each duplicate, and for a seeded sample of unmarked issues
+(`others`). A sampled issue's weight is the number of issues that it represents. Training fits two models to the marks.
 
 The first model is the order of the candidates, learned only from duplicates (`fitting.fit_order`). The second model is
-the probability that a candidate is marked, learned from each issue's first five candidates (`fitting.fit_probability`)
-in repositories of any size: training makes smaller repositories out of large ones. A correction for small repositories
-(`SMALLNESS`) is fitted afterwards, by itself, so that it does not affect large ones. A last step, learned from readers'
-verdicts, turns the odds of a mark into the confidence (P1).
+the probability that a candidate is marked (`fitting.fit_probability`), learned from each issue's first five candidates.
+Training makes small repositories out of large ones, to learn for any size. A correction for small repositories
+(`SMALLNESS`) is fitted afterwards and separately, so that it does not affect large ones. A last step, learned from
+readers' verdicts, turns the odds of a mark into the confidence (P1).
 
 Some files and some repositories lack authors. For these, training learns a second probability from
-the same arrivals without authors. The weights in `PRIOR_…` were set by hand, and apply unless files
-teach something else. They concern the author, and are negative: people rarely repeat themselves.
+the same arrivals without authors. The weights in `PRIOR_…` were set by hand. Training stays close to them unless the
+files show otherwise. These weights concern the author, and are negative: people rarely repeat themselves.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ from bot.search.matching.weights import KNOWN, READ, UNKNOWN, shipped_text
 PRIOR_ORDER = {"same_author": -1.0}
 PRIOR_PROBABILITY = {**PRIOR_ORDER, "reported": -0.15}
 L2_ORDER, L2_PROBABILITY, L2_CALIBRATION = 10.0, 100.0, 1.0
-#: The probability is learned from this many first candidates, the number that a command shows (P6).
+#: The probability is learned from each issue's first candidates, as many as a command shows (P6).
 SHOWN = 5
 #: The order is learned from whole repositories, and from repositories reduced to these shares.
 SMALL_SHARES = (0.03, 0.01)
-#: The arrivals form at least this many parts. A part's order is learned from the other parts.
+#: Arrivals are split into at least this many parts. An order learned from the other parts sorts a part's candidates.
 PARTS = 3
 
-#: `thinned` reduces a repository to a `share` of its issues: it leaves out first the oldest, then others at random.
-#: The first step keeps the part share**LATER of all issues; docs/research/tried.md compares other values.
+#: `thinned` reduces a repository to a `share` of its issues. First it leaves out the oldest, and keeps share**LATER of
+#: all issues. Then it leaves out others at random. docs/research/tried.md compares other values of LATER.
 LATER = 0.25
 #: With this value instead of LATER, `thinned` leaves out only the oldest issues.
 LATER_ONLY = 1.0
@@ -62,7 +62,7 @@ SHARES = (1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) -> Iterator[tuple[int, Arrival]]:
-    """For each of SHARES: each arrival's position and `thinned` arrival, if it has candidates."""
+    """For each of SHARES: the `thinned` arrivals that have candidates, each with its position in `arrivals`."""
     duplicates = sum(bool(one.same.any()) for one in arrivals)
     for number, share in enumerate(SHARES):
         rng = np.random.default_rng((seed, number))
@@ -78,15 +78,15 @@ def of_any_size(arrivals: Sequence[Arrival], seed: int, later: float = LATER) ->
 def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: float = LATER) -> Arrival | None:
     """The arrival in a repository reduced to this share of the issues; None if its original is too old to keep.
 
-    `later` (0 to 1) divides the reduction: at 0 it is random, at 1 it leaves out the oldest issues.
-    The original is never left out at random: small repositories have the same share of duplicates.
+    `later` (0 to 1) says which issues are left out: at 0 random ones, at 1 the oldest ones.
+    The original is never left out at random, because small repositories have the same share of duplicates.
     """
-    # Keep the last issues, a share `period` of all. Of these keep a random part, so that `share` of all is left.
+    # First keep the latest issues: `period` is their share of all. Then keep some of these at random: `share` of all.
     period = share**later
-    inside = arrival.back < arrival.earlier * period
-    if arrival.same.any() and not arrival.same[inside].any():
+    recent = arrival.back < arrival.earlier * period
+    if arrival.same.any() and not arrival.same[recent].any():
         return None
-    kept = inside & ((rng.random(len(arrival.same)) < share / period) | (arrival.same > 0))
+    kept = recent & ((rng.random(len(arrival.same)) < share / period) | (arrival.same > 0))
     return replace(
         arrival,
         earlier=int(arrival.earlier * share),
@@ -99,7 +99,7 @@ def thinned(arrival: Arrival, share: float, rng: np.random.Generator, later: flo
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The order learned from all parts (`whole`), and for each part, the order learned from the others (`parts`).
+    """`whole` is the order learned from all parts. `parts` has an order for each part, learned from the other parts.
 
     A repository's first arrivals (`Arrival.young`) are left out.
     """
@@ -130,13 +130,13 @@ class MarkModels:
     unknown: ProbabilityModel
 
     def odds(self, arrival: Arrival, signed: bool) -> Floats:
-        """Candidates' log-odds, -inf after the first LEADERS. `signed`: the author is known."""
+        """Each candidate's log-odds; -inf for candidates after the first LEADERS. `signed`: the author is known."""
         best, rows = _ranked(arrival, self.order)
         model = self.known if signed else self.unknown
         # `rows` has only the leaders: the first positions in `best`.
         odds = np.full(len(best), -np.inf)
-        uncalibrated = probability.calibration_rows(model.confidence.scores(rows), arrival.earlier)
-        odds[best[: len(rows)]] = model.calibration.scores(uncalibrated)
+        calibration_inputs = probability.calibration_rows(model.confidence.scores(rows), arrival.earlier)
+        odds[best[: len(rows)]] = model.calibration.scores(calibration_inputs)
         return odds
 
 
@@ -171,13 +171,13 @@ def _readings(
             models = marked
         collected = collect_read(file, models.order, progress, seed)
         for small in (False, True):
-            judged = [
-                _judged(models.odds(arrival, read.signed), read) for arrival, read in collected if read.small is small
+            chosen = [
+                _rated(models.odds(arrival, read.signed), read) for arrival, read in collected if read.small is small
             ]
-            # The file's candidates weigh 1 in total, and so do those in its small repositories.
-            total = sum(read.weight * len(read.same) for _, read in judged)
-            odds += [log_odds for log_odds, _ in judged]
-            reads += [replace(read, weight=read.weight / total) for _, read in judged]
+            # The candidates in the file weigh 1 in total. Those in small repositories made from the file also weigh 1.
+            total = sum(read.weight * len(read.same) for _, read in chosen)
+            odds += [log_odds for log_odds, _ in chosen]
+            reads += [replace(read, weight=read.weight / total) for _, read in chosen]
     if not reads:
         shipped: dict[str, object] = json.loads(shipped_text())[READ]
         return shipped
@@ -185,16 +185,16 @@ def _readings(
     return {"text model": TextModel().name, "with text": with_text.data(), "by odds": by_odds.data()}
 
 
-def _judged(odds: Floats, read: ReadCandidates) -> tuple[Floats, ReadCandidates]:
-    """The candidates' log-odds, and `read`. In a small repository, keeps only candidates that the bot would judge."""
+def _rated(odds: Floats, read: ReadCandidates) -> tuple[Floats, ReadCandidates]:
+    """The candidates' log-odds, and `read`. In a small repository, keeps only candidates that get a probability."""
     log_odds = odds[read.likeness.rows]
     if not read.small:
         return log_odds, read
-    judged = np.isfinite(log_odds)
-    # The bot judges the leaders, and also the text model's closest candidates, however low these rank.
-    judged[np.argsort(-read.likeness.cosines, kind="stable")[:CLOSEST]] = True
-    likeness = read.likeness.of(judged)
-    return log_odds[judged], replace(read, same=read.same[judged], likeness=likeness)
+    rated = np.isfinite(log_odds)
+    # The leaders get a probability, and so do the text model's closest candidates, however low these rank.
+    rated[np.argsort(-read.likeness.cosines, kind="stable")[:CLOSEST]] = True
+    likeness = read.likeness.of(rated)
+    return log_odds[rated], replace(read, same=read.same[rated], likeness=likeness)
 
 
 def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
@@ -205,7 +205,7 @@ def fit_orders(arrivals: Sequence[Arrival], seed: int) -> Order:
 
 @dataclass(frozen=True, slots=True)
 class FirstCandidates:
-    """The best candidate of each list: its features in `rows`, and in `same` 1 for a marked one.
+    """The best candidate of each list: `rows` has its features, and `same` is 1 if it is marked, else 0.
 
     The features of CALIBRATION combine the candidate's log-odds with the repository's size. After them comes
     SMALLNESS, which is above 0 only in small repositories.
@@ -231,7 +231,7 @@ def fit_calibration(firsts: FirstCandidates, small: FirstCandidates) -> Fitted:
 
 
 def smallness_of(firsts: FirstCandidates, by_size: Fitted) -> float:
-    """The change of log-odds with each unit of SMALLNESS: at most 0, and 0 without small repositories."""
+    """The weight of SMALLNESS in the log-odds. It is at most 0, and it is 0 without small repositories."""
     is_small = firsts.rows[:, -1] > 0
     if not is_small.any():
         return 0.0
@@ -242,7 +242,7 @@ def smallness_of(firsts: FirstCandidates, by_size: Fitted) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TopCandidates:
-    """An arrival's first candidates: their features in `rows`, and in `same` 1 for a marked one."""
+    """An arrival's first candidates: `rows` has their features, and `same` is 1 for a marked candidate, else 0."""
 
     earlier: int
     rows: Floats
@@ -271,7 +271,7 @@ def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> ProbabilityMode
     """Learn the probability that each of the first few candidates, in this order, is marked as the same."""
     grown = [one for one in arrivals if not one.young]
     lists = ordered(grown, order.parts, seed)
-    # `order.whole` was not learned from young arrivals, so it may sort their candidates.
+    # `order.whole` can sort the candidates of young arrivals, because it was not learned from these arrivals.
     small = [_top_candidates(one, order.whole) for one in arrivals if one.young]
     small += ordered(grown, order.parts, seed, LATER_ONLY)
     rows, same = np.vstack([one.rows for one in lists]), np.concatenate([one.same for one in lists])
@@ -281,7 +281,7 @@ def fit(arrivals: Sequence[Arrival], order: Order, seed: int) -> ProbabilityMode
 
 
 def order_of(arrivals: Sequence[Arrival], seed: int) -> Fitted:
-    """Learn one order, from smaller repositories too. Raises ValueError without known duplicates."""
+    """Learn one order, from `arrivals` and from smaller repositories. Raises ValueError without known duplicates."""
     rng = np.random.default_rng(seed)
     smaller = [thinned(arrival, share, rng) for share in SMALL_SHARES for arrival in arrivals]
     lists = [one for one in (*arrivals, *smaller) if one is not None and one.same.any()]
@@ -310,7 +310,7 @@ def orders_of(arrivals: Sequence[Arrival], seed: int) -> list[Fitted]:
 def ordered(
     arrivals: Sequence[Arrival], orders: Sequence[Fitted], seed: int, later: float = LATER
 ) -> list[TopCandidates]:
-    """The first few candidates of arrivals in repositories of any size, sorted by `orders`; `later` as in `thinned`."""
+    """For each arrival from `of_any_size`, the first few candidates, sorted by `orders`. `later` is as in `thinned`."""
     return [_top_candidates(one, orders[at % len(orders)]) for at, one in of_any_size(arrivals, seed, later)]
 
 
@@ -328,7 +328,7 @@ def _top_candidates(arrival: Arrival, order: Fitted) -> TopCandidates:
 
 _AT = {name: at for at, name in enumerate(features.NAMES)}
 _TIMES = [_AT[name] for name in ("days", "closed_days", "lived_days")]
-# Each feature is 1 if two issues that may be one person's are fewer days apart than this.
+# Each feature is 1 if two issues are fewer days apart than this, and may be by one person.
 _WITHIN = {"within_a_day": 1, "within_a_week": 7}
 
 
@@ -337,13 +337,13 @@ def stretched(values: Floats, factor: float) -> Floats:
     values = values.copy()
     # Times are stored as log(1 + days).
     values[:, _TIMES] = np.log1p(np.expm1(values[:, _TIMES]) * factor)
-    for name, near in _near(values).items():
-        values[:, _AT[name]] *= near
+    for name, still_near in _near(values).items():
+        values[:, _AT[name]] *= still_near
     return values
 
 
 def anonymous(arrival: Arrival) -> Arrival:
-    """The arrival as if nobody knew the authors: then any issues close in time may be one person's series."""
+    """The arrival as if nobody knew the authors. Then one person may have written any two issues close in time."""
     values = arrival.values.copy()
     values[:, [_AT["same_author"], _AT["reported"]]] = 0.0
     for name, near in _near(values).items():
@@ -352,7 +352,7 @@ def anonymous(arrival: Arrival) -> Arrival:
 
 
 def _near(values: Floats) -> dict[str, Floats]:
-    """For each `_WITHIN` feature, which candidates arrived that close to the new issue."""
+    """For each `_WITHIN` feature, whether each candidate is that close in time to the new issue: 1 or 0."""
     # A distance of exactly a day or a week does not count, as in `features`. Adding a little protects against rounding.
     days = np.expm1(values[:, _AT["days"]]) + 1e-9
     return {name: (days < longest).astype(np.float64) for name, longest in _WITHIN.items()}

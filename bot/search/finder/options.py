@@ -27,19 +27,19 @@ class FindOptions:
 
     - `threshold`: the least similarity of titles (F5), in [0, 1].
     - `max_candidates`: how many candidates are shown, 1 or more.
-    - `relevance`: the name of the order of the results (H5); `by` is the order as a `Relevance`.
+    - `relevance`: the order of the results (H5), as the value of a `Relevance`; `by` is the `Relevance`.
     - `min_confidence`: the least probability of a shown candidate, in [0, 1] (None: any).
     - `state`: only issues in this state are shown.
     - `words`: search words that replace the issue's own.
     - `rejected`: numbers that are never shown.
     - `rejected_elsewhere`: issues of other repositories that are never shown (`owner/repo#number` in lower case).
     - `earlier_only`: leave out issues later than the target.
-    - `named`: issues that the target's text names (`owner/repo#number` in lower case); hidden without `show_named`.
+    - `named`: issues that the target's text names (`owner/repo#number` in lower case); hidden unless `show_named`.
     - `show_named`: show and mark the `named` issues.
     - `duplicates`: maps issues to originals, as people in the repository marked them.
     - `sources`: if not empty, only results of these sources are shown (H4).
     - `explained`: find the reasons for each candidate, and read each candidate's text for this.
-    - `related`: with `min_confidence`, True shows all that the judge calls related, False none.
+    - `related`: if `min_confidence` is set, whether to show what the judge calls related, at any confidence.
     """
 
     threshold: float = 0.3
@@ -67,8 +67,9 @@ class FindOptions:
         if self.relevance not in tuple(Relevance):
             raise InvalidArgument("relevance", f"{self.relevance!r} is not one of: {', '.join(Relevance)}")
         if self.state not in get_args(StateFilter):
-            # No issue has any other state, so the search would wrongly answer "no duplicates" (F9).
+            # No issue has an unknown state: the search would find nothing, and wrongly answer "no duplicates" (F9).
             raise InvalidArgument("state", f"{self.state!r} is not one of: {', '.join(get_args(StateFilter))}")
+        # A text is no list of names, even if it is a name.
         wrong = [self.sources] if isinstance(self.sources, str) else [n for n in self.sources if n not in SOURCE_NAMES]
         if wrong:
             raise InvalidArgument("sources", f"{wrong[0]!r} is not a list of: {', '.join(SOURCE_NAMES)}")
@@ -81,7 +82,7 @@ class FindOptions:
 
     def may_mention(self, issue: Issue, target: Issue) -> bool:
         """Whether an issue may be mentioned: it is not the target, not rejected, and early enough."""
-        # Compare dates, too: a transferred target has an old date and a new number, so a lower number can be later.
+        # Compare dates, too: a transferred target has a new number but an old date, so a lower number can be newer.
         if self.earlier_only and issue.created_at > target.created_at:
             return False
         if issue.repo.key != target.repo.key:
@@ -99,13 +100,13 @@ class FindOptions:
 
         If the judge read other candidates but not this one (`unread`), `min_confidence` hides this candidate.
         """
-        passes = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
-        if verdict is JudgeVerdict.RELATED and self.min_confidence is not None:
-            passes = self.related
+        judged_related = verdict is JudgeVerdict.RELATED and self.min_confidence is not None
+        is_likely = self.min_confidence is None or (confidence >= self.min_confidence and not unread)
+        passes = self.related if judged_related else is_likely
         return passes and (not self.sources or not set(self.sources).isdisjoint(sources))
 
     def may_lead(self, issue: Issue) -> bool:
-        """Whether an issue has the wanted state, so that it can be shown and lead a group of duplicates."""
+        """Whether an issue has the wanted state. Only such an issue can be shown, or lead a group of duplicates."""
         return self.state in ("all", issue.state)
 
 
@@ -170,13 +171,12 @@ def bot_options(
 
 
 def named_unasked(config: RepoConfig, threshold: float, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Of the candidates `found` for a person who asked, those that the bot would also have shown unasked (P6)."""
+    """`found` are candidates for a person who asked. Returns those that the bot would also have shown unasked (P6)."""
     states = ("open", "closed") if config.include_closed else ("open",)
 
     def qualifies(one: Candidate) -> bool:
-        if one.verdict is JudgeVerdict.RELATED:
-            return config.judge.related
-        return (one.confidence or 0.0) >= threshold
+        is_likely = (one.confidence or 0.0) >= threshold
+        return config.judge.related if one.verdict is JudgeVerdict.RELATED else is_likely
 
     # `one.named`: the target's text names the issue.
     shown = (one for one in found if one.state in states and not one.named and qualifies(one))

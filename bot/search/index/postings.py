@@ -1,12 +1,12 @@
-"""The inverted index: the vocabulary, which numbers terms, and a list of postings for each term of each field.
+"""The inverted index: the vocabulary, which gives terms numbers, and a list of postings for each term of each field.
 
 Terms get ascending numbers, so that statistics can be arrays with an entry for each number. Somebody who edits an issue
-all day, with new words each time, could make the numbers grow without end. So before the numbers
-pass a power of two, new terms get unused numbers, if at least half of the numbers are unused.
+all day, with new words each time, could make the numbers grow without end. So if the numbers would pass a power of two
+while at least half of them are unused, new terms get unused numbers.
 
 A list has one row: the count of its issues, and the tail (its latest postings). A long tail moves
-into a chunk, a row of another table. So for most terms, a search reads only one row, and for each term, a new issue
-writes a bounded number of bytes.
+into a chunk, a row of another table. So a search reads only one row for most terms, and a new issue writes a bounded
+number of bytes for each term.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from bot.storage.schema import index_chunks as chunks
 from bot.storage.schema import index_lists as lists
 from bot.storage.schema import index_vocabulary as vocabulary
 
-#: While all numbers are below this, none is used again: a field's statistics then take at most a quarter of a megabyte.
+#: While all numbers are below this, numbers are not reused: a field's statistics take at most a quarter of a megabyte.
 SPARED = 1 << 16
 
 
@@ -53,10 +53,10 @@ def number_terms(connection: sa.Connection, repo_id: int, term_hashes: Integers,
     New terms get numbers from `next_term` on, or free numbers, in the order of their first occurrence.
     """
     values, first, inverse = np.unique(term_hashes, return_index=True, return_inverse=True)
-    known = fetch(connection, repo_id, (vocabulary.c.hash, vocabulary.c.term), vocabulary.c.hash, values.tolist())
+    known = term_numbers(connection, repo_id, values.tolist())
     numbers = np.zeros(len(values), dtype=np.int64)
-    pairs = np.fromiter(itertools.chain.from_iterable(known), np.int64, 2 * len(known)).reshape(-1, 2)
-    numbers[np.searchsorted(values, pairs[:, 0])] = pairs[:, 1]
+    known_rows = np.searchsorted(values, np.fromiter(known.keys(), np.int64, len(known)))
+    numbers[known_rows] = np.fromiter(known.values(), np.int64, len(known))
     fresh = np.flatnonzero(numbers == 0)
     by_occurrence = fresh[np.argsort(first[fresh])]
     numbers[by_occurrence] = _free_numbers(connection, repo_id, len(fresh), next_term)
@@ -73,10 +73,10 @@ def forget_terms(connection: sa.Connection, repo_id: int, terms: Collection[int]
 def _free_numbers(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
     """`count` numbers that no term has, ascending."""
     end = next_term + count
-    # When the numbers would pass a power of two, reuse free ones if at least half of those given so far are free.
+    # Reuse free numbers if the numbers would pass a power of two while at least half of those given so far are free.
     if end > SPARED and end.bit_length() > next_term.bit_length():
-        used: int = connection.execute(_select_terms(repo_id, sa.func.count())).scalar_one()
-        if next_term - 1 - used >= max(count, next_term // 2):
+        free: int = next_term - 1 - connection.execute(_select_terms(repo_id, sa.func.count())).scalar_one()
+        if free >= max(count, next_term // 2):
             return _reusable_numbers(connection, repo_id, count, next_term)
     return np.arange(next_term, end)
 
@@ -84,7 +84,7 @@ def _free_numbers(connection: sa.Connection, repo_id: int, count: int, next_term
 def _reusable_numbers(connection: sa.Connection, repo_id: int, count: int, next_term: int) -> Integers:
     """`count` free numbers below `next_term`, searched piece by piece.
 
-    The search starts at a random number, because earlier searches have used up the free numbers near their starts.
+    The search starts at a random number: near a fixed start, earlier searches would have used up the free numbers.
     """
     start, piece = secrets.randbelow(next_term - 1) + 1, 4 * count + 1_000
     free = np.zeros(0, dtype=np.int64)
@@ -117,7 +117,7 @@ class PostingsChange(NamedTuple):
 
     The list with the key `added[i]` gets the posting `postings[i]`. The issue `numbers[i]` leaves the list with the key
     `dropped[i]`; `since` maps the issue to the change that added its postings. `posted` has the positions of
-    searchable fields; lists of other fields only count their issues, with an empty tail.
+    searchable fields. In other fields, a list has only the count of its issues; its tail is empty.
     """
 
     added: Integers
@@ -162,7 +162,7 @@ def update_postings(connection: sa.Connection, repo_id: int, change: PostingsCha
 
     `sequence` is the number of this change.
     """
-    # `raw` has the new postings list by list, 8 bytes each. `spans` maps keys to posting ranges.
+    # `raw` has the new postings, sorted by list, 8 bytes each. `spans` maps each list's key to its range of postings.
     order = np.argsort(change.added, kind="stable")
     added, starts = np.unique(change.added[order], return_index=True)
     ends = np.append(starts, len(order))[1:]
@@ -200,7 +200,7 @@ def update_postings(connection: sa.Connection, repo_id: int, change: PostingsCha
 def _move_into_chunks(connection: sa.Connection, repo_id: int, tails: Mapping[int, bytes], sequence: int) -> None:
     """Append each tail to the list's last chunk, or make a new chunk if the last chunk is long.
 
-    A chunk has the number of the change that last added to it.
+    The number of a chunk is the number of the last change that added postings to the chunk.
     """
     if not tails:
         return
@@ -242,15 +242,15 @@ def _shortened_tails(
 ) -> dict[int, bytes]:
     """Remove the `leaving` issues from their lists. Returns the shorter tails; chunks change in the database."""
     tails: dict[int, bytes] = {}
-    # Issues to remove from chunks, by the change that added them, then by list. In each list, the postings of one
-    # change are in a single chunk.
+    # Issues to remove from chunks, by the change that added them, then by list. One change adds to at most one chunk of
+    # a list, so the change tells which chunk has the issue.
     in_chunks: dict[int, dict[int, list[int]]] = {}
     for key, numbers in leaving.items():
         if key >> 32 in change.posted:
             tail = read_postings(known[key][2])
-            leaves = np.isin(numbers_of(tail), list(numbers))
-            tails[key] = tail[~leaves].tobytes()
-            for number in set(numbers) - set(numbers_of(tail[leaves]).tolist()):
+            in_tail = numbers_of(tail)
+            tails[key] = tail[~np.isin(in_tail, list(numbers))].tobytes()
+            for number in set(numbers).difference(in_tail.tolist()):
                 in_chunks.setdefault(change.since[number], {}).setdefault(key, []).append(number)
     for since, by_list in in_chunks.items():
         _remove_from_chunks(connection, repo_id, by_list, since)
@@ -262,7 +262,7 @@ def _remove_from_chunks(
 ) -> None:
     """Remove issues that the change `since` added.
 
-    In each list, the issues' postings are in the first chunk that grew at `since` or later.
+    In each list, the issues' postings are in the first chunk with a number of at least `since`.
     """
     first = sa.select(chunks.c.list, sa.func.min(chunks.c.chunk).label("chunk"))
     first = first.where(chunks.c.repo_id == repo_id, among(connection, chunks.c.list, leaving), chunks.c.chunk >= since)
@@ -279,13 +279,13 @@ def _remove_from_chunks(
 
 
 class Batch:
-    """Analysed issues to write in a single change. `hashes` has the hash of each term once."""
+    """Analysed issues to write in a single change. `hashes` has one hash for each distinct term."""
 
     def __init__(self, fields: Sequence[Field], analyses: Mapping[int, Analysis]) -> None:
         self._fields = fields
         self.numbers: Integers = np.array(list(analyses), dtype=np.int64)
         next_position = itertools.count()
-        # Fields in the same space share terms. The first look-up of a term gives the term the next position.
+        # Fields in the same space share terms. When a term is first looked up, it gets the next position in `hashes`.
         spaces: dict[str, dict[str, int]] = {field.space: defaultdict(next_position.__next__) for field in fields}
         # For each field, the three arrays from `_column`. An entry is one term of one issue.
         self._columns = [_column(field.name, spaces[field.space], analyses.values()) for field in fields]
@@ -323,7 +323,7 @@ def stored_entries(blobs: Mapping[int, bytes], fields: int) -> tuple[Integers, I
 
 
 def _column(name: str, positions: dict[str, int], analyses: Iterable[Analysis]) -> tuple[Integers, Integers, Integers]:
-    """For each entry of a field: the issue's position, the term's position in the batch, and the term's count."""
+    """For each entry of a field: the issue's position, the term's position in `Batch.hashes`, and the term's count."""
     bags = [analysis.terms.get(name, {}) for analysis in analyses]
     sizes = np.fromiter(map(len, bags), np.int64, len(bags))
     total = int(sizes.sum())

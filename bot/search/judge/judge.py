@@ -1,4 +1,4 @@
-"""The judge (J2, J3, J6): asks a model only about new pairs, within budgets and time. A failure gives no verdict."""
+"""The judge (J2, J3, J6) asks a model only about new pairs, within budgets and a deadline. Failures give no verdict."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from bot.storage.decisions import Judgements
 
 log = logging.getLogger(__name__)
 
-#: Seconds before the first probe of a failed endpoint. Each probe doubles the pause, up to the second number.
+#: Seconds before the first probe of a failed endpoint (PAUSE). Each probe doubles the pause, up to LONGEST.
 PAUSE, LONGEST = 30.0, 600.0
-#: Tokens to reserve for an answer, and the limit above which an endpoint's count is ignored.
+#: Tokens to reserve for an answer. An endpoint's token count above _MOST_TOKENS is ignored.
 _ANSWER_TOKENS, _MOST_TOKENS = 250, 1_000_000
 #: With fewer seconds left than this, the judge asks nothing more about an issue.
 _LEAST_SECONDS = 0.5
@@ -76,7 +76,7 @@ class Breaker:
         try:
             while self.is_open:
                 time.sleep(max(self._pause, after or 0.0))
-                # A slow model may answer only short probes in time. So no probe resets the pause.
+                # A probe does not reset the pause, because a slow model may answer only short probes in time.
                 self._pause = min(2 * self._pause, LONGEST)
                 try:
                     # Even an unusable answer shows that the endpoint answers.
@@ -96,8 +96,8 @@ class Breaker:
 class HostJudge:
     """The host's judge. A search waits `seconds` for an answer. `now` returns the store's time (seconds since 1970).
 
-    `calls` counts the calls, and `verdicts` stores the answers. A process without a store has
-    neither: then `answered` keeps the answers in memory.
+    `calls` counts the calls, and `verdicts` stores the answers. In a process without a store, both
+    are None, and `answered` keeps the answers in memory.
 
     With `private_too`, the judge may read private repositories whose settings allow this. Without a `breaker`, every
     issue waits for an endpoint that failed.
@@ -187,7 +187,7 @@ class RepositoryJudge:
         if judge.breaker and judge.breaker.is_open:
             JUDGE_CALLS.labels("paused").inc()
             return {}, RemarkCode.JUDGE_PAUSED.of()
-        # Earlier questions left too little time. If the host allows no more in all, ask anyway.
+        # Earlier questions left too little time. But ask anyway if the host's limit itself is that low.
         if until - began < _LEAST_SECONDS and judge.seconds > _LEAST_SECONDS:
             # The endpoint has not failed, so the breaker stays closed.
             JUDGE_CALLS.labels("unreached").inc()
@@ -196,9 +196,9 @@ class RepositoryJudge:
         reserved, call = estimate + _ANSWER_TOKENS, None
         if judge.calls:
             call = judge.calls.begin(self.repo_id, number, author, reserved, judge.limits, judge.now())
-        if judge.calls and call is None:
-            JUDGE_CALLS.labels("budget").inc()
-            return {}, RemarkCode.JUDGE_BUDGET.of()
+            if call is None:
+                JUDGE_CALLS.labels("budget").inc()
+                return {}, RemarkCode.JUDGE_BUDGET.of()
         tokens_in, tokens_out, problem = estimate, 0, None
         verdicts: dict[int, JudgedPair] = {}
         try:
@@ -237,8 +237,8 @@ def _used_tokens(completion: Completion, estimate: int) -> tuple[int, int]:
 
 
 Table = Mapping[str, Sequence[float]]
-"""`from` has the lower bounds of intervals of the prior probability, ascending from 0. The key of
-each verdict has the posterior probability for each interval."""
+"""`from` maps to the lower bounds of intervals of the prior probability, ascending from 0. Each
+verdict maps to the posterior probability for each interval."""
 
 
 def probability(before: float, verdict: JudgeVerdict, table: Table | None = None) -> float:

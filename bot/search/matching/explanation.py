@@ -21,7 +21,7 @@ from bot.text.terms import is_unspaced, raw_words, status_code, terms_of, withou
 from bot.text.words import is_function_word
 
 MOST_NAMED = 5
-#: A shared word of less rarity is no reason: it occurs in at least 81 of a thousand issues.
+#: A shared word below this rarity is no reason: such a word is in at least 81 of a thousand issues.
 LEAST_RARITY = 0.33
 _LONGEST_QUOTE = 120
 
@@ -48,7 +48,7 @@ _HEX = re.compile(r"0x[0-9a-f]*", re.IGNORECASE)
 _COMMENT_MARKS = ("//", "/*", "*/", "<!--")
 
 Spellings = Mapping[str, Mapping[str, str]]
-"""Maps each term to its spellings. The key of a spelling is case-folded; its value is the word as first written."""
+"""Maps each term to its spellings: each case-folded word to the word as first written."""
 
 
 class ComparedText:
@@ -69,8 +69,8 @@ def is_copy(one: tuple[str, str], other: tuple[str, str]) -> bool:
 def shared_message(mine: ComparedText, theirs: ComparedText, forms: Iterable[str]) -> str:
     """The common part of the first error message that both texts quote, or "".
 
-    `forms` are keys of `mine.messages` (see `error_messages`). At least half of a message's runs of three words must be
-    in one message of `theirs`.
+    `forms` are keys of `mine.messages` (see `error_messages`). Both texts quote a message if at least half of the
+    message's runs of three words are in one message of `theirs`.
     """
     for form in forms:
         if mine.messages[form].lstrip().startswith(_COMMENT_MARKS):
@@ -134,11 +134,11 @@ def is_identifier(word: str) -> bool:
 
 
 def spellings(text: str) -> Spellings:
-    """A text's words by term. A name from code is one word. In unspaced scripts, each pair of characters is a word."""
+    """Maps terms to words. A name from code is one word. In unspaced scripts, each pair of characters is a word."""
     found: dict[str, dict[str, str]] = {}
     for raw in raw_words(text):
         own = terms_of(raw)
-        # The first term is that of the whole name, the others are those of its parts.
+        # The first term stands for the whole name, the other terms stand for its parts.
         spelled = [(term, term) for term in own] if is_unspaced(raw) else [(term, raw) for term in own[:1]]
         for term, word in spelled:
             found.setdefault(term, {}).setdefault(word.casefold(), word)
@@ -181,7 +181,7 @@ class Explainer:
 
     @property
     def vague(self) -> bool:
-        """Whether no word of the question, outside of boilerplate, says what it is about."""
+        """Whether no word of the question says what the question is about. Boilerplate does not count."""
         terms = self._known["words"].words
         # Try the title first: it is quick to read, and usually says enough.
         return is_vague(ComparedText(self._text[0], ""), terms) and is_vague(self._mine, terms)
@@ -189,8 +189,8 @@ class Explainer:
     def reasons(self, pool: Pool, row: int, title: str, body: str) -> tuple[Reason, ...]:
         """The reasons for the candidate in a row of the pool, rarest words first.
 
-        `title` and `body` are the candidate's. Words are spelled as in the question, so treat them as hostile. A copy's
-        only reason is COPY, apart from labels. Labels of different surfaces (app, platform, …) come last.
+        `title` and `body` are the candidate's. Reasons quote the question, so treat their words as hostile. If the
+        candidate is a copy, COPY replaces these reasons. Labels of different surfaces (app, platform, …) come last.
         """
         labels = surfaces_apart(self._labels, pool.issues[row].labels)
         differs = (Reason(ReasonCode.SURFACE, labels),) if labels else ()
@@ -208,10 +208,10 @@ class Explainer:
 
 
 def as_written(terms: Iterable[str], text: str) -> list[str]:
-    """The words of `text` that have these terms, in the terms' order, each once. Terms without a word are left out.
+    """The words of `text` for these terms, in the terms' order, each word once. Skips terms without a word.
 
     Terms are stems, but people look for the words that the author wrote. For a term that is only part of a name from
-    code, the list has the whole name.
+    code, the list has the whole name. In unspaced scripts, a term is a pair of characters, and its own word.
     """
     whole: dict[str, str] = {}
     parts: dict[str, str] = {}

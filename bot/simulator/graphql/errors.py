@@ -1,4 +1,4 @@
-"""Errors as GitHub's GraphQL interface reports them: a refusal has a `type` next to message, path and locations."""
+"""Errors as GitHub's GraphQL interface reports them. A refusal has a `type` besides message, path and locations."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Resolvers(dict[tuple[str, str], Resolver]):
 
 
 def default(source: Any, info: Info, **args: Any) -> Any:
-    """Read a field that has no resolver: a mapping's key or, in snake case, an attribute."""
+    """Read a field that has no resolver: from a mapping by its name, else from the attribute in snake case."""
     if isinstance(source, Mapping):
         return source.get(info.field_name)
     value = getattr(source, re.sub(r"([A-Z])", r"_\1", info.field_name).lower())
@@ -60,5 +60,5 @@ def kind_of(value: Any) -> str:
             return "ProjectV2"
         case Repository() | Label() | Discussion():
             return type(value).__name__
-    # Only mappings without `__typename` are left: the values of projects' fields.
+    # The values that are left belong to projects' fields. They are mappings without `__typename`.
     return "ProjectV2ItemFieldSingleSelectValue"

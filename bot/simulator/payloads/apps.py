@@ -38,7 +38,7 @@ def app_itself(world: World, record: App) -> Json:
 def installation(world: World, record: Installation) -> Json:
     """An installation of an App."""
     account = record.account
-    single = list(record.app.single_files)
+    paths = list(record.app.single_files)
     prefix = f"organizations/{account.login}/" if account.type == "Organization" else ""
     return {
         "id": record.id,
@@ -56,9 +56,9 @@ def installation(world: World, record: Installation) -> Json:
         "events": list(record.events),
         "created_at": iso(record.created_at),
         "updated_at": iso(record.updated_at),
-        "single_file_name": single[0] if single else None,
-        "has_multiple_single_files": len(single) > 1,
-        "single_file_paths": single,
+        "single_file_name": paths[0] if paths else None,
+        "has_multiple_single_files": len(paths) > 1,
+        "single_file_paths": paths,
         "suspended_by": simple_user(world, record.suspended_by) if record.suspended_by else None,
         "suspended_at": iso_or_none(record.suspended_at),
     }
@@ -72,7 +72,7 @@ def _account(world: World, record: Account) -> Json:
 
 
 def installation_token(world: World, record: InstallationToken) -> Json:
-    """The answer to `POST …/access_tokens`. Repositories are listed only if the token was narrowed to some."""
+    """The answer to `POST …/access_tokens`. Lists repositories only if the token is limited to some of them."""
     everything = record.repositories is None and record.installation.all_repositories
     body: Json = {
         "token": record.token,

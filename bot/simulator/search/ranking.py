@@ -20,7 +20,7 @@ _B: Final = 0.75
 
 
 def idf(containing: int, documents: int) -> float:
-    """BM25's weight of a term that occurs in `containing` of `documents`; always positive."""
+    """BM25's weight of a term. `containing` counts the documents with the term, `documents` all. Always positive."""
     return math.log(1 + (documents - containing + 0.5) / (containing + 0.5))
 
 
@@ -35,12 +35,12 @@ def bm25(
             if not postings:
                 continue
             weight = field_weight * (_K1 + 1) * idf(len(postings), len(field))
-            fixed, per_term = _K1 * (1 - _B), _K1 * _B * len(field) / field.total_length
-            # Loop over the shorter one: a rare term has few postings, a narrow query few documents.
+            fixed, per_length = _K1 * (1 - _B), _K1 * _B * len(field) / field.total_length
+            # Loop over the shorter one: a rare term has few postings, and a narrow query has few documents.
             few, many = (scores, postings) if len(scores) < len(postings) else (postings, scores)
             lengths = field.lengths
             for document in few:
                 if document in many:
                     count, length = postings[document], lengths[document]
-                    scores[document] += weight * count / (count + fixed + per_term * length)
+                    scores[document] += weight * count / (count + fixed + per_length * length)
     return scores
