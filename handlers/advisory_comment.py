@@ -28,7 +28,7 @@ from handlers.suggestions import label, suggest_closing, unlabel
 logger = logging.getLogger(__name__)
 
 VERDICT = "verdict"
-"""A decision's cause when the bot applies `not` or `undo`. Others: `bot.domain.decisions.COMMAND`, events' actions."""
+"""The cause of a decision that `refresh` stores. For all causes, see `bot.domain.decisions.Decision`."""
 
 
 def advise(context: IssueContext, cause: str, *, force: bool = False) -> None:
@@ -236,7 +236,7 @@ def why_nothing(report: Report, threshold: float) -> str:
         missing = f"not every search answered ({', '.join(report.failed)})"
         return f"the best was below the threshold, and {missing}" if best_is_known else missing
     if report.outcome is SearchOutcome.INCONCLUSIVE:
-        return "the search was incomplete or had no usable words"
+        return "the search was incomplete, had no usable words, or could ask no source"
     if report.considered and report.considered[0].probability < threshold:
         return "the best was below the threshold"
     return "nothing was found"

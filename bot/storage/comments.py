@@ -225,7 +225,7 @@ class Comments(TableGateway):
         """Record that a maintainer deleted a comment. Returns False if no row was changed or added.
 
         Marks the row with `comment_id`. If no row has it, as after a lost answer from GitHub, marks or adds the row of
-        `command_id` (found in the comment's hidden first line), unless that row has the id of another comment.
+        `command_id`, if given (from the comment's hidden first line), unless that row has the id of another comment.
         """
         of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}

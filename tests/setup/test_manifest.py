@@ -96,9 +96,9 @@ def test_github_delivers_to_a_channel_where_there_is_no_public_address() -> None
         ("Doppel", "", "https://a.org/setup#", "", "Public address of this bot: this is not an address"),
         ("Doppel", "", "https://a.org/#/bot", "", "Public address of this bot: this is not an address"),
         ("Doppel", "", "https://a.org/?", "", "Public address of this bot: this is not an address"),
-        ("Doppel", "", "http://127.0.0.1:3000", "", "Public address of this bot: GitHub cannot reach this machine"),
-        ("Doppel", "", "http://localhost:3000", "", "Public address of this bot: GitHub cannot reach this machine"),
-        ("Doppel", "", "http://192.168.1.4", "", "Public address of this bot: GitHub cannot reach this machine"),
+        ("Doppel", "", "http://127.0.0.1:3000", "", "Public address of this bot: GitHub cannot reach this address"),
+        ("Doppel", "", "http://localhost:3000", "", "Public address of this bot: GitHub cannot reach this address"),
+        ("Doppel", "", "http://192.168.1.4", "", "Public address of this bot: GitHub cannot reach this address"),
         ("Doppel", "", "", "https://smee.io", "Channel: this is not an address such as https://smee.io/CHANNEL"),
     ],
 )

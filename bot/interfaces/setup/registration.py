@@ -59,7 +59,7 @@ class AppChoices:
 def github_server(web_or_api: str) -> GitHubServer:
     """Find a GitHub server's two addresses from the address of its pages or of its API. Raises InvalidArgument.
 
-    An address without a path on this machine is a simulator's. `bot.platform.addresses` describes the other servers.
+    An address of this machine that has no path is a simulator's. `bot.platform.addresses` describes the other servers.
     """
     url = web_or_api.strip().rstrip("/")
     if not is_web(url) or "@" in urlsplit(url).netloc:

@@ -158,7 +158,7 @@ def load(environ: Mapping[str, str] | None = None, dotenv_path: Path | None = No
     """Read the settings from `environ` (default: the process's) and `.env` (default: in the working directory).
 
     Real environment variables win over `.env`, and both win over what the set-up page has stored. Raises
-    WrongSettings, which names all wrong variables. A bad DOPPEL_HOME or unreadable settings file is named alone.
+    WrongSettings, which names all wrong variables. A bad DOPPEL_HOME or unreadable `.env` or `app.env` is named alone.
     """
     values = variables(os.environ if environ is None else environ, dotenv_path)
     try:

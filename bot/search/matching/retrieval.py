@@ -52,7 +52,7 @@ class IssueQuery:
 def make_query(view: View, target: Issue, title: str, analysis: Analysis, pair: Vectors | None) -> IssueQuery:
     """Make the question and look up the terms of `analysis`.
 
-    `title` is the target's title, or a person's search words. `pair` has the vectors of title and text.
+    `title` is the target's title, or a person's search words. `pair`: vectors of title and text; `centred` adds BOTH.
     """
     author = known_author(target.author)
     return IssueQuery(
