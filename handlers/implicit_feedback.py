@@ -22,8 +22,8 @@ logger = logging.getLogger(__name__)
 def closed(context: IssueContext, event: IssueEvent) -> None:
     """Somebody closed an issue: store a signal if a person closed it as a duplicate of an issue of this repository.
 
-    The bot must have had candidates for this issue, or had this issue among its candidates for the original. A closing
-    for another reason only ends `of` verdicts. Any closing, even by a bot, removes an older signal.
+    The issue must have had candidates here, or been a candidate for the original. A closing for
+    another reason only ends `of` verdicts. Any closing, even by a bot, removes an older signal.
     """
     issue = context.issue
     if issue.closed_at and event.closed_at and parse_time(event.closed_at) != issue.closed_at:

@@ -150,7 +150,7 @@ def _budget(headers: Mapping[str, str]) -> Budget | None:
 # it. Then `history` halves the page, until it has SMALLEST issues or fewer.
 LARGEST, SMALLEST = 50, 5
 
-# How many to read: the last comments, in which people explain why they close an issue; the last marks (few); labels.
+# How many to read. The last comments say why people closed an issue. Duplicate marks are few.
 _COMMENTS, _MARKS, _LABELS = 20, 10, 20
 
 _QUERY = f"""query History(

@@ -166,7 +166,7 @@ class Workflow:
         return needed
 
     def _register(self, repository: Repository) -> None:
-        """Store the repository. Recover people's decisions since the last save, or all without a saved state."""
+        """Store the repository; recover people's decisions since the last recovery, or all at first."""
         self.repository = repository
         take_over(repository, INSTALLATION, self.services)
         client = self.github.in_repository(INSTALLATION, repository.id)

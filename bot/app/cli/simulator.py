@@ -111,7 +111,7 @@ def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None,
     """
     settings = host.load()
     if not settings.webhook_secrets:
-        raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts nothing that is not signed with it.")
+        raise SettingsError("WEBHOOK_SECRET: not set; the receiver accepts only what is signed with it.")
     url, body = url or f"{settings.local_url}/webhook", read_bytes(file)
     headers = {
         "Content-Type": "application/json",

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from bot.interfaces.mcp.tools import Tools
 
 FIRST_STEP = 1
-"""The number of the first step in a chain of IndexEvents that a command or workflow starts. `Indexer.step` skips step 0
-if an unfinished backfill was updated in the last two hours (`LOST`): the backfill's own chain may be under way."""
+"""The number of the first step in a chain of IndexEvents that a command or workflow starts. At step 0, `Indexer.step`
+ends a chain if an unfinished backfill was updated in the last two hours (`LOST`): its own chain may be under way."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,7 @@ class _Pages:
             if self._setup.lasting:
                 check_writable(self._settings.home)
         except CannotSave as problem:
-            return self._failed(f"{problem} Mend that, and load this page again within an hour.", 500)
+            return self._failed(f"{problem} Mend that, and load this page again before it is an hour old.", 500)
         except SettingsError as problem:
             return self._failed(str(problem), 409)
         try:

@@ -37,7 +37,7 @@ TOKENS_OUT = 40
 
 @dataclass(frozen=True, slots=True)
 class RecordedQuestion:
-    """A question about the arrival `id`, to judge or critic. The critic rereads a pair that the judge calls `SAME`.
+    """A question about arrival `id` to the judge, or to the critic, who rereads a pair that the judge calls `SAME`.
 
     In `question`, issues have their numbers in the replay; `ids` maps the candidates' numbers to ids in the data set.
     """
@@ -215,7 +215,7 @@ def compared_outcomes(
 
 
 def estimated_cost(asked: Sequence[RecordedQuestion], arrivals: int, price: Price, *, critic: bool) -> dict[str, Any]:
-    """The questions' estimated tokens and cost, also in sentences (`says`). `arrivals` counts all arrivals."""
+    """The questions' estimated tokens and cost, also in words (`says`). `arrivals` includes those not asked about."""
     total = _tokens_and_cost(asked, price)
     median = statistics.median([one.tokens[0] for one in asked] or [0])
     says = (

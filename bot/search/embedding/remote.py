@@ -71,7 +71,7 @@ class RemoteModel:
         except _RequestRefused:
             if len(texts) == 1 and len(texts[0]) <= _SHORT:
                 raise
-        if len(texts) == 1:  # Refused: cut the text in half.
+        if len(texts) == 1:  # Refused: send only the first half of the text.
             yield from self._parts([texts[0][: len(texts[0]) // 2]])
             return
         for half in batches(texts, (len(texts) + 1) // 2):  # Refused: send the texts in two requests.

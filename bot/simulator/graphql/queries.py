@@ -107,7 +107,7 @@ def search(_: Any, info: Info, query: str, type: str, **args: Any) -> dict[str, 
     # The engine has only numbered pages. If the cursor points into a page, the answer needs this page and the next.
     page, skip = start // size + 1, start % size
     try:
-        # GraphQL accepts queries without `is:issue`, which REST does not accept from Apps.
+        # GraphQL accepts queries without `is:issue`; from Apps and fine-grained tokens, REST does not.
         results = [
             find(ctx, query, page=at, per_page=size, search_type=_REST_SEARCH_TYPES[type], require_kind=False)
             for at in ((page, page + 1) if skip else (page,))
