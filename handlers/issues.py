@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 @with_context
 def issue_opened_or_edited(context: IssueContext, event: IssueEvent) -> None:
-    """An issue was opened, reopened or edited, or it waited for its author's limit to end (`DEFERRED`)."""
+    """An issue was opened, reopened or edited, or is due for another look after its author's limit (`DEFERRED`)."""
     _look(context, event)
 
 
@@ -31,22 +31,20 @@ def issue_indexed(context: IssueContext, event: IssueEvent) -> None:
     """Since the last look, the index has gained an earlier report (`OVERTAKEN`) or become complete (`INDEXED`)."""
     services = context.services
     if why_skipped(context.issue, context.config, sender_is_bot=False, muted=context.muted):
-        # The answer is out of date: store no hash of the text, so that reopening or unlocking causes a new look.
+        # The answer is out of date. Store no hash of the text: then reopening or unlocking the issue causes a new look.
         services.store.comments.record_silence(
             context.repository.id, context.number, text_hash=None, now=services.now()
         )
     elif event.action == OVERTAKEN or without_candidates(context.decisions()):
-        # After `INDEXED`, an answer with candidates stays: a command has found them meanwhile.
+        # `INDEXED` is queued after an answer without candidates. A newer answer with candidates stays.
         advise(context, event.action, force=True)
 
 
 @with_context
 def issue_unlocked(context: IssueContext, event: IssueEvent) -> None:
-    """An issue was unlocked: apply decisions made on other issues.
-
-    Look at the issue only if the lock prevented a look. So no old issue gets a comment.
-    """
+    """An issue was unlocked: apply decisions made on other issues, and look at the issue if it awaits a look."""
     decisions.follow(context)
+    # Without this condition, old issues would get comments.
     if awaits_unlocking(context):
         _look(context, event)
 
@@ -85,8 +83,8 @@ def _look(context: IssueContext, event: IssueEvent) -> None:
     if context.is_own_issue:
         implicit_feedback.digest_edited(context, event)
         return
-    # Index the issue first: the search can take seconds. A report that arrives meanwhile finds this
-    # issue in the index, which judges better than GitHub's search.
+    # Index the issue first, because the search can take seconds. A look at a report that arrives meanwhile then finds
+    # this issue in the index, which judges better than GitHub's search.
     _index(context)
     if event.action == "opened" and not context.issue.is_pull_request:
         _queue_overtaken(context)
@@ -105,7 +103,7 @@ _HOUR, _LONGEST_DEFERRAL = 3_600.0, 86_400.0
 
 
 def _over_author_limit(context: IssueContext) -> str:
-    """Why to skip the issue if its author has exceeded the limit `per_author` within the hour; else empty.
+    """The reason to skip the issue, if its author has exceeded the limit `per_author` within the hour; else empty.
 
     A skipped issue gets a new look in an hour, until it is a day old. After that, only a command gets an answer.
     """
@@ -130,16 +128,15 @@ def _index(context: IssueContext) -> None:
 
 # At most this many later issues are compared. More exist only if the delivery came very late.
 _MOST_LATER = 20
-# The lowest probability for `_similar`, as a share of the threshold. A pair's probability depends
-# on the other candidates of its search, so `_repeats` may give the same pair a higher probability.
+# The lowest probability for `_similar`, as a share of the threshold. The share is low, because a pair's probability
+# depends on the search's other candidates: `_repeats`, another search, may give the same pair a higher probability.
 _SIMILAR_SHARE = 0.1
 
 
 def _queue_overtaken(context: IssueContext) -> None:
-    """Queue a look at each later issue that repeats this issue, and was answered before this issue was indexed.
+    """Queue a new look at later issues that repeat this issue, if the bot looked at them before it indexed this issue.
 
-    First find the similar issues, in one search among the later issues that missed this issue.
-    Then check for each similar issue whether a look at it would find this issue.
+    First find the similar ones, in one search. Then check for each similar issue whether a look would find this issue.
     """
     services, repo_id, number = context.services, context.repository.id, context.number
     if not services.indexing.ready(repo_id):
@@ -149,11 +146,11 @@ def _queue_overtaken(context: IssueContext) -> None:
         later: own_issue_event(OVERTAKEN, context.installation, context.repository, later)
         for later in services.index.numbers(repo_id, number, _MOST_LATER)
     }
-    # Ask for running jobs first: if a look ends meanwhile, the second query finds its answer.
+    # Ask for running jobs before answers. In the other order, both queries would miss a look that ends between them.
     running = services.inbox.running([event.partition for event in events.values()]) if events else set()
     shown = services.store.comments.shown(repo_id, events)
     answered = {later for later in shown if number not in shown[later]}
-    # Unanswered issues matter only during a look: a look that begins now will find this issue.
+    # An unanswered issue counts as missed only if its look is running: a look that begins now will find this issue.
     unanswered = events.keys() - shown.keys()
     missed = answered | {later for later in unanswered if events[later].partition in running}
     for later in _similar(context, missed) if missed else ():
@@ -184,21 +181,21 @@ def _repeats(context: IssueContext, later: int, earlier: int) -> bool:
 def comment_deleted(event: CommentEvent, services: Services) -> None:
     """A person deleted a bot's comment. If the comment was ours, never post it again.
 
-    If GitHub's response to the comment's creation got lost, the bot may have posted a second comment. Delete that too.
+    If GitHub's answer to the creation got lost, the bot may have posted a second comment. Delete that comment, too.
     """
     # Check the author, because anybody can write a marker.
     ours = services.comments.ours(Actor(event.author, is_bot=True), event.app)
-    # The id of the answered comment: 0 for an advisory comment, None for one that is not ours.
+    # The id of the comment that the deleted one answers: 0 for an advisory comment, None for one that is not ours.
     command_id = answered_comment_id(event.body) if ours else None
     comments, where = services.store.comments, (event.repository.id, event.number)
     if command_id is not None and comments.get(*where, command_id) is None:
-        # Read the issue before `mark_deleted` adds the missing row: if the issue is gone, this raises NotFound.
+        # `mark_deleted` adds the missing row. Read the issue first: if the issue is gone, NotFound keeps the row out.
         with issue_context(event, services) as context:
             if context is not None:
                 context.github.issue(context.repo, context.number)
     comments.mark_deleted(*where, event.comment_id, services.now(), command_id)
     stored = None if command_id is None else comments.get(*where, command_id)
-    # A higher id is the second comment: the bot posted it after the deletion of the first.
+    # A stored comment with a higher id is the second comment: the bot posted it after the first was deleted.
     if stored is not None and stored.comment_id is not None and stored.comment_id > event.comment_id:
         comments.mark_deleted(*where, stored.comment_id, services.now())
         with issue_context(event, services) as context:

@@ -1,9 +1,8 @@
 """Suggests or adds the label `duplicate` (setting `label`), and suggests closing an issue (`suggest_closing`).
 
-If the first candidate is likely, the bot suggests the label. With `label: add` it adds the label
-instead, but only if the candidate is very likely, and removes its own label once no candidate is
-likely. An issue that ever had the label or the suggestion gets neither again. If GitHub refuses,
-the bot tries again at the next look.
+If the first candidate is likely, the bot suggests the label. With `label: add`, the bot adds the label instead, but
+only if the candidate is very likely; once no candidate is likely, the bot removes the label that it added. An issue
+that ever had the label or the suggestion gets neither again. If GitHub refuses, the bot tries again at the next look.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def label(context: IssueContext, named: tuple[Candidate, ...]) -> None:
 def _likely_first(context: IssueContext, named: tuple[Candidate, ...]) -> Candidate | None:
     """The first candidate, if it is likely, belongs to this repository, and the context's issue is open.
 
-    A candidate that would stay below the threshold without the judge's verdict does not count (J4).
+    A candidate does not count if its confidence without the judge's verdict (`unjudged`) is below the threshold (J4).
     """
     first = named[0] if named else None
     if first is None or not first.own or context.issue.state != "open":
@@ -55,7 +54,7 @@ def _likely_first(context: IssueContext, named: tuple[Candidate, ...]) -> Candid
 
 
 def unlabel(context: IssueContext, report: Report) -> None:
-    """Remove the bot's label if a complete look, after an edit or a rejection, finds no likely candidate any more."""
+    """Remove the bot's label if a complete look finds no likely candidate any more, as after an edit or a `not`."""
     likely = any(
         likelihood(candidate.confidence or 0.0, context.config.likely).tier is Tier.LIKELY
         for candidate in report.candidates
@@ -73,26 +72,26 @@ def unlabel(context: IssueContext, report: Report) -> None:
 def add_label(context: IssueContext, name: str) -> None:
     """Add the label `duplicate`, and record the position of the bot's entry in the label's history."""
     labelled, key = context.services.store.labelled, (context.repository.id, context.number)
-    # Record before adding, because GitHub's answer can get lost (Unavailable).
+    # Record first: if GitHub's answer gets lost (Unavailable), the label may have been added.
     labelled.set(*key, len(_label_history(context)))
     try:
         context.github.add_labels(context.repo, context.number, [name])
     except (GitHubError, RateLimited):
-        # After these errors, no label was added. Do not catch Overtaken: the worker that took over needs the record.
+        # These errors mean that no label was added. After Overtaken, the worker that took over still needs the record.
         labelled.clear(*key)
         raise
 
 
 def remove_own_label(context: IssueContext) -> None:
     """Remove the label `duplicate` if the bot added it, and nobody removed or added it since."""
-    # The login alone is no proof: workflows share a login, and a token can belong to a person.
+    # The login does not prove that the bot added the label: workflows share a login, and a token can be a person's.
     name = duplicate_label(context.issue.labels)
     position = context.services.store.labelled.changes_before(context.repository.id, context.number)
     if name is None or position is None:
         return
     history = _label_history(context)
-    last = history[-1] if len(history) == position + 1 else None
-    if last and last.added and last.actor.login == context.services.github.login():
+    unchanged_since = len(history) == position + 1
+    if unchanged_since and history[-1].added and history[-1].actor.login == context.services.github.login():
         context.github.remove_label(context.repo, context.number, name)
 
 
@@ -113,7 +112,8 @@ def _label(context: IssueContext, other: int, confidence: float) -> None:
     suggested = github.suggestions(repo, number)  # None: the repository does not support suggestions.
     if suggest and suggested is None:
         return
-    if _label_history(context) or duplicate_label(past.value for past in suggested or () if past.action == ADD_LABEL):
+    labels_suggested = [past.value for past in suggested or () if past.action == ADD_LABEL]
+    if _label_history(context) or duplicate_label(labels_suggested):
         return
     if suggest:
         github.suggest_label(repo, number, name, *_rationale(context, other, confidence))
@@ -128,7 +128,7 @@ def _rationale(context: IssueContext, other: int, confidence: float) -> tuple[st
 
 
 def suggest_closing(context: IssueContext, named: tuple[Candidate, ...]) -> None:
-    """Suggest closing the issue as a duplicate, after a comment that calls its first candidate likely (C6b)."""
+    """Suggest closing the issue as a duplicate, after a comment that calls the first candidate likely (C6b)."""
     first = _likely_first(context, named)
     if not context.config.suggest_closing or first is None:
         return

@@ -29,8 +29,8 @@ LARGEST_PAYLOAD = 25 * 1024 * 1024
 
 _JSON = "application/json"
 _FORM = "application/x-www-form-urlencoded"
-# GitHub does not sign the delivery's id, so a stranger may have chosen the id. Only GUIDs are
-# accepted. The ids of the bot's own jobs are no GUIDs, so no delivery can replace such a job.
+# GitHub does not sign the delivery's id, so a stranger may have chosen the id. The queue keeps one job per id. Only
+# GUIDs are accepted. The ids of the bot's own jobs are no GUIDs, so no delivery can take the place of such a job.
 _GUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _EVENT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 
@@ -128,12 +128,12 @@ def limit_forms(app: Flask, *, except_endpoint: str = "") -> None:
         if request.endpoint == except_endpoint:
             return
         body = read_body(LARGEST_FORM, keep=True)
-        if len(body) > LARGEST_FORM or body.count(b"&") >= MOST_FIELDS:
+        if len(body) > LARGEST_FORM or body.count(b"&") + 1 > MOST_FIELDS:
             raise RequestEntityTooLarge
 
 
 def read_body(most: int, *, keep: bool = False) -> bytes:
-    """The whole body, or its first `most` + 1 bytes. Flask can parse the body as a form only if `keep` is set.
+    """The whole body, or its first `most` + 1 bytes if it is longer. Flask can parse a form only if `keep` is set.
 
     If the declared length is over `most` + 1 bytes, raises RequestEntityTooLarge before reading. Raises BadRequest for
     malformed chunks, or for a body that is shorter than declared.

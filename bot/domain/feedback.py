@@ -16,7 +16,7 @@ class FeedbackKind(StrEnum):
 
     `REACTION`: 👍 or 👎 on the comment. `BOX`: a ticked box in the digest. `VOTE`: a button on the dashboard. `CLOSED`:
     the issue was closed as a duplicate. `SUGGESTION`: a maintainer approved or dismissed the bot's suggestion on
-    GitHub. `NOT` and `OF` are the commands.
+    GitHub. `NOT` and `OF`: the commands `not` and `of`.
     """
 
     REACTION = "reaction"
@@ -64,7 +64,7 @@ class UserVerdictKind(StrEnum):
 class UserVerdict:
     """A person's verdict on the pair of issues `number` and `other`, by the command in comment `command_id`.
 
-    If the second issue is in another repository, `issue` is its `owner/repo#number` in lower case, and `other` is 0.
+    If the other issue is in another repository, `other` is 0, and `issue` is its `owner/repo#number` in lower case.
     `undone_by` is the comment whose `undo` took the verdict back. Times are in seconds since 1970. `details` holds JSON
     values that `undo` needs, such as the added label.
     """
@@ -96,7 +96,7 @@ class StoredCalibration:
     """The `threshold` learned from the feedback since the last reset (`since`); None if the default stays in force.
 
     `changed_at` is when the threshold last moved. Times are in seconds since 1970.
-    `right` and `wrong` are weights, as in `CalibrationResult`.
+    `right` and `wrong` are the weights of right and wrong comments, as in `CalibrationResult`.
     """
 
     threshold: float | None

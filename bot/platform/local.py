@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from bot.domain.errors import SettingsError
 
 _PORTS = range(10_000, 16_000)
-"""The ports for `free_port`. The tests use higher ones, and those that Linux chooses begin at 32,768."""
+"""The ports for `free_port`. The tests use higher ports. Linux itself chooses ports from 32,768 on."""
 
 
 def is_here(url: str) -> bool:
@@ -61,7 +61,7 @@ def refusal(host: str, port: int) -> OSError | None:
 
 
 def check_address(host: str, port: int) -> None:
-    """Raise SettingsError if a server cannot listen here. (gunicorn would try for seconds, or share the port.)"""
+    """Raise SettingsError if a server cannot listen here. (gunicorn would retry for seconds, or share the port.)"""
     problem = refusal(host, port)
     if problem is None:
         return
@@ -80,7 +80,7 @@ def in_words(problem: OSError) -> str:
 def pip_install(*packages: str) -> str:
     """The command that installs packages where this program finds them.
 
-    Give it no extra such as `doppel[models]`: `doppel` on the package index is another program.
+    Pass no extra such as `doppel[models]`: `doppel` on the package index is another program.
     """
     return shlex.join([sys.executable, "-m", "pip", "install", *packages])
 

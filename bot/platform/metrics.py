@@ -1,4 +1,4 @@
-"""Metrics that processes count and prometheus_client adds up; `bot/interfaces/monitoring/` reads others from databases.
+"""Metrics that processes count. `bot/interfaces/monitoring/` combines these, and reads other metrics from databases.
 
 Labels are this program's own words: never a repository, person or installation, nor anything from an issue.
 """
@@ -16,7 +16,7 @@ _COMMENT = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0)
 
 
 def _counter(name: str, description: str, label: str, *values: str) -> Counter:
-    """A counter whose named label values start at zero, so that even the first event shows in a rate."""
+    """A counter with one label. Each of its `values` starts at zero, so that even the first event shows in a rate."""
     counter = Counter(name, description, [label], registry=REGISTRY)
     for value in values:
         counter.labels(value)
@@ -25,7 +25,7 @@ def _counter(name: str, description: str, label: str, *values: str) -> Counter:
 
 DELIVERIES = _counter(
     "doppel_deliveries",
-    "Requests to /webhook: accepted, known (redelivered), ignored, pong, refused, or failed for want of the queue.",
+    "Requests to /webhook: accepted, known (redelivered), ignored, pong, refused, or failed (queue unavailable).",
     "outcome",
     *("accepted", "known", "ignored", "pong", "refused", "failed"),
 )
@@ -96,7 +96,7 @@ SHADOW = _counter(
 )
 JUDGE_CALLS = _counter(
     "doppel_judge_calls",
-    "Judge questions: answered, unusable, unreached, kept (known), budget and paused (not asked).",
+    "Judge questions: answered, unusable, unreached, kept (known before); not asked: budget, paused.",
     "outcome",
     *("answered", "unusable", "unreached", "kept", "budget", "paused"),
 )

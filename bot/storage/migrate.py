@@ -1,9 +1,9 @@
 """Brings the store's schema up to date, safely when several processes start at once.
 
 While a host upgrades, processes of two releases run side by side on the newer schema. So a step may
-only add tables, indexes, and columns that can be NULL or have a server default, and only drop what
-the previous release does not use (docs/releases.md). The process that upgrades holds a lock, which
-SQLite and PostgreSQL free when the process dies.
+only add or drop: add tables, indexes, and columns that can be NULL or have a server default, and drop
+what the previous release does not use (docs/releases.md). The process that upgrades holds a lock,
+which SQLite and PostgreSQL free when the process dies.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from bot.storage.schema import metadata
 
 log = logging.getLogger(__name__)
 
-PAUSE = 0.1  # seconds between two tries to take the lock; a try can last the engine's patience
+PAUSE = 0.1  # seconds between two tries to take the lock; each try itself can take as long as the engine's patience
 FIRST_LOGGED = 5.0  # seconds of waiting before the first log line
 LOGGED_EVERY = 15.0  # seconds between further log lines
 
 
 def waiting(what: str) -> Callable[[], None]:
-    """Returns `pause`. Call it after each failed try to lock `what`: it sleeps, and may log."""
+    """Returns a function to call after each failed try to lock `what`. The function sleeps, and may log."""
     began = time.monotonic()
     next_line = FIRST_LOGGED
 
@@ -101,7 +101,7 @@ def has_schema(engine: sa.Engine) -> bool:
 
 
 def newest() -> str:
-    """The latest revision, by the number with which each migration's file name begins."""
+    """The latest revision. A revision is the number at the beginning of a migration's file name."""
     return max(file.name.partition("_")[0] for file in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 

@@ -16,7 +16,7 @@ from handlers.context import IssueContext
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command went. `text`: a Markdown reply, often empty for a successful re-check (C2)."""
+    """How a command went. `text` is a Markdown reply. After a successful re-check, `text` is often empty (C2)."""
 
     ok: bool
     text: str = ""
@@ -58,7 +58,7 @@ class CommandRequest:
 
     @property
     def role(self) -> Role:
-        """TRIAGE, or AUTHOR for all others: call `may` first to refuse people who are neither."""
+        """TRIAGE with triage access, else AUTHOR. Other people get AUTHOR, too: call `may` first to refuse them."""
         return Role.TRIAGE if self.may(Requirement.TRIAGE) else Role.AUTHOR
 
     def may(self, who: Requirement) -> bool:
@@ -87,7 +87,7 @@ def number_named(request: CommandRequest, command: Command) -> int | CommandResu
     if isinstance(issue_or_refusal, Issue):
         return issue_or_refusal.number
     number, context = command.number or 0, request.context
-    # GitHub's REST API cannot look up a discussion, so accept only former candidates and what our comment links to.
+    # GitHub's REST API cannot look up a discussion. Accept only past candidates, and discussions linked in our comment.
     past_candidates = [item for decision in context.decisions() for item in decision.evidence]
     numbers_here = [item.number for item in past_candidates if not item.repo]
     is_known = number in numbers_here or comment_links_to(request, context.links.discussion(number))
@@ -95,7 +95,7 @@ def number_named(request: CommandRequest, command: Command) -> int | CommandResu
 
 
 def comment_links_to(request: CommandRequest, link: str) -> bool:
-    """Whether the advisory comment contains this link. Asks GitHub, because the store erases old decisions."""
+    """Whether the advisory comment contains this link. Reads the comment on GitHub: the store erases old decisions."""
     context = request.context
     stored = context.stored_comment()
     if stored is None or stored.comment_id is None:

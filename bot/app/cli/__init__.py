@@ -1,4 +1,4 @@
-"""The `doppel` command. A subcommand lies in the module of its name; BESIDE maps the exceptions to their modules.
+"""The `doppel` command. A subcommand is in the module with its name, or in the module that BESIDE gives.
 
 A module is imported on first use, and imports heavy packages only when its command runs, so that help and completion do
 not wait for NumPy and SQLAlchemy. `shared/` holds code that several commands use.
@@ -73,8 +73,8 @@ EXIT_CODES = {
     USAGE: "Wrong usage, or a setting or file to mend; the message says which.",
     UNREACHABLE: "GitHub or the database refused or could not be reached; trying again later may help.",
     FAULT: "A fault of Doppel's own.",
-    INTERRUPTED: "Ctrl-C; SIGTERM gives 143, a closed terminal 129. `serve` and `demo --serve` end "
-    "with 0; `worker`, `simulator` unless the terminal closed; `proxy`, `mcp --http` after Ctrl-C.",
+    INTERRUPTED: "Ctrl-C; SIGTERM gives 143, a closed terminal 129. `serve` and `demo --serve` end with 0; so do "
+    "`worker` and `simulator`, unless the terminal closed, and `proxy` and `mcp --http`, but only after Ctrl-C.",
 }
 
 
@@ -119,7 +119,7 @@ def cli() -> None:
 
 def main(args: list[str] | None = None) -> Any:
     """The console script: run a command, and turn an error into a line on stderr and one of EXIT_CODES."""
-    # Set these before any command loads NumPy, whose threads would otherwise spin while they wait for each other.
+    # Set these before any command loads NumPy. Otherwise NumPy's threads would spin while they wait for each other.
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -148,7 +148,7 @@ def _message_and_code(error: Exception) -> tuple[str, int]:
         return f"the database of DATABASE_URL failed ({why(error)}); see `doppel doctor`", UNREACHABLE
     if isinstance(error, OSError) and error.errno in _DISK_FULL:
         return f"cannot write: {error.strerror}", UNREACHABLE
-    # Commands report a missing file that a person named. Any other missing file is our fault, unless it is a database.
+    # A missing file is our fault, except a database. (If a person named the missing file, the command reports it.)
     if isinstance(error, OSError) and error.filename and (error.errno != ENOENT or is_of_a_database(error)):
         owner_hint = "; run as the user that owns it" if isinstance(error, PermissionError) else ""
         settings_hint = "; check DOPPEL_HOME and DATABASE_URL" if is_of_a_database(error) else ""

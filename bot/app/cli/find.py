@@ -74,7 +74,7 @@ def find(
     with known_repository(settings, client, target, judge=judge) as known:
         config = known.settings.config
         closed = config.include_closed if include_closed is None else include_closed
-        # `preview` below considers closed issues if the settings say so, whatever the option says.
+        # Gather closed issues for `preview` too: it follows only the settings, while `report` follows the option.
         gathered = known.finder.gather(target, state="all" if closed or config.include_closed else "open")
         options = FindOptions(
             threshold=threshold,
@@ -128,7 +128,7 @@ def show(report: Report, preview: CommentPreview, known: KnownRepository, settin
     if report.not_asked and not report.queries:
         click.echo(f"Nothing was asked: {', '.join(report.not_asked)} cannot answer here.")
         return
-    # Without `considered`, the comment does not advise `confidence=…`, which this command lacks.
+    # If `considered` stayed, the comment would advise `confidence=…`, which this command lacks.
     report = replace(report, considered=())
     Console(highlight=False).print(comment_markdown(render_comment(report, view), unfold=True))
     where = "this host's index" if known.indexed else "GitHub's search; this host has no complete index"

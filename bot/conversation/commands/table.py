@@ -1,4 +1,4 @@
-"""One table of commands (C4, C5) for parser, help and documentation. Also the parser's results."""
+"""The table of commands (C4, C5) for parser, help and documentation, and the classes of the parser's results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CommandName(StrEnum):
 
 
 ALIASES = {"close": CommandName.OF}
-"""Other words for a command; `duplicate of` also means `of`."""
+"""Other words for a command. The parser also reads `duplicate of` as `of`."""
 
 
 class Requirement(StrEnum):
@@ -112,7 +112,7 @@ class CommandOptions:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A valid command. `line` is its text. `repo` (`owner/repo`): another repository, or empty."""
+    """A valid command. `line` is its text. `repo` is the `owner/repo` of an issue in another repository, else empty."""
 
     name: CommandName
     line: str

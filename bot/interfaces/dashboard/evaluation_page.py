@@ -13,14 +13,14 @@ from bot.quality.evaluation.runs import EvaluationRun, Stage, StoredEvaluation, 
 def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str, Any]:
     """The page's values at `moment`, in seconds since 1970, with the `threshold` now in force.
 
-    `busy`: an evaluation runs or waits. `state` describes the last run; `problem` says why that run is late or failed.
-    `again`: when another run is allowed (None: now). `found`: the last result, as `with_threshold`
-    returns it. `made`: its time. A `cut` is a threshold. `snippet`: a line for settings, if any.
+    `busy`: an evaluation runs or waits. `state` describes the last run. `problem`: why that run is delayed or failed.
+    `again`: when another run is allowed (None: now). `found`: the last result, from `with_threshold`. `made`: when the
+    last result was made. `cuts`: the table's rows, one per threshold. `snippet`: a line for the settings, or empty.
     """
     seconds = seconds_until_allowed(stored.run, moment)
     state = {
         "busy": stored.run.stage.is_active and seconds > 0,
-        "state": _state(stored.run, lost=not seconds),  # An active run that blocks no other run counts as lost.
+        "state": _state(stored.run, lost=not seconds),  # An active run counts as lost once another run is allowed.
         "problem": stored.run.problem,
         "again": moment + seconds if seconds else None,
     }
@@ -43,13 +43,13 @@ def page(stored: StoredEvaluation, threshold: float, moment: float) -> dict[str,
 
 
 def issues_shown(stored: StoredEvaluation) -> set[int]:
-    """The numbers of the issues in the pairs that the page lists. (Imported data may have texts as ids.)"""
+    """The numbers of the issues in the listed pairs. Leaves out ids that are texts, which imported data may have."""
     unmarked = stored.result.unmarked if stored.result else ()
     return {number for pair in unmarked for number in (pair.id, pair.candidate) if isinstance(number, int)}
 
 
 def with_threshold(found: Evaluation, threshold: float) -> Evaluation:
-    """The same figures, with the evaluated threshold nearest to `threshold` in force."""
+    """The same figures, but `at`, the outcome in force, is that of the evaluated threshold nearest to `threshold`."""
     if threshold == found.at.cut:
         return found
     return replace(found, at=min(found.curve, key=lambda row: abs(row.cut - threshold)))

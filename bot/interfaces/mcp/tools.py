@@ -1,6 +1,6 @@
 """The tools: each checks its arguments, asks GitHub, the finder or the scan, and returns an answer from `results.py`.
 
-If a session repeats a reading call within minutes, the tracker answers from memory (T5), and the answer says so.
+If a session repeats a READING call within minutes, the tracker answers from its cache (T5), and the answer says so.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ READING = ("find_duplicates", "check_draft", "explain_pair", "scan_backlog", "de
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Who asks about which repository. Without a `session` the tracker remembers nothing; `fresh` skips its memory."""
+    """Who asks about which repository. Without a `session`, the tracker caches nothing. `fresh` skips the cache."""
 
     session: str | None
     repo: RepoRef
@@ -77,10 +77,10 @@ class Tools:
     """Each public method is a tool, with its docstring as description.
 
     `open_repo` makes a client that can read a repository; `default` is the repository for calls that name none.
-    `open_known` opens a repository for searches: in its index, or else on GitHub. Its argument
-    `issues` estimates the number of issues, if uncounted. `open_scan` takes a repository's id and
-    whether to include closed issues. It gives scan, matching function and setting `likely`, or None
-    without a complete index. Call both only after GitHub has let the caller read the repository.
+    `open_known` opens a repository for searches: in its index, or else on GitHub. The argument `issues` is an estimate
+    of the number of issues, for a host that has not counted the issues. `open_scan` takes a repository's id and whether
+    to include closed issues. `open_scan` gives the scan, the function that finds matches, and the setting `likely`; or
+    None without a complete index. Call either only after GitHub has let the caller read the repository.
     """
 
     open_repo: Callable[[RepoRef], RepoClient]
@@ -92,7 +92,7 @@ class Tools:
 
     def __post_init__(self) -> None:
         for name in READING:
-            # T5: under the default rule, calls about two different issues could count as equal.
+            # T5: the default rule ignores some differences, so calls about two different issues could count as equal.
             self.tracker.add_rule(name, ToolRule(equal, unchanged=self._last_changes))
 
     def find_duplicates(
@@ -112,7 +112,7 @@ class Tools:
     ) -> FindAnswer:
         """Find other reports of the same thing as an existing issue, earlier and later, likeliest first.
 
-        By default only open ones with similar titles. The bot uses threshold=0 and include_closed=true.
+        By default lists only open ones with similar titles. The bot uses threshold=0 and include_closed=true.
         """
         call = self._call(context, owner, repo, fresh)
         state: StateFilter = "all" if include_closed else "open"
@@ -152,7 +152,7 @@ class Tools:
 
         def ask() -> FindAnswer:
             client = self._client(call)
-            # The latest number is close to the issue count. An unknown repository fails here.
+            # The latest issue's number is close to the number of issues. For an unknown repository, this request fails.
             latest = next(iter(client.recent_issues(call.repo, 1)), None)
             draft = draft_issue(call.repo, latest, title, body, self.clock())
             with self.open_known(client, draft, issues=latest.number if latest else 0) as known:
@@ -201,9 +201,8 @@ class Tools:
     ) -> BacklogAnswer:
         """Look through a repository's open issues for groups that may report the same thing.
 
-        A group's oldest is proposed as the original. min_confidence=0.05 adds groups, and errors.
-        Have a person or explain_pair confirm a pair before you act. Needs this host's index; a
-        first scan can take minutes.
+        A group's oldest is proposed as the original. min_confidence=0.05 adds groups, also wrong ones. Have a person or
+        explain_pair confirm a pair before you act. Needs this host's index; a first scan can take minutes.
         """
         call = self._call(context, owner, repo, fresh)
 
@@ -219,7 +218,8 @@ class Tools:
                 scan, match_many, likely = opened
                 scan.begin()
                 missing, done = scan.missing(), 0
-                for answers in match_many(missing) if missing else ():
+                batches = match_many(missing) if missing else ()
+                for answers in batches:
                     scan.put(answers)
                     done += len(answers)
                     # The tool runs in a thread, but progress must be sent from the event loop.
@@ -301,7 +301,7 @@ class Tools:
         return Closed(number=number, original=original, url=closed.url)
 
     def _call(self, context: Context[str, Any], owner: str | None, repo: str | None, fresh: bool) -> Call:
-        """F1: the caller's repository, else the default; `repo` may be OWNER/REPO."""
+        """The call, about the named repository or else the default one (F1). `repo` may be OWNER/REPO."""
         if repo and "/" in repo and not owner:
             return Call(session_of(context), RepoRef.parse(repo), fresh)
         owner = owner or (self.default.owner if self.default else None)
@@ -316,7 +316,7 @@ class Tools:
         return client if call.session is None else client.thread(_cache_key(call.session), fresh=call.fresh)
 
     def _last_changes(self, arguments: Mapping[str, Any]) -> object:
-        """When a call's issues last changed (T6); None if it names none. Each issue costs a conditional request."""
+        """When a call's issues last changed (T6); None without issues. Each issue costs a conditional request."""
         numbers = [arguments[name] for name in ("number", "other") if name in arguments]
         if not numbers:
             return None

@@ -35,8 +35,8 @@ class StatementKind(StrEnum):
 class Statement:
     """`of` is the original's number; None if the original is not visible or belongs to another repository.
 
-    `at` is the statement's time. If a hint has a login in `by` and that person turns out to have been a member, the
-    hint counts like `SAYS`.
+    `at` is the statement's time. `by` may have the login of a hint's author. If the author turns out to have been a
+    member, the hint counts like `SAYS`.
     """
 
     kind: StatementKind
@@ -61,7 +61,7 @@ _ISSUE = (
 _REFERENCE = re.compile(rf"(?<![\w/]){_ISSUE}", re.IGNORECASE)
 # A claim: "duplicate of #7", "dupe: #7", "in favour of #7", "same bug as #7", "already reported in #7". But a
 # "near-duplicate" or "semi-duplicate" is not a duplicate. A number without `#` counts only after "of issue" or "to
-# issue" ("duplicate issue 2 times" names no issue), and not in 7.1, 100 % or 2024-05-01.
+# issue": "duplicate issue 2 times" names no issue. Even there, the numbers in 7.1, 100 % or 2024-05-01 do not count.
 _CLAIM = re.compile(
     r"\b(?<!\bnear[ -])(?<!\bsemi[ -])(?<!\bhalf[ -])(?<!\bnon[ -])"
     r"(?:(?:duplicates?|dup(?:e|li)?s?):?(?:\s+(?:of|to))?|(?P<favor>in\s+favou?r\s+of)"
@@ -76,7 +76,7 @@ _CALLED_DUPLICATE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?\n]")
-# "#11 is a duplicate of #7" is about #11, not about the issue on which the comment stands.
+# "#11 is a duplicate of #7" is about #11, not the comment's issue. "This" or "it" after "is" is the comment's issue.
 _OF_ANOTHER = re.compile(
     r"(?:#|GH-|/(?:issues|pull)/|\bissue\s+)\d+\s+(?:is|was|are|were|(?:has|had|have)\s+been)"
     r"\s+(?:(?!this\b|it\b)\w+\s+){0,4}\Z",
@@ -98,11 +98,11 @@ _BARE = re.compile(rf"(?:see(?:\s{{1,3}}also)?:?\s{{1,3}})?(?:issue\s{{1,3}})?{_
 def read_comment(
     text: str, repo: RepoRef, at: str, *, by_member: bool, by: str = "", closing: bool = False
 ) -> Statement | None:
-    """The comment's statement about its issue; None without such a statement, and for a denial.
+    """The comment's statement about its issue; None if the comment makes no statement, or only denies one.
 
-    Guesses are hints. Plain statements by non-members are hints, too, and keep the login `by`. Of the claims
-    that count (denied ones do not), the first decides. In a comment that closes the issue (`closing`), every claim is
-    certain, even a guess. There, a bare reference is a hint, and "duplicate" alone means the only issue that is named.
+    Guesses are hints. Plain statements by non-members are hints, too, and keep the login `by`. A denied claim does not
+    count. The first claim that counts decides. In a comment that closes the issue (`closing`), every claim is certain,
+    even a guess. There, a bare reference is a hint, and "duplicate" alone means the only issue that is named.
     """
     visible = _INVISIBLE_OR_QUOTED.sub(" ", text)
     dismissed_claim = False

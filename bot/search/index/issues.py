@@ -24,7 +24,7 @@ _SAME = ("number", "title", "body", "state", "state_reason", "labels", "thumbs_u
 
 
 class IndexedIssue(NamedTuple):
-    """An issue in the index. `duplicate_of`: the number of a closed duplicate's original, if known.
+    """An issue in the index. `duplicate_of`: for a closed duplicate, the original's number, if known.
 
     Times are in seconds since 1970. `body` is empty unless the caller asked for bodies.
     """
@@ -97,14 +97,14 @@ def updated_at(connection: sa.Connection, repo_id: int, numbers: Collection[int]
 
 
 def text_changes(connection: sa.Connection, repo_id: int, numbers: Collection[int]) -> dict[int, int]:
-    """By issue number, the sequence number of the change that gave the issue its current text."""
+    """Maps each issue's number to the sequence number of the change that gave the issue its current text."""
     return dict(fetch(connection, repo_id, (terms.c.number, terms.c.changed), terms.c.number, numbers))
 
 
 def write(
     connection: sa.Connection, repo_id: int, issues: Sequence[IndexedIssue], changed: Mapping[int, tuple[str, str]]
 ) -> None:
-    """Write issues, and new bodies. `changed` has (title, body) by issue number, ready to store."""
+    """Write issues, and the bodies in `changed`, which maps issue numbers to (title, body), ready to store."""
     upsert(connection, table, [_row(repo_id, issue) for issue in issues])
     upsert(connection, bodies, [(repo_id, number, body) for number, (_, body) in changed.items()])
 

@@ -4,8 +4,8 @@ Three measures keep a hostile text from deciding about other issues:
 
 - Each text stands between boundaries that its author cannot guess: a digest of all texts and a `secret`.
 - The earlier issues get numbers from the same digest, so no text can name another issue.
-- In the judge's prompt, two controls join the earlier issues: a copy of the new issue's beginning, and a report about
-  no program. A model that obeys "call all of them the same" or "different" fails on a control. Its answer is not used.
+- The judge's prompt has two controls among the earlier issues: a copy of the new issue's beginning, and a report about
+  no program. A model that obeys "call all the same" or "call all different" fails on a control. Its answer is not used.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from bot.text.error_messages import error_messages
 from bot.text.invisible import without_invisible
 
 PROMPT, CRITIC = "judge-3", "critic-3"
-"""Files in `prompts/`. The store keeps verdicts under these names. Raise the number if a file's words change, or if
-texts are cut differently."""
+"""Files in `prompts/`. The store keeps verdicts under these names. Raise the number in a name if the file's words
+change, or if texts are cut differently."""
 
 TARGET_MAX, CANDIDATE_MAX, TITLE_MAX = 1_600, 1_100, 200
 """The most characters of the new issue's text, of an earlier issue's text, and of a title."""
@@ -101,7 +101,7 @@ def build_judge_prompt(question: JudgeQuestion, secret: bytes = b"") -> Prompt:
 
 
 def build_critic_prompt(target: JudgeIssue, candidate: JudgeIssue, secret: bytes = b"") -> Prompt:
-    """The prompt of the critic, who must confirm a verdict `SAME`. It has one candidate only: others may be hostile."""
+    """The prompt of the critic, who must confirm a verdict `SAME`. It has one candidate, as others may be hostile."""
     seed = _digest(CRITIC, _content(target), _content(candidate), secret=secret)
     order, number = _prompt_number(seed, 0)
     return _build_prompt(CRITIC, target, [(order, number, candidate)], seed, {number: candidate.number})
@@ -117,7 +117,7 @@ def sample_question() -> Prompt:
 
 
 def estimated_tokens(text: str) -> int:
-    """About how many tokens a text has, within a tenth for logs and code. Each East Asian sign counts as a token."""
+    """An estimate of a text's tokens, at most a tenth off for logs and code. Each East Asian sign counts as a token."""
     signs = sum(char > "\u2e7f" for char in text)
     return round((len(text) - signs) / 3.8 + signs)
 
@@ -143,9 +143,9 @@ def _build_prompt(
 
 
 def _prompt_number(seed: bytes, at: int) -> tuple[bytes, int]:
-    """A sort key, and the number in the prompt: seven digits, and the last is `at` (0 to 9)."""
+    """A sort key, and the number in the prompt. The number has seven digits; the last digit is `at` (0 to 9)."""
     digest = hashlib.blake2b(seed, salt=at.to_bytes(2), digest_size=16).digest()
-    return digest[8:], 1_000_000 + int.from_bytes(digest[:4]) % 899_999 * 10 + at
+    return digest[8:], 10 * (100_000 + int.from_bytes(digest[:4]) % 899_999) + at
 
 
 def _fenced(head: str, issue: JudgeIssue, most: int, boundary: str) -> str:
@@ -160,7 +160,7 @@ def _shortened(body: str, most: int) -> str:
         return body
     end = most // 3
     head, tail = body[: most - end], body[-end:]
-    # If a cut splits a line, the middle has the whole line.
+    # If a cut splits a line, `middle` contains that whole line.
     middle = head.rpartition("\n")[2] + body[most - end : -end] + tail.partition("\n")[0]
     errors = ""
     # The one line that says what went wrong often stands in the middle of a long log.
@@ -201,7 +201,7 @@ ANSWER_MAX = 20_000
 
 _REFERENCES = re.compile(r"[a-z][a-z0-9+.-]*:/\S*|www\.\S+|[@#]", re.IGNORECASE)
 _LINE_MAX = 1_000
-"""How many characters of a cause or a difference are read: `_REFERENCES` takes quadratic time."""
+"""At most this many characters of a cause or a difference are read, because `_REFERENCES` takes quadratic time."""
 
 
 class UnusableAnswer(DoppelError):
@@ -233,7 +233,7 @@ def check_answer(answer: Any, prompt: Prompt) -> dict[int, JudgedPair]:
         verdicts = dict(rows)
     except (KeyError, TypeError, ValueError):
         raise UnusableAnswer("it does not have the form that was asked for") from None
-    asked = {*prompt.numbers, prompt.copy, prompt.other} - {0}
+    asked = {*prompt.numbers, prompt.copy, prompt.other} - {0}  # 0: no controls.
     if len(verdicts) != len(rows) or set(verdicts) != asked or not all(type(number) is int for number in verdicts):
         raise UnusableAnswer("it is not about the issues that were asked about")
     if prompt.copy and verdicts[prompt.copy].verdict is JudgeVerdict.DIFFERENT:
@@ -290,7 +290,7 @@ class Endpoint(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """The price of a million tokens `into` the model, and of a million `out` of it, in the host's currency."""
+    """The prices of a million tokens, in the host's currency: `into` the model, and `out` of the model."""
 
     into: float = 0.0
     out: float = 0.0

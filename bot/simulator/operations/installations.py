@@ -21,7 +21,7 @@ TOKEN_LIFETIME = timedelta(hours=1)
 def install(
     world: World, *targets: str, app_id: int | None = None, permissions: Mapping[str, str] | None = None
 ) -> Installation:
-    """Install the App on an account (`"acme"`: all its repositories) or on some repositories (`"acme/app"`, …).
+    """Install the App on all repositories of an account (`"acme"`), or on some repositories (`"acme/app"`, …).
 
     If the account already has the App, the repositories are added. `app_id` defaults to the App that exists from the
     start, `permissions` to the App's own.
@@ -62,7 +62,7 @@ def _add_repositories(
 
 @locked
 def remove_from_installation(world: World, *repositories: str) -> None:
-    """Remove repositories from their installations, which keep the others, but gain no new ones."""
+    """Remove repositories from their installations, which keep their other repositories, but gain no new ones."""
     for name in repositories:
         repo = world.repository(name)
         for installation in world.installations_on(repo):
@@ -141,7 +141,7 @@ def make_installation_token(
     if permissions is not None and "metadata" in installation.permissions:
         wanted.setdefault("metadata", "read")
     only = None if repositories is None else frozenset(repo.id for repo in repositories)
-    # The format that GitHub has rolled out since April 2026: long, and with the App's id and a JWT.
+    # The format that GitHub has rolled out since April 2026: a long token that contains the App's id and a JWT.
     parts = ".".join(secrets.token_urlsafe(size) for size in (27, 180, 64))
     token = f"ghs_{installation.app.id}_{parts}"
     record = InstallationToken(token, installation, wanted, only, world.now() + TOKEN_LIFETIME)
@@ -150,7 +150,7 @@ def make_installation_token(
 
 
 def _installations(world: World, account: str | Installation) -> list[Installation]:
-    """One installation as a list, or all on an account, named by its login or one of its repositories."""
+    """The given installation as a list, or all on an account. `account` may be a login, or one of its repositories."""
     if isinstance(account, Installation):
         return [account]
     login = account.split("/")[0].lower()

@@ -1,8 +1,8 @@
 """Controls for people and scripts, under `/_sim/`: not part of GitHub.
 
 Limits and faults do not apply to these calls, so a script can always remove a fault. A call needs the header
-`X-Simulator-Key` with the App's webhook secret. This also keeps web pages out: a page can send such a header only to
-sites that allow it (CORS).
+`X-Simulator-Key` with the App's webhook secret. The header also keeps web pages out: a browser lets a page send this
+header only to sites that allow it (CORS).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROUTES = Routes()
 
 @ROUTES.add("GET", "/_sim/state")
 def state(ctx: Context) -> Json:
-    """Clock, problems, and each repository's latest issues with comments (`?issues=N`, else 50)."""
+    """The clock, lists of what went wrong, and each repository's latest issues with comments (`?issues=N`, else 50)."""
     _guard(ctx)
     most = ctx.number("issues", 50)
     return {

@@ -19,7 +19,7 @@ from bot.simulator.state.issues import Issue
 
 ROUTES = Routes()
 
-# As on GitHub, a score can exceed 1, and the high default threshold leaves out similar issues.
+# As on GitHub: a score can exceed 1, and the default threshold is so high that it leaves out some similar issues.
 _DEFAULT_THRESHOLD, _MEDIUM, _HIGH = 0.6, 1.0, 1.4
 
 
@@ -27,7 +27,7 @@ _DEFAULT_THRESHOLD, _MEDIUM, _HIGH = 0.6, 1.0, 1.4
 def similar_issues(ctx: Context) -> Reply:
     """The repository's issues that are most similar to this one, best first."""
     target = ctx.issue()
-    # "ranked", "bare" (issues without scores), or the status of a refusal.
+    # The kind of answer: "ranked", "bare" (issues without scores), or the status of a refusal.
     similarity = target.repository.similarity
     if not isinstance(similarity, str):
         raise _refusal(similarity)
@@ -51,7 +51,7 @@ def similar_issues(ctx: Context) -> Reply:
 
 
 def _score(one: Issue, other: Issue) -> float:
-    """From 0 to 2: the Dice coefficient of the titles' words, plus that of all words."""
+    """From 0 to 2: the Dice coefficient of the titles' words, plus the coefficient of the whole texts' words."""
     return _dice(one.title, other.title) + _dice(_text(one), _text(other))
 
 

@@ -41,17 +41,17 @@ def tokens(text: str) -> list[str]:
 
 
 def units(text: str) -> list[list[str]]:
-    """The parts of an unquoted query word. All parts must occur; the tokens of a part must stand side by side."""
+    """The parts of an unquoted query word, as tokens. A match needs all parts, each with its tokens side by side."""
     return [tokens(unit) for unit in _UNITS.findall(unicodedata.normalize("NFKC", text).lower())]
 
 
 def _pieces(text: str) -> list[str]:
-    """The text split at the ASCII characters that separate words; lone surrogates are let through."""
+    """The text split at the ASCII characters that separate words. Lone surrogates stay."""
     return text.encode("utf-8", "surrogatepass").translate(_SPACED).decode("utf-8", "surrogatepass").split()
 
 
 class Vocabulary(dict[str, int]):
-    """The term numbers of words, from 1 on. Words with one stem share a number; an indexed word is stemmed only once.
+    """The term numbers of words, from 1 on. Words with the same stem share a number. Indexing stems a word only once.
 
     Indexing looks words up with `[]`, which adds new words; searching uses `find`, which does not.
     """
