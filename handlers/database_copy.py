@@ -33,7 +33,7 @@ class HostDatabases(NamedTuple):
     queue: sa.Engine
 
     def reach(self) -> None:
-        """Connect once. Skip a missing SQLite file: connecting creates it. Raises Unavailable."""
+        """Connect once. Skip a missing SQLite file, which this would create. Raises Unavailable."""
         file = sqlite_file(self.store.url)
         if file is None or file.is_file():
             try:
@@ -103,6 +103,6 @@ def _copy(reading: sa.Connection, table: sa.Table, writing: sa.Connection, targe
         writing.execute(sa.insert(target), rows)
         count += len(rows)
     if writing.dialect.name == "postgresql" and (column := target.autoincrement_column) is not None:
-        sequence = sa.func.pg_get_serial_sequence(target.name, column.name)
+        sequence = sa.func.pg_get_serial_sequence(target.name, column.name)  # numbers new rows
         writing.execute(sa.select(sa.func.setval(sequence, sa.func.max(column))))
     return count

@@ -42,7 +42,7 @@ class IssueEvent:
 
 
 # Actions of `issues` that the bot queues for itself; GitHub never sends them.
-# JUDGED: a command on another issue declared that both issues differ, or withdrew that decision.
+# JUDGED: a command on another issue declared that the two issues differ, or took that back.
 # OVERTAKEN: the bot checked this issue before indexing its likely original.
 # INDEXED: the index was incomplete when the bot checked this issue, and is now complete.
 # DEFERRED: the issue's author had opened too many issues within the hour.
@@ -61,7 +61,7 @@ def own_issue_event(
 class CommentEvent:
     """`issue_comment.*` on an issue (not on a pull request).
 
-    `previous` is the body before an edit. `updated_at` dates `body`. `locked`: the issue is locked.
+    `previous`: the body before an edit. `updated_at`: `body`'s time. `locked`: the issue is locked.
     `app` is the id of the App that wrote the comment, or 0. `author` is the login of the comment's author; jobs of an
     earlier version leave it empty. `by_another` marks an edit by somebody other than the author.
     """

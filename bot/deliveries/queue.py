@@ -50,7 +50,7 @@ QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE, SCHEDULE)
 HOLD = 300.0
 
 # A job that has killed this many workers is poison and becomes a dead letter. After its second crash a job is suspect
-# and is kept apart (`Worker._claim_some`). If a host kills workers often, three is too few.
+# and kept apart (`Worker._claim_some`). Three is too few if the host itself often kills workers.
 POISON = 5
 
 # Seconds. If a stored time lies further ahead, somebody has set the clock back. The first limit is
@@ -223,7 +223,7 @@ class Queue:
             new = {id for (id,) in self._run(connection, statement, entries=rows)}
             if new and not self._is_sqlite:
                 self._run(connection, NOTIFY)
-        # Of entries with one id, only the first is new. Reversed, so that it overwrites the rest.
+        # Only the first entry with an id is new. So it is written last, over the others.
         first = {entry.id: position for position, entry in reversed([*enumerate(entries)])}
         return [entry.id in new and first[entry.id] == position for position, entry in enumerate(entries)]
 
@@ -333,7 +333,7 @@ class Queue:
         return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **parameters})
 
 
-# Seconds. If a task's next run is over `every` plus this ahead, somebody has set the clock back.
+# Seconds. If a task's run is more than `every` plus _SLACK ahead, somebody set the clock back.
 _SLACK = 60.0
 
 
@@ -375,7 +375,7 @@ class Schedule:
         return self._queue.reschedule(claim, task.wait(now))
 
     def repair(self, *, starting: bool = False) -> None:
-        """Make stuck tasks due: the clock was set back, or a run was given up `every` seconds ago.
+        """Make stuck tasks due: the clock was set back, or a run was given up over `every` s ago.
 
         When a worker is `starting`, also add missing tasks, which are due at once, and make the `at_start` tasks due.
         """

@@ -36,7 +36,7 @@ class Batch:
     errors_of: Mapping[int, Sequence[GraphQLError]]
 
     def failed(self, number: int) -> bool:
-        """Whether GitHub's reading of this issue failed. If so, a null field may have a value."""
+        """Whether GitHub failed internally on this issue. If so, a null field may have a value."""
         return any(map(is_failure, self.errors_of.get(number, ())))
 
 
@@ -52,7 +52,7 @@ def read_issues(
 ) -> Iterator[Batch]:
     """Read `fields` of each issue, a hundred issues per request. Raises like `Api.graphql`.
 
-    `of_repository` names fields of the repository. Pass people's texts only as variables: `texts`.
+    Also reads the repository's fields `of_repository`. People's texts must be variables: `texts`.
     """
     variables = {"owner": repo.owner, "name": repo.name, **(texts or {})}
     declared = ", ".join(f"${name}: String!" for name in variables)
@@ -140,7 +140,7 @@ _ORIGINAL = "duplicateOf { number repository { nameWithOwner } }"
 
 
 def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
-    """The original of a closed duplicate; None if there is none to read. Raises Unavailable."""
+    """The original of a closed duplicate; None if missing or unreadable. Raises Unavailable."""
     operation = f"read the original of {repo}#{number}"
     (batch,) = read_issues(api, operation, repo, [number], _ORIGINAL)
     if batch.failed(number):

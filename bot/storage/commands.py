@@ -19,7 +19,7 @@ class HandledCommands(TableGateway):
         """Record a comment's commands, and return whether this delivery must carry them out.
 
         A delivery must carry out new commands, and those that the same delivery began but did not
-        end. Only texts with the latest `said_at` count. GitHub's times are whole seconds.
+        end. Only texts of the latest `said_at` count: several, if edited within one whole second.
         """
         where, texts = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
         last = sa.select(sa.func.max(texts.c.said_at)).where(_of_comment(texts, repo_id, number, comment_id))

@@ -55,7 +55,7 @@ def test_the_sentence_comes_first_then_what_to_set_and_the_table(evaluated: None
         "unmarked ones may still be duplicates. Over the whole history, from 2025-01-01 on, it would "
         "have commented on 20 of 1,000 issues (naming the same report: 14 by confidence, 20 by mark): it would have "
         "caught 50% of the known duplicates and commented on 0% of the other issues. Recommended: .45 Recommended is "
-        "min_confidence: 0.45, since it catches the most duplicates and surely comments on at most 8%"
+        "min_confidence: 0.45, since it catches the most duplicates while surely commenting on"
     )
     assert f"write into {CONFIG_PATH} on the default branch: min_confidence: 0.45" in said
     assert ".24 in force" in said and ".45 recommended 4.9 69% 100% 50% 0%" in said

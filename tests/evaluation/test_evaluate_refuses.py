@@ -104,4 +104,4 @@ def test_what_given_answers_were_not_asked_with_is_refused(option: str, value: s
     answers = write_lines(tmp_path / "answers.jsonl", [{"id": 20, "candidates": []}])
     result = call("evaluate", file, "--answers", answers, f"--{option}", value)
     assert result.exit_code == 2
-    assert "--sources, --relevance, --weights: these are for `doppel replay`, not for --answers" in result.stderr
+    assert "--weights: with --answers nothing is asked; give these to" in result.stderr

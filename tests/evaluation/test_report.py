@@ -54,8 +54,8 @@ def test_p5_a_threshold_that_catches_most_while_few_of_what_nobody_marked_get_a_
     found = made([0.9] * 10 + [0.4] * 10, 20, [0.45] * 50 + [0.3] * 60, 900)
     assert (found.advice.threshold, found.advice.reason) == (0.4, AdviceReason.CATCHES)
     assert words.advice(found) == (
-        "Recommended is min_confidence: 0.4, since it catches the most duplicates and surely comments on at most 8% "
-        "of the other issues."
+        "Recommended is min_confidence: 0.4, since it catches the most duplicates while surely "
+        "commenting on at most 8% of the other issues."
     )
     at_it = next(row for row in found.curve if row.cut == 0.4)
     assert words.at_threshold(found, at_it) == (

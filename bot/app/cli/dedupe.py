@@ -29,7 +29,7 @@ _TEXT_SHOWN = 100
 @click.option(
     "--threshold",
     type=float,
-    help="Merge entries from this cosine similarity on, 0 to 1.  [default: the model's own]",
+    help="Merge entries with at least this cosine similarity, 0 to 1.  [default: the model's own]",
 )
 @click.option("--model", help="all-MiniLM-L6-v2 or wordllama.  [default: the first one that is installed]")
 @click.option("--out", type=OUT, help="Write the merged playbook to this file.")
@@ -70,7 +70,7 @@ def dedupe(
         click.echo(text, nl=False)
     # With --in-place and without a merge, keep PLAYBOOK and its author's formatting.
     elif found.merged or out is not None:
-        # PLAYBOOK may be a symbolic link, --out must not be one. An existing file keeps its mode.
+        # PLAYBOOK may be a symbolic link; --out must not be one. An existing file keeps its mode.
         target = out or playbook.resolve()
         with file_errors(target):
             refuse_links(target)

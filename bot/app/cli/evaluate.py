@@ -59,7 +59,7 @@ _CONFIDENCE = "The threshold to look at first, as in .github/doppel.yml."
 @click.option("--judge", is_flag=True, help="Also use a judge: DOPPEL_JUDGE_URL, or the answers in --answers.")
 @click.option("--floor", type=SHARE, default=JUDGE_FLOOR, show_default=True, help="As in .github/doppel.yml.")
 @click.option("--related", is_flag=True, help="Keep candidates that the judge calls related.")
-@click.option("--critic", is_flag=True, help="A critic rechecks pairs that the judge calls same.")
+@click.option("--critic", is_flag=True, help="A critic rechecks pairs judged to be the same.")
 @click.option("--export-questions", type=WrittenFile(), help="Only write the questions that --answers leaves open.")
 @click.option("--record", type=OUT, help="Keep the judge's answers in this file.")
 @click.option("--out", type=WrittenFile(), help="Write the judged candidates to this file, as `doppel replay` does.")
@@ -88,7 +88,7 @@ def evaluate(
     duplicate_of names the original of a duplicate. A repository's history is read from GitHub: issues that were marked
     or closed as duplicates, and issues that members called duplicates in comments. Doppel sees each
     issue as it was on arrival, without marks. docs/evaluate.md explains the figures. With --judge,
-    an LLM also reads the likeliest candidates; --answers has its answers (docs/guides/judge.md).
+    an LLM also reads the likeliest candidates; --answers are then the LLM's (docs/guides/judge.md).
     """
     from bot.app.cli.shared.evaluate_judge import JudgeOptions, with_judge
     from bot.app.wiring.evaluations import known_decisions, repository_history, store_evaluation
@@ -101,8 +101,8 @@ def evaluate(
     if picture is not None and picture.suffix.lower() != ".svg":
         raise UserError(f"--picture: {picture} does not end in .svg, the one format that is written")
     if answers is not None and not judge and (sample is not None or asking != as_the_bot_asks()):
-        options_of_replay = "--sample, --sources, --relevance, --weights"
-        raise UserError(f"{options_of_replay}: these are for `doppel replay`, not for --answers")
+        names = "--sample, --sources, --relevance, --weights"
+        raise UserError(f"{names}: with --answers nothing is asked; give these to `doppel replay`")
     for option, written in (("--picture", picture), ("--export", export)):
         refuse_overwriting(option, written, Path(source), answers, weights)
     given = read_source(source)
@@ -153,7 +153,7 @@ def evaluate(
         titles = {issue.id: issue.title for issue in trial.issues}
         text = evaluation_markdown(result, titles, of_file=repo is None)
         console = Console()
-        # The tables need 80 columns: narrower tables cut off figures. A terminal wraps lines.
+        # Narrower tables would cut off figures. A narrower terminal only wraps the lines.
         console.width = max(console.width, 80)
         console.print(Markdown(f"{judge_markdown(judgement)}\n\n{text}" if judgement else text))
 

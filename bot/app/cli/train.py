@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bot.quality.training.arrivals import TrainingFile
 
 _READINGS = "Readers' verdicts on issues. The file must be named like one of FILES. Can be repeated."
-_BY = "For the issues of NAME with verdicts, use the text model in FOLDER, not tuned on NAME."
+_BY = "The folder of a text model, not tuned on file NAME, to use for NAME's issues with verdicts."
 _MODEL = "Tune only a text model, into this folder. Needs 30 minutes or more and the extra `train`."
 _OTHERS = "Non-duplicates to learn from, in each file."
 
@@ -88,7 +88,7 @@ def _learn(out: Path, materials: Sequence[TrainingFile], others: int, seed: int)
 
 
 def _materials(files: Sequence[Path], readings: Sequence[Path], compared_by: Sequence[str]) -> list[TrainingFile]:
-    """Add readings and models to files by name. Raises UserError: unknown name or missing model."""
+    """Match readings and models to files by name. Raises UserError for a wrong name or no model."""
     from bot.quality.training.arrivals import TrainingFile
 
     # The name of golang-go.jsonl.gz is golang-go.

@@ -82,8 +82,8 @@ def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[
     """The positions of the arrivals that can be judged, each with its originals: the earlier members of its group.
 
     None instead of originals means that no earlier issue is known to be the same, so the bot should
-    stay silent. Leaves out the first `warm` share, duplicates that name their original, duplicates
-    without an original in the file, doubtful issues without one, and unmarked issues with one.
+    stay silent. Leaves out the first `warm` share, duplicates whose text names their original or
+    whose original is not in the file, doubtful issues without one, and unmarked issues with one.
     """
     size = Counter(labels.group[issue.id] for issue in issues)
     earlier: dict[Id, list[Id]] = {}

@@ -162,9 +162,9 @@ def advice(found: Evaluation) -> str:
                 f"than {bearable} of the other issues: let the bot answer only when asked (mode: shadow)."
             )
         case AdviceReason.CATCHES:
-            quiet = f"surely comments on at most {bearable} of the other issues"
+            why = f"duplicates while surely commenting on at most {bearable} of the other issues"
     row = next(row for row in found.curve if row.cut == found.advice.threshold)
-    text = f"Recommended is min_confidence: {row.cut:g}, since it catches the most duplicates and {quiet}."
+    text = f"Recommended is min_confidence: {row.cut:g}, since it catches the most {why}."
     if row.comments < _FEW_COMMENTS:
         text += f" It rests on {_about(found)}{counted(round(row.comments), 'comment')} in all, which is little."
     return text

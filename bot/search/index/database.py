@@ -121,7 +121,7 @@ class IndexState:
     `sequence` is the number of the last change. Term numbers are below `next_term`. `lengths` has
     the total length of each field, by position. `model` made the vectors of `vectors` issues, and
     `vector_sum` is their sum. Searches subtract `centre` from vectors. `vector_sum` and `centre`
-    are (2, dimensions): titles, texts. `reading` is the analyser's version that read the issues.
+    are (2, dimensions): titles, texts. The analyser of version `reading` read the issues.
     """
 
     sequence: int = 0

@@ -84,9 +84,9 @@ class AnalysedText(NamedTuple):
 class Matcher:
     """Opens sessions over an index. Cheap to build and stateless.
 
-    Without a `model`, the first judgement reads the shipped model; training never judges. `most`
-    limits how many missing vectors of the text model a judgement makes. If `most` is None, it makes
-    all missing vectors, and does not depend on earlier sessions.
+    Without a `model`, the first judgement reads the shipped model. Training needs none: it never
+    judges. `most` limits how many missing vectors of the text model a judgement makes. If `most` is
+    None, it makes all missing vectors, and does not depend on earlier sessions.
     """
 
     def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:

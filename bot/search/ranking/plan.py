@@ -8,8 +8,8 @@ words joined by OR, GitHub returns the best hundred matches, ranked. The plan is
 3. the title's words, in bodies;
 4. a quoted error message and the rarest words of the whole text, in bodies.
 
-A query for titles and bodies would rank titles first. A server that refuses OR gets pairs of rare
-words instead. docs/research/accuracy.md tells what each query finds.
+One query for both titles and bodies would rank titles first. A server that refuses OR gets pairs
+of rare words instead. docs/research/accuracy.md tells what each query finds.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], li
 
 
 def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
-    """Yield words from `shortest` characters on with terms. Unspaced text gives character pairs."""
+    """Yield words of `shortest` or more characters, with terms. Unspaced text: character pairs."""
     for raw in raw_words(text):
         own = terms_of(raw)
         if is_unspaced(raw):

@@ -190,7 +190,7 @@ _TABLE: MappingProxyType[str, Build] = MappingProxyType(
     }
 )
 _PEOPLE = frozenset({"author", "assignee", "commenter", "mentions", "involves"})
-# Qualifiers of GitHub's that the simulator refuses. Without them, an answer would be wrong.
+# GitHub's qualifiers that the simulator refuses, because ignoring them would give wrong answers.
 _NOT_SIMULATED = frozenset(
     {
         *("team", "project", "status", "head", "base", "language", "linked", "review", "reviewed-by"),
@@ -202,7 +202,7 @@ NAMES = frozenset(_TABLE) | _NOT_SIMULATED | {"in", "sort"}
 
 
 def predicate(qualifier: Qualifier, around: Surroundings) -> Predicate:
-    """The qualifier's test. Raises QueryError: not simulated, a wrong date, only unknown users."""
+    """The test. Raises QueryError if the name is not simulated, a date wrong or no user known."""
     build = _TABLE.get(qualifier.name)
     if build is None:
         raise invalid(f"The qualifier {qualifier.name}: is not simulated here.")

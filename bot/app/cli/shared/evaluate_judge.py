@@ -69,7 +69,7 @@ def with_judge(
     if options.export_questions is not None:
         left = _read(options.answers, questions, options).unanswered
         write(options.export_questions, "".join(json.dumps(one.row()) + "\n" for one in left), "--export-questions")
-        follow = " The critic's questions need the judge's --answers." if options.critic else ""
+        follow = " Those to the critic follow from answers in --answers." if options.critic else ""
         click.echo(f"{len(left):,} questions are in {options.export_questions}; nobody was asked.{follow}", err=True)
         return None
     answers = options.answers or options.record
@@ -118,7 +118,7 @@ def _report(answers: Path, read: RecordedAnswers, patience: float) -> None:
 
 
 def _ask_rest(questions: Sequence[RecordedQuestion], options: JudgeOptions, record: Path, repo: RepoRef | None) -> None:
-    """Ask the questions without an answer in the record, and append the answers."""
+    """Ask questions that have no answer in the record, not even an unusable one; append answers."""
     settings = host.load()
     endpoint = build_endpoint(settings, retries=_RETRIES)
     if endpoint is None:
