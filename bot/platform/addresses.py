@@ -1,8 +1,8 @@
 """GitHub's web addresses: which GitHub host an address belongs to, and which issue or repository it names. Pure.
 
-github.com has its API at `https://api.github.com`; an enterprise's own host, `https://NAME.ghe.com`, has it at
-`https://api.NAME.ghe.com`; an Enterprise Server, `https://HOST`, has it at `https://HOST/api/v3` ("Getting started with
-the REST API"). A simulator has API and pages at one address.
+github.com has its API at `https://api.github.com`. The host `https://NAME.ghe.com` of an enterprise has its API at
+`https://api.NAME.ghe.com`. An Enterprise Server `https://HOST` has its API at `https://HOST/api/v3` ("Getting started
+with the REST API"). A simulator has API and pages at one address.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def is_web(text: str) -> bool:
     """Whether this is an http(s) address with a host, and with a valid port if it has one."""
     try:
         parts = urlsplit(text)
-        # Reading `port` raises ValueError for an invalid one.
+        # Reading `port` raises ValueError if the port is invalid, but accepts 0.
         valid = parts.scheme in ("https", "http") and bool(parts.hostname) and parts.port != 0
         return valid and bool(site_of(parts.netloc.rpartition("@")[2]))
     except ValueError:
@@ -71,9 +71,9 @@ def pages_of(api_url: str) -> str:
 
 
 def hosts_of(api_url: str) -> frozenset[str]:
-    """The hosts of a GitHub, for its API (at `api_url`) and for its pages, as `host_of` gives them.
+    """The hosts of one GitHub, in the form of `host_of`: the host of its API (`api_url`), and the hosts of its pages.
 
-    An API that is not an enterprise's, such as a simulator's or a proxy's, counts as github.com's.
+    Every API except an enterprise's counts as github.com's API, even if it belongs to a simulator or a proxy.
     """
     host = host_of(urlsplit(api_url).netloc)
     if host.endswith(ENTERPRISE_HOSTS):
@@ -82,7 +82,7 @@ def hosts_of(api_url: str) -> frozenset[str]:
 
 
 def issue_at(address: str, hosts: frozenset[str]) -> IssueRef | None:
-    """The issue at an address on these hosts (`hosts_of`), else None. Raises InvalidArgument for an impossible name."""
+    """The issue at an address on these hosts (`hosts_of`), or None. Raises InvalidArgument for an impossible name."""
     match = ISSUE.fullmatch(address)
     if match is None or host_of(match[1]) not in hosts or not 1 <= int(match[3]) <= NUMBER_MAX:
         return None

@@ -4,7 +4,7 @@ Lines are text for people, or JSON for programs (`DOPPEL_LOG_FORMAT`), and name 
 out the exceptions' texts, which can quote an issue, a query or a key. Libraries log only warnings, since at lower
 levels they show requests with addresses and parameters.
 
-Lines marked `OFTEN` appear once a minute at most: while the database is away, several threads log that each second.
+Lines marked `OFTEN` appear once a minute at most: while the database is away, several threads log one each second.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bot.platform.tracing import current
 
 log = logging.getLogger(__name__)
 
-# The loggers of this program. gunicorn's shows when the web process starts and ends.
+# The loggers of this program. gunicorn's logger shows when the web process starts and ends.
 _OURS = ("bot", "handlers", "gunicorn")
 
 _ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -41,7 +41,7 @@ _MOST_LINES = 200
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    """Writes to stderr. If a line cannot be formatted, writes its origin instead: Python would print the arguments."""
+    """Writes to stderr. For a line that cannot be formatted, writes its origin; Python would print its arguments."""
 
     def handleError(self, record: logging.LogRecord) -> None:
         with suppress(OSError, ValueError):
@@ -106,7 +106,7 @@ class _Formatter(logging.Formatter):
 
 
 class TextFormatter(_Formatter):
-    """A line for people: time, level, logger, message, and last the delivery and job."""
+    """A line for people: time, level, logger, message, and at the end delivery and job."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Further lines of a message are indented, so that they cannot look like log lines."""
@@ -121,8 +121,8 @@ class TextFormatter(_Formatter):
 
 
 class JsonFormatter(_Formatter):
-    """One JSON object per line: `time`, `level`, `logger`, `message`, `process`, and if known `delivery`, `job`,
-    `attempt` and `exception`.
+    """One JSON object per line, with `time`, `level`, `logger`, `message` and `process`. Each of `delivery`, `job`,
+    `attempt` and `exception` is there only if it is known.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -159,7 +159,7 @@ def frames(error: BaseException) -> list[str]:
 
 
 def describe(error: BaseException) -> str:
-    """The error's type and safe text: GitHub's status; the message of Retryable or DidNotEnd; else origin and cause."""
+    """Type and safe text: operation and status (GitHubError), message (Retryable, DidNotEnd), or origin and cause."""
     if isinstance(error, GitHubError):
         # The message can quote GitHub's answer; the operation and the status are safe.
         return f"{type(error).__name__}: {error.operation} ({error.status})"

@@ -1,7 +1,7 @@
 """Child processes: web and worker under a supervisor (`doppel serve`, the demo), and pools that end with their parent.
 
 If a child keeps exiting by itself, `Supervisor.check` raises an error, and the caller ends everything: a person must
-fix the cause. Deaths by signals have a higher limit: a poison job kills its workers until the queue gives the job up.
+fix the cause. More deaths by signals are allowed: a poison job kills several workers before the queue gives the job up.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ WORKER = (sys.executable, "-m", "bot", "worker")
 PROXY = (sys.executable, "-m", "bot", "proxy")
 
 # The Dockerfile and the Procfile's worker set these too. Linear algebra gets one thread: several only wait for each
-# other. glibc gets one arena, with large arrays outside it: otherwise it would not free the memory of old searches.
+# other. glibc gets one arena, and large arrays stay outside: otherwise glibc would not free the memory of old searches.
 ENVIRON = {"OPENBLAS_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "16777216"}
 
 RESTART_AFTER_SECONDS = 1.0
-# A child keeps dying if it exits EXITS times by itself within WITHIN_SECONDS, or if signals kill it KILLS times within
-# KILLS_WITHIN_SECONDS. One poison job kills fewer than KILLS workers.
+# `keeps_dying` is true if a child exits EXITS times by itself within WITHIN_SECONDS, or if signals kill the child KILLS
+# times within KILLS_WITHIN_SECONDS. One poison job kills fewer than KILLS workers.
 EXITS, WITHIN_SECONDS = 8, 60.0
 KILLS, KILLS_WITHIN_SECONDS = 50, 600.0
 
@@ -51,9 +51,9 @@ STOP_WITHIN_SECONDS = 27.0
 
 
 class Supervisor:
-    """Keeps the named commands running, with the variables of `ENVIRON` and of `environ`, which wins.
+    """Keeps the named commands running, with the variables of `ENVIRON` and `environ`; `environ` overrides `ENVIRON`.
 
-    The children run in the directory `cwd` and write to `output`. They inherit from this process whatever is not given.
+    The children run in the directory `cwd` and write to `output`. All three arguments default to this process's own.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ def running_in_processes(
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin, (begin, begin_arguments))
     own: set[BaseProcess] = set()
     try:
-        # The pool starts its processes when it gets work. The lock keeps other threads' processes out of `own`.
+        # The pool starts its `own` processes when it gets work. The lock keeps other pools from starting any meanwhile.
         with _starting, _signals_blocked():
             others = set(multiprocessing.active_children())
             futures = [pool.submit(work, *call) for call in calls]
@@ -204,13 +204,13 @@ def _begin(begin: Callable[..., None], begin_arguments: tuple[Any, ...]) -> None
 
 @contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Block SIGINT and SIGHUP. Processes started meanwhile inherit this, and never receive these signals.
+    """Block SIGINT and SIGHUP. Processes started meanwhile inherit the block, and never receive these signals.
 
-    A terminal sends both to all its processes. The children would print tracebacks; this process ends them anyway.
+    A terminal sends both to all its processes. Children would print tracebacks, though this process ends its children.
     """
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
-        # SIGHUP must not end the resource tracker: start it now. Its start unblocks SIGINT, so block SIGINT afterwards.
+        # SIGHUP cannot end a resource tracker that starts now. Its start unblocks SIGINT, so block SIGINT afterwards.
         resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         yield

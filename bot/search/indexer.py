@@ -34,8 +34,8 @@ WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding",
 class IndexStatus:
     """The state of a repository's index. `problem` says why the index waits, or is empty.
 
-    Counts of issues: `issues` in the index, about `expected` in all (None: unknown or outdated),
-    `vectors` and `texts` with vectors of the embedding and the text model (None: not used).
+    `issues` counts the issues in the index. `expected` is about the number of all issues (None: unknown or outdated).
+    `vectors` counts issues with a vector of the embedding model, `texts` those of the text model (None: not used).
     """
 
     repository: str
@@ -62,7 +62,7 @@ def index_statuses(
         )
 
 
-# In a ready index, at most this many issues, and at most one in fifty, may lack vectors. The next `resync` makes them.
+# A ready index may lack the vectors of at most this many issues, and of at most one in fifty, until the next `resync`.
 _FEW_MISSING = 20
 
 
@@ -79,7 +79,7 @@ def state_of(progress: Progress | None, issues: int, vectors: int | None, texts:
 logger = logging.getLogger(__name__)
 
 RESYNC_EVERY = 1800.0
-"""Seconds between two rounds through all repositories; an unchanged repository takes two short requests."""
+"""Seconds between two rounds through all repositories. A round costs two short requests in an unchanged repository."""
 
 
 class EventQueue(Protocol):
@@ -91,21 +91,21 @@ class EventQueue(Protocol):
 class Indexer:
     """Keeps the index of every repository. Thread safe.
 
-    The queue runs a backfill in steps. Each step saves its issues, queues the next step under a fixed id, and saves its
-    progress. So after a crash only one step runs again, and the queue takes the next step only once.
+    The queue runs a backfill in steps. Each step saves its issues, queues the next step, and saves its progress. So
+    after a crash only one step runs again. It queues the next step under the same id, which the queue takes only once.
     """
 
     def __init__(
         self, index: Index, store: Store, inbox: EventQueue, clock: Callable[[], datetime], *, closely: bool = True
     ) -> None:
-        """With `closely`, the text model reads all issues in advance, else only those that a search needs."""
+        """With `closely`, the text model reads all issues in advance. Otherwise it reads only what a search needs."""
         self._index = index
         self._store = store
         self._inbox = inbox
         self._clock = clock
         self._backfills = store.backfills
         self._closely = closely
-        # By repository: how many issues beyond GitHub's count the last `_check` left.
+        # For each repository: the surplus that remained after the last `_check`.
         self._remaining_surplus: dict[int, int] = {}
 
     def ready(self, repo_id: int) -> bool:
@@ -118,14 +118,14 @@ class Indexer:
     def begin(self, repository: Repository, installation: int | None, at: float) -> None:
         """Queue the backfill of a repository to which the bot got access at the time `at` (seconds since 1970).
 
-        Does nothing if the repository is archived, the backfill runs or is done, or `at` repeats.
+        Does nothing if the repository is archived, its backfill runs or is done, or an earlier call had the same `at`.
         """
         known = self._backfills.get(repository.id)
         if (known is None or known.stopped) and not repository.archived:
             self._queue(IndexEvent(installation, repository, chain=f"new-{at:.3f}"), 0.0)
 
     def resync(self) -> None:
-        """Queue a step for every active repository: to find changes whose webhooks got lost, or resume a backfill."""
+        """Queue a step for every active repository. It finds changes whose webhooks got lost, or resumes a backfill."""
         self._queue_round(self._store.repositories.list())
 
     def resume(self) -> None:
@@ -152,7 +152,7 @@ class Indexer:
             return
         known = self._backfills.get(repository.id)
         if known and event.step == 0 and not known.done and abs(self._now() - known.updated_at) < LOST:
-            # Another chain of steps is under way: its last step was less than LOST seconds ago.
+            # Another chain's last step was less than LOST seconds ago (or ahead, after the clock was set back).
             return
         if self._index.is_outdated(repository.id):
             logger.info("%s: its issues are read anew, since this version reads texts differently", repository.ref)
@@ -163,14 +163,14 @@ class Indexer:
         if started is None:
             return
         try:
-            # `wait` is None at the end of the chain. Until then, unread issues may hide a surplus.
+            # Look for a surplus only at the end of the chain (`wait` is None): before, unread issues may hide it.
             progress, wait = self._advance(known, repository, github)
             surplus = self._surplus(repository, github) if wait is None else 0
         except Retryable as failure:
             progress, wait, surplus = replace(known or Progress(), problem=str(failure)), retry(failure.after), 0
         if progress.problem:
             logger.warning("%s: the index waits: %s", repository.ref, progress.problem)
-        # Save the progress last: if the worker dies before, a rerun queues events of the same ids.
+        # Save the progress last: if the worker dies before, a rerun queues the same ids, which the queue ignores.
         # A `completed` event asks for the work that follows the first backfill.
         if progress.done and not (known and known.done):
             self._queue(replace(event, repository=repository, completed=True), 0.0)
@@ -212,14 +212,14 @@ class Indexer:
             logger.info("%s: reading its issues into the index: 0%s", repository.ref, about_total)
         pages = read_pages(progress, repository, github)
         if pages.issues:
-            # Only a check: raises NotFound if another repository has the name by now.
+            # The count does not matter: the call raises NotFound if another repository has the name by now.
             with suppress(Retryable):
                 github.count_issues(repository.ref, repository.id)
         problem = self._put_issues(github, repository, pages.issues)
         progress = replace(
             progress,
             cursor=str(pages.position),
-            # If this step moved the cursor, the next request differs, and this ETag is not valid for it.
+            # The ETag is valid only if the next request has the same cursor.
             etag=pages.etag if str(pages.position) == progress.cursor else "",
             seen=self._index.count(repository.id),
             done=progress.done or pages.end,
@@ -251,7 +251,7 @@ class Indexer:
         return progress, None
 
     def _count(self, known: Progress | None, repository: Repository, github: RepoClient) -> int | None:
-        """The number of issues. GraphQL may fail for good, so only the first try (no `known`) raises Retryable."""
+        """The number of issues. Only the first try (no `known`) raises Retryable: GraphQL may fail for good."""
         try:
             return github.count_issues(repository.ref, repository.id)
         except Retryable:
@@ -271,7 +271,7 @@ class Indexer:
         return max(0, self._index.count(repository.id) - (github_count - len(own)))
 
     def _check(self, event: IndexEvent, checked: int, github: RepoClient) -> None:
-        """Remove missing issues among the next ones after `checked`, and queue the next step.
+        """Check the next issues after `checked`: remove those that GitHub no longer has. Queue the next step.
 
         At the end, record the surplus that remains: only a larger surplus causes a new check.
         """
@@ -287,8 +287,8 @@ class Indexer:
         self._queue(replace(event, step=event.step + 1, checked=numbers[-1]), delay=PAGES * SLOWLY)
 
     def _record_start(self, repo_id: int) -> Progress | None:
-        """Record a start; `_save_progress` notices its erasure. None if another was first."""
-        # The time is negative so that `step` sees no chain of steps under way, and can run again at once.
+        """Record a backfill's start, to notice later if the index was erased. None if another step was first."""
+        # A negative time is long ago for `step`: so after a crash, this step can run again at once.
         started = Progress(updated_at=-self._now())
         return started if self._backfills.replace(repo_id, None, started) else None
 
@@ -318,7 +318,7 @@ class Indexer:
         return ""
 
     def _originals(self, github: RepoClient, repository: Repository, issues: Sequence[Issue]) -> dict[int, int]:
-        """The originals of duplicates among the issues, as far as GitHub or a command names them.
+        """The originals of those issues that are duplicates, if GitHub or the command `of` names an original.
 
         If GraphQL fails, which may be permanent for a repository, the index's earlier originals stand in for GitHub's.
         """
@@ -334,7 +334,7 @@ class Indexer:
 
 
 class StoredRepositoryInfo:
-    """The index's `RepositoryInfo`. With `private_too`, the host lets a `remote` model get private texts (C6a)."""
+    """The index's `RepositoryInfo`. A `remote` model gets private texts only if the host says `private_too` (C6a)."""
 
     def __init__(
         self, store: Store, settings: RepositorySettings, forms: IssueForms, *, remote: bool, private_too: bool
@@ -346,7 +346,7 @@ class StoredRepositoryInfo:
         self._private_too = private_too
 
     def may_embed(self, repo_id: int) -> bool:
-        """Whether the model may get texts. Private ones leave only if host and repository agree."""
+        """Whether the model may get texts. A remote model gets private texts only if host and repository agree."""
         if not self._remote:
             return True
         known = self._store.repositories.get(repo_id)
@@ -359,7 +359,7 @@ class StoredRepositoryInfo:
 
 
 def no_vectors(repository: Repository, failure: EmbeddingError) -> str:
-    """Why vectors are missing, in words for people who do not run the host; the log tells the operator the rest."""
+    """Why vectors are missing, for people who do not run the host. Logs the whole failure for the operator."""
     if failure.public_message != str(failure):
         logger.warning("%s: %s", repository.ref, failure)
     return f"vectors: {failure.public_message}"

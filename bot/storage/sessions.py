@@ -28,7 +28,7 @@ class Session:
 
 
 class Sessions(TableGateway):
-    """The `sessions` table. A session's name is a random token, which only the browser has; the table has its hash."""
+    """The `sessions` table, with hashes of the sessions' names. A name is a random token that only the browser has."""
 
     def begin(self, session: Session, now: float) -> str:
         name = secrets.token_urlsafe(32)

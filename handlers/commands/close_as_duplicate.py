@@ -1,8 +1,8 @@
 """The command `of #N`: close an issue as a duplicate (C4).
 
-#N may itself be a duplicate. The root is the last issue in the chain of originals from #N if it is
-open, else #N: a new report often repeats a fixed problem. The root is older than the command's
-issue, so duplicates cannot form a circle, even if two commands run at once.
+#N may itself be a duplicate, with a chain of originals. The root, the new original, is the chain's last issue if that
+issue is open. If it is closed, the root is #N, because a new report often repeats a fixed problem. The root must be
+older than the command's issue, so duplicates cannot form a circle, even if two commands run at once.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _carry_out(request: CommandRequest, root: Issue, verdict: UserVerdict) -> No
         raise
     for stored in _verdicts_by_comment(request):
         if stored.other != root.number:
-            # Before its edit, the command's comment named another issue.
+            # The comment named another issue, and was edited since.
             store.remove(stored.id)
     label = verdict.details["label"]
     # An earlier attempt may have added the label.
@@ -70,7 +70,7 @@ def _carry_out(request: CommandRequest, root: Issue, verdict: UserVerdict) -> No
 
 
 def _chain(context: IssueContext, named: Issue) -> list[Issue]:
-    """The named issue and its chain of originals in the repository; the command's issue ends it."""
+    """The named issue and its chain of originals in the repository, at most up to the command's issue."""
     chain = [named]
     while chain[-1].state_reason == "duplicate" and chain[-1].number != context.number and len(chain) <= _LINKS_MAX:
         number = _own_number(context, _original(context, chain[-1].number))
@@ -84,7 +84,7 @@ def _chain(context: IssueContext, named: Issue) -> list[Issue]:
 
 
 def _original(context: IssueContext, number: int) -> IssueRef | None:
-    """The original of the closed duplicate `number`: as GitHub says, or else as a stored `of` says.
+    """The original of the closed duplicate `number`: as GitHub says, or else as the last stored command `of` says.
 
     GraphQL can fail permanently for a single repository. In that case only the store knows the original.
     """
@@ -127,15 +127,15 @@ def _stored_verdict(request: CommandRequest, root: Issue) -> UserVerdict | None:
 def _store_verdict(request: CommandRequest, root: Issue, before: IssueRef | None) -> UserVerdict:
     """Store the verdict, and the state that `undo` restores, before changing anything on GitHub.
 
-    `before` is the issue's present original, if any. If this comment set the original before an
-    edit, copy the state from the earlier verdict: then `undo` reverts both changes.
+    `before` is the issue's present original, if any. If this comment set `before` and was then edited, copy
+    the state from the comment's earlier verdict. Then `undo` restores the state before both commands.
     """
     context, issue = request.context, request.issue
     own_original, closed_as = _own_number(context, before), issue.state_reason or "completed"
     details = {
         "was": "open" if issue.state == "open" else closed_as,
         "original": before and before.number,
-        # None for this repository, whose name can change.
+        # None means this repository. Its name is not stored, because the name can change.
         "original_repo": str(before.repo) if before and own_original is None else None,
         "label": None if duplicate_label(issue.labels) else duplicate_label(context.github.labels(context.repo)),
         "who": request.role,

@@ -33,9 +33,9 @@ def recheck(request: CommandRequest, command: Command) -> CommandResult:
 def explain(request: CommandRequest, command: Command) -> CommandResult:
     """`explain #N`: how #N compares with this issue, whether or not the comment lists #N.
 
-    A probability depends on the competing candidates. So if #N is earlier than this issue, only earlier issues compete,
-    as they did for the comment. The comment may name #N because one of #N's duplicates is similar.
-    This reply gives #N's own probability, and the duplicates of #N that this command found.
+    A probability depends on the competing candidates. So if #N came before this issue, only issues before this one
+    compete, as they did for the comment. The comment may name #N because one of #N's duplicates is similar. This
+    reply instead gives #N's own probability, and the duplicates of #N that this command found.
     """
     other = issue_named(request, command)
     if isinstance(other, CommandResult):

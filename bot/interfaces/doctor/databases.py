@@ -36,7 +36,7 @@ def databases(settings: Settings) -> Iterator[Finding]:
 def _database(
     subject: str, url: str, table: sa.Table, settings: Settings, content: Callable[[sa.Engine], Iterator[Finding]]
 ) -> Iterator[Finding]:
-    """Whether a database can be written; if it has `table`, also what `content` finds in it."""
+    """Whether a database can be written; if `table` exists, also what `content` finds in the database."""
     name, file, missing = redacted(url), sqlite_file(url), False
     engine = make_engine(url, patience=PATIENCE_SECONDS, synchronous=settings.sqlite_synchronous)
     try:
@@ -49,7 +49,7 @@ def _database(
             finding = well(subject, f"{name} is not there yet; the first start makes it")
         else:
             with write(engine) as connection:
-                # Try to create the table and to write it, then undo: a PostgreSQL role may lack either right.
+                # Try to create the table and to write it, then undo: a PostgreSQL role may lack one of the two rights.
                 table.create(connection, checkfirst=True)
                 connection.execute(sa.delete(table).where(sa.false()))
                 connection.rollback()
@@ -95,15 +95,15 @@ def _store(engine: sa.Engine) -> Iterator[Finding]:
 def _queue(engine: sa.Engine) -> Iterator[Finding]:
     """Whether workers run and keep up, and whether deliveries failed or were given up."""
     status = read_queue_state(engine)
-    waits = status.ages[QUEUE, "waiting"]
+    longest_wait = status.ages[QUEUE, "waiting"]
     to_do = f"deliveries to work on: {sum(count for (queue, _), count in status.jobs.items() if queue == QUEUE)}"
     if not status.workers:
         silence = status.heartbeat
         heard = "none is running" if silence is None else f"none has been heard of for {silence:.0f} s"
         mend = "`doppel serve` or `doppel worker` starts one. If one runs, its log has the reason, such as a full disk."
         yield warning("worker", f"{heard}; {to_do}", mend)
-    elif waits > LONGEST_WAIT:
-        says = f"behind: a delivery of {waits / 60:.0f} minutes ago waits; {to_do}"
+    elif longest_wait > LONGEST_WAIT:
+        says = f"behind: a delivery of {longest_wait / 60:.0f} minutes ago waits; {to_do}"
         yield warning("worker", says, "The log says what keeps it; see docs/operations.md, Sizing.")
     else:
         yield well("worker", f"{status.workers} running; {to_do}")

@@ -1,4 +1,4 @@
-"""Puts an evaluation's questions to a judge's endpoint, several at once (J7)."""
+"""Sends an evaluation's questions to a judge's endpoint, several at once (J7)."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class ReplayGitHub:
         self._newly_closed: list[Issue] = []
 
     def arrive(self, past: PastIssue) -> Issue:
-        """Close the issues that were closed by the time of `past`, and open `past`."""
+        """Carry out the closings up to the time when `past` was created, and open `past`."""
         while self._future_closings and self._future_closings[0][0] <= past.created_at:
             moment, number = heapq.heappop(self._future_closings)
             self._close(number, moment)
@@ -149,25 +149,25 @@ def _search_index() -> SearchIndex:
     return index
 
 
-#: The index computes the centre of its vectors anew at this many issues, and whenever their number has doubled.
-#: `IndexMirror.load` ends a batch at each such number, so the index is the same as if each issue were added by itself.
+#: The index computes the centre of its vectors at this many issues, and again at twice, four times … this many.
+#: `IndexMirror.load` ends a batch at each of these numbers. So the index is the same as after adding issues one by one.
 _FIRST_BATCH = 512
 # A word that may be an id, such as `TIMOB-1`.
 _WORD = re.compile(r"\w[\w.-]{0,98}\w")
 
 
-#: The finder's sources with an index, and with a search.
+#: The finder's sources in a replay with an index (INDEX), and in a replay with GitHub's search (SEARCH).
 INDEX = (FULL_TEXT, VECTORS)
 SEARCH = (GitHubLexical.name, GitHubHybrid.name)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
-    """How a replay asks about each arrival: the sources, from `INDEX` or from `SEARCH`, and the finder's options.
+    """How a replay asks the finder about each arrival: the sources (from `INDEX` or from `SEARCH`), and the options.
 
-    `top` limits the candidates. `weights` is the text of a weights file, or empty for the shipped weights. `budget`
-    limits the searches by words. A replay never asks a judge. With a `floor`, it records the question that a judge
-    would get about candidates of at least this probability.
+    `top` limits the candidates. `weights` is the text of a weights file, or empty for the shipped weights. `budget` is
+    the number of searches by words for each arrival. A replay never asks a judge. If `floor` is set, the replay records
+    the question that a judge would get: about candidates with at least the probability `floor`.
     """
 
     sources: tuple[str, ...] = INDEX
@@ -199,9 +199,9 @@ class FutureLeak(DoppelError):
 
 @dataclass(frozen=True, slots=True)
 class ReplayAnswer:
-    """One arrival, by its id in the file. `candidates` are ids with relevance (by default the confidence), best first.
+    """The answer about one arrival. `candidates` has pairs of id and relevance (by default the confidence), best first.
 
-    Issues in `judge_question` have the replay's numbers. For its candidates, `ids` has the ids in the file.
+    Ids are from the file. Issues in `judge_question` have the replay's numbers; `ids` has the ids of its candidates.
     """
 
     id: int | str
@@ -253,7 +253,7 @@ class FileIds:
     """Maps ids in the file to the replay's numbers, to find the issues that a text names.
 
     The bot never suggests an issue that the new text names. A file does not say which repository it
-    is from. So `#12` and any repository's issue 12 mean the id 12, `TIMOB-1` the id `TIMOB-1`.
+    is from. So `#12` and any repository's issue 12 mean the id 12, and `TIMOB-1` means the id `TIMOB-1`.
     """
 
     def __init__(self) -> None:
@@ -272,7 +272,7 @@ class FileIds:
 
 
 def choose_arrivals(issues: Sequence[PastIssue], warm: float, sample: int | None, seed: int) -> list[int]:
-    """Positions to ask about: all after the first `warm` (share), or a seeded `sample` of them."""
+    """Positions to ask about: all but the first share `warm` (0 to 1), or a seeded `sample` of the rest."""
     eligible = range(int(len(issues) * warm), len(issues))
     if sample is None or sample >= len(eligible):
         return list(eligible)
@@ -292,9 +292,9 @@ def replay(
     """Let `issues` arrive one after the other; yield an answer for each position in `asked`, and None for the others.
 
     The finder gets `options` and the issues that the arrival's text names. The `mirror`, if any, maintains the finder's
-    index. Issues before `start` exist from the beginning, and yield nothing. The finder learns of an issue only after
-    answering for that issue. `judge` is the recorder that the finder asks, if any. Raises FutureLeak if a candidate
-    arrived later than the issue, or is shown as closed too early.
+    index. Issues before `start` exist from the beginning, and nothing is yielded for them. The finder learns of each
+    issue only after the issue's own search. `judge` is the recorder that the finder asks, if any. Raises FutureLeak if
+    a candidate arrived later than the issue, or is shown as closed although it was still open.
     """
     asked = frozenset(asked)
     ids = FileIds()
@@ -326,7 +326,7 @@ def replay(
 
 
 def _checked(report: Report, issue: Issue, issues: Sequence[PastIssue]) -> Iterator[tuple[int | str, float]]:
-    """The candidates' ids in the file, and relevance. Raises FutureLeak if one reveals what came after `issue`."""
+    """Each candidate's id in the file and relevance. Raises FutureLeak if one shows what came after `issue`."""
     for candidate in report.candidates:
         if not 1 <= candidate.number < issue.number:
             raise FutureLeak(f"#{candidate.number} was found for #{issue.number}, which arrived before it")

@@ -1,7 +1,7 @@
 """The backlog scan: finds the earlier issues that each issue repeats, and stores the answers.
 
 Several processes read the index and judge issues, and one process stores the answers. A stopped scan continues with the
-stored answers. An answer is valid while the model and the texts and vectors of its issues stay the same.
+stored answers. An answer is outdated once the model changes, or a text or vector of the issue or its matches.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MOST, LEAST = 20, 0.05
 
 # The number of issues to read from the index at a time.
 _AT_ONCE = 50
-# An `Issue` needs its repository's name, although the index uses only the id.
+# An `Issue` needs a repository's name. Any name will do: the index uses only the id.
 _ANYWHERE = RepoRef("scan", "scan")
 
 
@@ -69,7 +69,7 @@ class BacklogMatcher:
         answers = []
         for batch in batches(numbers, _AT_ONCE):
             with self._index.view(repo_id) as view:
-                # `_found` reads a later snapshot: if a text changes in between, the answer counts as outdated.
+                # `_found` reads a later snapshot. A change in between is newer than `sequence`: it outdates the answer.
                 sequence, version = view.state.sequence, self._version(view)
                 rows, texts = view.issues(batch), view.texts(batch)
             for number in batch:
@@ -83,16 +83,16 @@ class BacklogMatcher:
 
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
         with self._matcher.session(repo_id, target, below=target.number, stored=True) as session:
-            # At equal confidence, the latest come first: of many copies, an issue matches only the
-            # latest MOST. In a group, every two issues match, so more copies form several groups.
+            # At equal confidence, the latest come first: of many copies, an issue matches only the latest
+            # ones, MOST in number. In a group, every pair matches, so more copies form several groups.
             matches = sorted(session.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
             return tuple(
                 ScanMatch(one.number, one.confidence, one.explain()) for one in matches if one.confidence >= LEAST
             )
 
 
-#: The number of issues that a process gets at a time. Stopping a scan loses this work, which takes less than a second
-#: in a repository of 17,000 issues.
+#: The number of issues that a process gets at a time. If a scan stops, each process loses its present answers: less
+#: than a second's work in a repository of 17,000 issues.
 PART = 20
 #: Up to this many issues are matched in this process, because starting other processes would take longer.
 FEW = 50
@@ -149,12 +149,12 @@ class Scan(TableGateway):
         self._closed = closed
 
     def begin(self, *, fresh: bool = False) -> None:
-        """Delete the answers that name an issue that has changed since; with `fresh`, delete all answers.
+        """Delete the answers with a match that changed after the answer; with `fresh`, delete all answers.
 
         `missing` finds the answers that are outdated for another reason.
         """
         in_repo = table.c.repo_id == self._repo_id
-        # Find these answers before the transaction, which keeps other writers of SQLite waiting.
+        # Find these answers before the transaction begins: a transaction keeps other writers of SQLite waiting.
         numbers = [] if fresh else self._with_changed_matches()
         with write(self._engine) as connection:
             chosen = sa.true() if fresh else among(connection, table.c.number, numbers)
@@ -216,8 +216,8 @@ class Scan(TableGateway):
     def count_reactions(self, read: ReadReactions, threshold: float = THRESHOLD) -> None:
         """Update the numbers of 👍 and 👎 of grouped issues. These numbers affect the order of the groups.
 
-        On GitHub a reaction does not change an issue, so the index has the numbers from the issue's last change, and
-        keeps them if the current numbers cannot be read.
+        On GitHub a reaction does not change an issue, so the index has the numbers from the issue's last change. If the
+        current numbers cannot be read, the old numbers stay.
         """
         groups = self.result(threshold).groups
         numbers = [
@@ -244,7 +244,7 @@ class Scan(TableGateway):
         return ScanResult(tuple(groups), len(backlog), self._closed, threshold)
 
     def _backlog(self) -> list[BacklogIssue]:
-        """The backlog's issues, oldest first (D8). A transfer gives an old issue a new number: sort by `created_at`."""
+        """The backlog's issues, oldest first (D8). The date counts: a transfer gives an issue a new number."""
         columns = ("number", "title", "state", "created_at", "thumbs_up", "thumbs_down", "comments")
         query = sa.select(*(issues.c[name] for name in columns)).where(self._in_backlog())
         return [
@@ -255,7 +255,7 @@ class Scan(TableGateway):
         ]
 
     def _with_changed_matches(self) -> list[int]:
-        """The issues with a match whose text or vectors are newer than the issue's answer."""
+        """The issues whose answer is older than the text or the vectors of one of their matches."""
         changed: dict[int, int] = {}
         for part in (terms, vectors):
             query = sa.select(part.c.number, part.c.changed).where(part.c.repo_id == self._repo_id)

@@ -35,11 +35,11 @@ class Fitted:
 def fit_order(
     names: Sequence[str], rows: Floats, same: Floats, sizes: Sequence[int], l2: float, prior: Mapping[str, float]
 ) -> Fitted:
-    """Fit an order: a softmax over the candidates of each question makes the true candidates most probable.
+    """Fit weights that order the candidates of a question, the issue for which duplicates are sought.
 
-    A question is an issue whose candidates are to be ordered. `rows` has the shape (all candidates, names), question
-    after question. `sizes` holds each question's number of candidates. `same` is 1 for a true candidate, a duplicate.
-    Each question has at least one true candidate. The model is a conditional logit (McFadden, 1974), without intercept.
+    The weights make true candidates (duplicates) most probable in a softmax over their question's candidates. `rows` is
+    (all candidates, names), question by question; `sizes` counts each question's candidates. `same` is 1 for a true
+    candidate; each question has at least one. The model is a conditional logit (McFadden, 1974), without intercept.
     """
     mean, scale = rows.mean(axis=0), rows.std(axis=0) + 1e-9
     inputs = (rows - mean) / scale
@@ -48,8 +48,8 @@ def fit_order(
     firsts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     question = np.repeat(np.arange(len(sizes)), sizes)
 
-    def loss_and_shares(beta: Floats) -> tuple[float, Floats, Floats]:
-        """The loss, and two probabilities of each row: among its question's candidates, and among the true ones."""
+    def loss_and_chances(beta: Floats) -> tuple[float, Floats, Floats]:
+        """The loss, each row's chance among its question's candidates, and its chance among the true candidates."""
         scores = inputs @ beta
         # Subtract each question's highest score, so that no `exp` overflows.
         powers = np.exp(scores - np.maximum.reduceat(scores, firsts)[question])
@@ -58,13 +58,13 @@ def fit_order(
         return float(loss), powers / totals[question], powers * same / true_totals[question]
 
     def step(beta: Floats) -> Floats:
-        _, chance, true_chance = loss_and_shares(beta)
+        _, chance, true_chance = loss_and_chances(beta)
         mean_inputs = np.add.reduceat(inputs * chance[:, None], firsts, axis=0)
-        # The true candidates' term is left out: with it, the curvature could be negative.
+        # This leaves out the Hessian's term for the true candidates: with that term, the curvature could be negative.
         curvature = (inputs * chance[:, None]).T @ inputs - mean_inputs.T @ mean_inputs + l2 * np.eye(len(beta))
         return np.asarray(np.linalg.solve(curvature, inputs.T @ (chance - true_chance) + l2 * (beta - priors)))
 
-    beta = _descend(priors, step, lambda beta: loss_and_shares(beta)[0])
+    beta = _descend(priors, step, lambda beta: loss_and_chances(beta)[0])
     return _fitted(names, beta / scale, 0.0)
 
 
@@ -73,8 +73,8 @@ def fit_probability(
 ) -> Fitted:
     """Fit a logistic regression to `rows`, (candidates, names). Each row has a `weight`.
 
-    `same` is 1 for a true candidate, else 0. The intercept expresses how rare duplicates are, and
-    is hardly penalised. Raises ValueError if all rows have the same value of `same`.
+    `same` is 1 for a true candidate, else 0. The intercept expresses how rare duplicates are. The penalty hardly
+    affects the intercept. Raises ValueError if all rows are true candidates, or if no row is.
     """
     if same.min() == same.max():
         raise ValueError(f"{'all' if same.all() else 'no'} candidates looked at are duplicates")
@@ -105,7 +105,7 @@ def fit_probability(
 
 
 def fit_factor(column: Floats, log_odds: Floats, same: Floats, weight: Floats, l2: float) -> float:
-    """Fit f by logistic regression with an L2 penalty: the log-odds of `same` are `log_odds` + f * `column`."""
+    """Fit f by logistic regression with an L2 penalty. The log-odds that `same` is 1 are `log_odds` + f * `column`."""
 
     def loss(beta: Floats) -> float:
         total = log_odds + beta[0] * column

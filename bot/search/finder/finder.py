@@ -1,6 +1,6 @@
 """`Finder.find_duplicates` (F2): search, merge, score, group, present.
 
-The finder has effects only through what its caller passes: client, index, sources, word statistics and judge.
+The finder has side effects only through objects of its caller: client, index, sources, word statistics and judge.
 `sources/federated.py` searches over the network; `scoring.py` and `unindexed.py` score the results.
 """
 
@@ -50,13 +50,13 @@ class Finder:
     """Looks for earlier reports of an issue.
 
     With a `matcher`, the finder searches the index, which must hold the repository `repo_id`. Without a `matcher`, it
-    uses only GitHub's searches. `temporary` makes indexes for hits that no index holds. `further` has more sources,
-    such as discussions.
+    uses only GitHub's searches. `temporary` makes temporary indexes for hits that are in no index. `further` has more
+    sources, such as discussions.
 
     Without the repository's `word_stats`, the finder collects its own in memory. `issues` is how many issues the
     repository has, if known. Callers of `find_duplicates` that name no repository get `default` (F1). With a
-    matcher, the sources over the network get `within` seconds (None: no limit). The report names
-    late sources (F8b). A `judge` reads the likeliest candidates (J).
+    matcher, the sources over the network may take `within` seconds (None: no limit). The report
+    names late sources (F8b). A `judge` reads the likeliest candidates (J).
     """
 
     def __init__(
@@ -159,8 +159,8 @@ class Finder:
         """Score `other` as a candidate for `target`, even if no source finds it (`/duplicates explain #N`)."""
         options = FindOptions(earlier_only=earlier_only)
         with self._session(target, options) as (session, _):
-            # The index scores, not `self._judge`. The `()` drops all candidates except `other`.
-            matches = [] if session is None else session.judge((), also=[other.number])
+            # `session.judge` does not ask `self._judge`. It returns only `other`, because `numbers` is empty.
+            matches = [] if session is None else session.judge(numbers=(), also=[other.number])
             scored = [(match.confidence, match.explain()) for match in matches[:1]]
         if not scored:
             hit = Hit(other, ())
@@ -172,7 +172,7 @@ class Finder:
     def find_ungrouped(
         self, target: Issue, options: FindOptions, gathered: Gathered, numbers: Collection[int]
     ) -> dict[int, Candidate]:
-        """The candidates with one of these `numbers`, likeliest first, as `find` has them before it groups issues."""
+        """The candidates with one of these `numbers`, likeliest first: each with its own scores, not its group's."""
         with self._session(target, options, gathered.hits) as (session, unindexed):
             _, candidates = self._score(target, options, gathered, session, unindexed)
             found = [one for one in candidates if results.is_own(one.issue, target) and one.issue.number in numbers]
@@ -186,7 +186,7 @@ class Finder:
         return results.own_texts(target, candidates, read, self._github, self._temporary.index, self._repo_id)
 
     def notice(self, issue: Issue) -> None:
-        """Count the words of a new issue. Call this after the search for its duplicates, which must not count them."""
+        """Count a new issue's words for later searches. Call this after the search for the issue's own duplicates."""
         if ensure_word_stats(self._recent, self._word_stats, issue.repo):
             count_words(self._word_stats, [issue])
 
@@ -201,7 +201,7 @@ class Finder:
         found = scoring.group_results(target, ranked, options, self._look_up(target, session))
         worth = [] if self._judge is None else scoring.worth_judging(found, target, self._judge.floor)
         shown = [] if worth else self._choose_shown(found, options, target, gathered, indexed=session is not None)
-        # Verdicts can drop all results worth judging; then the next results move up, and need reasons, too.
+        # Verdicts can hide all results in `worth`. Then the next results are shown, so these need reasons, too.
         explained = [*shown, *worth, *(found[: options.max_candidates + len(worth)] if worth else ())]
         reasons = scoring.reasons_of(explained, found[: results.MOST_CONSIDERED], gathered) if options.explained else {}
 
@@ -225,7 +225,7 @@ class Finder:
         failed = (*inside.problems, *(problem for answer in gathered.answers for problem in answer.problems))
         if opinion.problem is not None:
             failed += (SourceProblem(JUDGE, opinion.problem),)
-        # If a person gave words, the sources searched for these instead of the issue's own.
+        # If a person gave search words, the sources searched for these words, not for the issue's.
         usable = has_usable_words(options.words) if options.words else has_usable_words(target.title, target.body)
         first = [result for result, _ in found[: results.MOST_CONSIDERED]]
         report = Report(
@@ -260,7 +260,7 @@ class Finder:
             return options.may_show(one.confidence, one.sources, one.verdict, unread=unread_by_judge)
 
         wanted = (pair for pair in found if is_wanted(pair[0]))
-        # With an index, `_score` left out what no longer exists.
+        # With an index, `_score` has already left out the issues that no longer exist.
         if not indexed:
             wanted = (pair for pair in wanted if self._still_exists(pair[0], target, gathered))
         return list(islice(wanted, options.max_candidates))
@@ -273,7 +273,7 @@ class Finder:
         cached_sources = frozenset[str]() if session is None else gathered.remembered
 
         def is_outside(hit: Hit) -> bool:
-            # The index is complete: an issue that only cached answers have was deleted or moved.
+            # The index is complete. If an issue is only in cached answers, the issue was deleted or moved.
             known_or_gone = hit.issue.number in inside.indexed or cached_sources.issuperset(hit.sources)
             is_skipped = known_or_gone and results.is_own(hit.issue, target)
             return not is_skipped and options.may_mention(hit.issue, target)
@@ -363,7 +363,7 @@ class Finder:
         return indexed if session else read
 
     def _still_exists(self, one: RankedResult, target: Issue, gathered: Gathered) -> bool:
-        """Whether an issue exists. Asks GitHub only if each of its sources used a cached answer."""
+        """Whether an issue exists. Asks GitHub only if each source of the issue used a cached answer."""
         if results.is_own(one.issue, target) and gathered.partly_remembered.issuperset(one.sources):
             try:
                 self._github.issue(target.repo, one.issue.number)

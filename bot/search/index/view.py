@@ -39,7 +39,7 @@ from bot.storage.schema import indexed_issues, indexed_terms
 #: The most postings that one query may read, heaviest terms first.
 BUDGET = 60_000
 
-# The key for a new term: no list of postings has it.
+# The key for a term that is new to the repository. No list of postings has this key.
 _NOWHERE = -1
 
 
@@ -167,7 +167,7 @@ class View:
         """For each query, find the issues below number `below` that have any of the query's terms in its field.
 
         An issue's score is a sum over its postings: the term's weight times the score that `scoring` gives the posting.
-        A query reads at most `budget` postings, heaviest terms first. It skips terms for which the rest is too small.
+        A query reads at most `budget` postings, heaviest terms first. It skips a term with more postings than are left.
         """
         by_query = [(query, self._keys(query.field, query.terms)) for query in queries]
         self._load({key for _, keys in by_query for key in keys})
@@ -181,7 +181,7 @@ class View:
     def nearest(
         self, pair: Vectors, wanted: Mapping[VectorKind, int], *, below: int | None = None
     ) -> dict[VectorKind, Scores]:
-        """For each kind, find the `wanted` number of issues whose vectors are closest, by cosine, to those of a text.
+        """Find the issues whose vectors are closest, by cosine, to a text's: for each kind, as many as `wanted` says.
 
         `pair`, of shape (2, dimensions), has the vectors of the text's title and of the whole text.
         """
@@ -206,7 +206,7 @@ class View:
     def text_vectors(
         self, model: TextVectors, numbers: Sequence[int], max_new: int | None
     ) -> tuple[Integers, Vectors, NewVectors]:
-        """Issues' vectors by the text model, a second, slower embedding model. See `TextVectors.of`."""
+        """Vectors of issues from the text model, the second and slower embedding model. See `TextVectors.of`."""
         return model.of(self._connection, self._repo_id, numbers, max_new)
 
     def terms(self, numbers: Integers, *fields: str) -> list[Bags]:
@@ -217,7 +217,7 @@ class View:
         return unpack_terms(packed, [self._position[field] for field in fields])
 
     def reported(self, author: str, below: int) -> int:
-        """Count the author's issues whose numbers are below `below`."""
+        """How many issues the author has reported, counting only numbers below `below`."""
         values = {"repo_id": self._repo_id, "author": storable_text(author, 200), "below": below}
         return self._connection.execute(_COUNT_BY_AUTHOR, values).scalar_one()
 

@@ -1,19 +1,19 @@
-"""Turns a ranking into probabilities, in three learned steps. In `weights.py`, the first two steps are one model.
+"""Turns a ranking into probabilities, in three learned steps. `weights.py` has one model for the first two steps.
 
-The question is the issue for which duplicates are sought, and its candidates are a list, the pool. The ranking's scores
-order one list; those of different lists cannot be compared. So the first step predicts the log-odds that somebody
-*marks* a pair as duplicates, from the score relative to its list, and from features that mean the same in every list
-(`CONFIDENCE_NAMES`):
+The question is the issue for which duplicates are sought. All its candidates form the pool. The ranking's scores order
+one pool, but cannot be compared between pools. So the first step uses each score relative to its pool, and features
+that mean the same in every pool (`CONFIDENCE_NAMES`). From these, the step predicts the log-odds that somebody *marks*
+the question and the candidate as duplicates:
 
 | feature | what it says |
 |---|---|
 | `lead` | the score above the background (the mean score of ranks 6 to 25) |
 | `behind` | the score minus the first candidate's score |
 | `ahead` | only for the first candidate: its score minus the second's |
-| `mass` | the candidate's share in a softmax of the list's scores |
+| `mass` | the candidate's share in a softmax of the pool's scores |
 | `spread` | entropy of that softmax: high if many candidates are equally good |
-| `firsts` | share of the `COMPARED` features whose highest value in the pool is the candidate's |
-| `size` | log of the number of issues (fifty if fewer); among many issues, some match by chance |
+| `firsts` | in what share of the `COMPARED` features the candidate has the highest value of the pool |
+| `size` | log of the number of issues, fifty if fewer (the more issues, the more of them match by chance) |
 | `question_length` | log of the number of words in the question |
 | `most NAME` | the highest value of a feature in the pool |
 | `usual NAME` | the mean of a feature among the best five |
@@ -24,21 +24,21 @@ repository, related tasks look like duplicates, so `SMALLNESS` lowers the log-od
 
 People who mark duplicates miss most of them. So the third step predicts the probability that a careful reader calls a
 pair the same report (P1). Readers judged a few thousand pairs, enough for few weights only (docs/research/accuracy.md).
-If there is a text model (`embedding/local_models.py`), its cosine counts, too (stacking: Wolpert, 1992). Smallness is
-here 0 for a large repository and 1 for a very small one (the function `smallness`, not `SMALLNESS`):
+If there is a text model (`embedding/local_models.py`), its cosine counts, too (stacking: Wolpert, 1992). In this step,
+the smallness is 0 for a large repository and 1 for a very small one (by `smallness`, not by `log_smallness`):
 
 | feature | what it says |
 |---|---|
 | `odds` | the log-odds that somebody marks the pair, times 1 - smallness: 0 in a very small repository |
 | `odds in a small repository` | the log-odds times smallness |
-| `text` | the cosine of both texts by the text model, minus 0.5 * (1 - smallness) * the usual cosine |
-| `stands out` | in a small repository, how much closer the two texts are than either is to others |
+| `text` | the text model's cosine of the pair, minus a share of the usual cosine: 0.5 * (1 - smallness) |
+| `stands out` | in a small repository, how much closer the two texts are to each other than to other issues |
 | `small repository` | the smallness; the share of duplicates depends on the repository's size |
 
 The usual cosine is the median of the leaders' cosines (`LEADERS`). In some projects, the model finds any two texts
-alike: this median is .49 on golang-go, .35 on monero. The 0.5, set by hand, cuts log loss on four new trackers by 4 %.
-`stands out` is smallness times a difference: twice the cosine, minus each text's third best cosine with any other issue
-(cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
+alike: this median is .49 on golang-go, .35 on monero. The share 0.5, set by hand, cuts log loss on four new trackers by
+4 %. `stands out` is smallness * (2 * cosine - a - b). Here a and b are each text's third best cosine with other issues
+of the pool (cross-domain similarity local scaling: Conneau and others, 2018, "Word translation without parallel data").
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ SMALL_BELOW = 3_000
 CALIBRATION = ("odds", "odds by size", "size")
 
 SMALLNESS = "smallness"
-"""One more feature of the calibration: `log_smallness`. Its weight is learned last, only from small repositories."""
+"""The calibration's last feature (`log_smallness`). Its weight is learned last, and only from small repositories."""
 
 
 def log_size(total: int) -> float:
@@ -80,7 +80,7 @@ def log_smallness(total: int) -> float:
 
 
 LEADERS = 20
-"""This many of the best candidates get a probability. In a small repository, CLOSEST more may."""
+"""This many of the best candidates get a probability. In a small repository, up to CLOSEST more may get one."""
 
 BACKGROUND = slice(5, 25)
 """The ranks (from 0) whose mean score is the background: the usual score of unrelated issues."""
@@ -89,9 +89,9 @@ LEAST_BACKGROUND = 3
 """If the background has fewer candidates, all candidates but the first form the background."""
 
 ALONE = 3.0
-"""The score of a list's only candidate counts as this far above the background."""
+"""If a pool has only one candidate, the background is this much below the candidate's score."""
 
-#: The features that count with their highest value in the pool, and those that count with the mean of the best five.
+#: The features for `most NAME` and for `usual NAME`.
 MOST = ("words_shared", "vector_both", "vector_title", "titles", "codes", "messages", "hub", "rarest_five")
 USUAL = ("words_shared", "vector_both", "titles", "days", "hub")
 CONFIDENCE_NAMES = (
@@ -116,7 +116,7 @@ _BEST_FEW = 5
 
 
 def calibration_rows(odds: Floats, total: int) -> Floats:
-    """`calibration` of each of the log-odds."""
+    """The result of `calibration` for each of the log-odds, one row each."""
     return np.array([calibration(one, total) for one in odds.tolist()])
 
 
@@ -132,7 +132,7 @@ def confidence_rows(values: Floats, scores: Floats, total: int) -> Floats:
     shares /= shares.sum()
     own, best = values[:leaders].copy(), scores[:leaders]
     own[:, _TIMES] = np.minimum(own[:, _TIMES], _YEAR)
-    # As logarithms: `shorter` is the question's length minus the candidate's (`length`).
+    # Both are logarithms. `length` is the candidate's, and `shorter` is the question's minus the candidate's.
     question_length = own[:, _AT["length"]] + own[:, _AT["shorter"]]
     # In the order of CONFIDENCE_NAMES; a single number holds for all leaders.
     columns = (
@@ -159,26 +159,26 @@ BY_ODDS = ("odds",)
 #: Set by hand: a repository of LARGE issues or more has smallness 0, one of SMALLEST or fewer has smallness 1.
 LARGE, SMALLEST = 2_000, 60
 
-#: In a small repository, this many of the text model's closest issues are judged too, whatever words they share.
+#: In a small repository, this many candidates with the highest cosines are judged too, even if they share few words.
 CLOSEST = 5
 
 _LOWEST = 1e-4
-# With a cosine, log-odds are cut to these bounds. A small repository has a floor of its own: two
+# With the text model, log-odds are cut to these bounds. The floor is higher in a small repository: two
 # reports may share no rare word there, so low log-odds say little.
 _ODDS_FLOOR, _ODDS_FLOOR_IN_SMALL, _ODDS_CEILING = -8.0, -3.0, 4.0
 # Log-odds are cut at ± this bound without a text model; few of the readers' pairs lie beyond it.
 _ODDS_BOUND = 6.0
-# A text's third neighbour shows how close other issues come; the two nearer may be duplicates.
-# The third cosine counts as at least _UNRELATED_COSINE, usual for a project's unrelated texts.
+# A text's third best cosine shows how close other issues come: the closest two may be duplicates.
+# The third counts as at least _UNRELATED_COSINE, the usual cosine of unrelated texts in a project.
 _NEIGHBOUR, _UNRELATED_COSINE = 3, 0.3
 # This part of the leaders' usual cosine is subtracted from a candidate's cosine.
 _USUAL_PART = 0.5
 
 
 class TextSimilarity(NamedTuple):
-    """For `rows` of a pool: the text model's `cosines`, how far each `stands_out`, and the repository's `smallness`.
+    """How the text model compares the question with some `rows` of a pool, in a repository of this `smallness`.
 
-    `usual` is the median cosine of the pool's leaders (`usual_cosine`).
+    `cosines` and `stands_out` have a value for each row. `usual` is the leaders' median cosine (`usual_cosine`).
     """
 
     rows: Integers
@@ -188,7 +188,7 @@ class TextSimilarity(NamedTuple):
     usual: float
 
     def of(self, which: Any) -> TextSimilarity:
-        """Select rows by a mask or a slice."""
+        """The similarity of only these rows, chosen by a mask or a slice."""
         rows, cosines, stands_out = (array[which] for array in (self.rows, self.cosines, self.stands_out))
         return TextSimilarity(rows, cosines, stands_out, self.smallness, self.usual)
 

@@ -63,7 +63,7 @@ def _store(
 
 @locked
 def resolve_suggestion(world: World, issue: Issue, key: int, approve: bool, actor: str | Account) -> Suggestion:
-    """A maintainer approves (the label is added, or the issue closed) or dismisses a pending suggestion."""
+    """Approve or dismiss a pending suggestion, as a maintainer. Approving adds the label or closes the issue."""
     suggestion = next(entry for entry in issue.suggestions if entry.id == key)
     if suggestion.state != "pending":
         raise invalid("Suggestion", "state", "invalid", "The suggestion is no longer pending.")

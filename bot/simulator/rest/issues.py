@@ -92,7 +92,7 @@ def create_issue(ctx: Context) -> Reply:
 def update_issue(ctx: Context) -> Json:
     """Change everything that the request names, or nothing.
 
-    As an exception, a suggestion that maintainers close the issue is stored even if the rest of the request is refused.
+    There is one exception: a suggestion to close the issue is stored even if the rest of the request is refused.
     `labels` replace the old ones. A person without triage access can change only their own issue, and the `labels` in
     their request are silently ignored.
     """

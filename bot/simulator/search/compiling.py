@@ -16,7 +16,7 @@ from bot.simulator.search.syntax import And, Node, Not, Or, Qualifier, Text
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """Compiles trees. `documents` are by id; `universe` gives the ids that the query can reach."""
+    """Compiles trees. `documents` maps ids to documents; `universe` gives the ids that the query can reach."""
 
     vocabulary: Vocabulary
     fields: Sequence[FieldIndex]
@@ -25,11 +25,11 @@ class Compiler:
     surroundings: Surroundings
 
     def compile(self, node: Node) -> Matcher:
-        """The matcher of a tree; text without any letter or digit is left out, and an empty tree matches all."""
+        """The matcher of a tree, without text that has no letter or digit. If nothing is left, all documents match."""
         return self._compile(node) or matching.FilterMatcher(lambda doc_id: True, self.universe)
 
     def terms(self, text: Text) -> list[list[int]]:
-        """The term numbers of a text's parts. All parts must occur; the terms of a part must stand side by side."""
+        """The term numbers of a text's parts. A document must have all parts, with a part's terms side by side."""
         parts = [tokens(text.value)] if text.quoted else units(text.value)
         return [[self.vocabulary.find(word) for word in part] for part in parts if part]
 

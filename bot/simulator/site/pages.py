@@ -35,7 +35,7 @@ def make_site() -> Blueprint:
 
 
 def new_app(organization: str = "") -> Page:
-    """Show what an App asks for. If a person agrees, redirect to the App's maker with a code."""
+    """Show what an App asks for. If a person agrees, redirect to the manifest's `redirect_url` with a code."""
     sim = _sim()
     try:
         manifest = json.loads(request.form.get("manifest", ""))
@@ -47,7 +47,7 @@ def new_app(organization: str = "") -> Page:
         name = request.form.get("name") or str(manifest.get("name") or "")
         slug = manifests.slug_of(name)
         unavailable = not slug or any(app.slug == slug for app in sim.apps.values())
-        # Only this page's own form has the field `login`: then a person has agreed.
+        # A person agrees by sending this page's own form. No other form has the field `login`.
         agreed = "login" in request.form
         if agreed and unavailable and not problem:
             problem = "Name is already in use"
@@ -89,7 +89,7 @@ def authorize() -> Page:
     sim = _sim()
     with sim.lock:
         app = _app(sim, request.args.get("client_id", ""))
-        # An address in the request must be a callback URL of the App. Without one, use the first.
+        # A `redirect_uri` in the request must be a callback URL of the App. The default is the first callback URL.
         back = request.args.get("redirect_uri") or next(iter(app.callback_urls), "")
         if back not in app.callback_urls:
             return render_template("site/authorize.html", app=app, people=(), problem="redirect_uri mismatch"), 400
@@ -112,13 +112,13 @@ def access_token() -> Response:
 
 
 def _refuse_other_sites() -> None:
-    """Answer 403 if another site's page sends any form but a manifest, which is only shown."""
+    """Answer 403 to another site's form, unless `manifest` is its only field: a manifest is only shown."""
     if set(request.form) - {"manifest"} and _is_from_elsewhere():
         abort(403)
 
 
 def _is_from_elsewhere() -> bool:
-    """Whether another site's page sent the request. Browsers say so, or at least name the page's origin."""
+    """Whether another site's page sent the request, by `Sec-Fetch-Site`. Some browsers send only `Origin`."""
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if site is not None:
         return site not in ("same-origin", "none")

@@ -30,10 +30,10 @@ LOGIN = re.compile(r"[A-Za-z0-9](?:[-_]?[A-Za-z0-9]){0,38}")
 VISITOR = "curious-visitor"
 
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-# Each of these tags, if left open, ends with its parent element. Browsers would reopen a <b> after the parent.
+# These tags are not escaped: left open, each ends with its parent element. Browsers reopen a <b> after the parent.
 _ALLOWED = re.compile(r"&lt;(/?(?:details|summary|sub|sup|kbd)|br|details open)&gt;", re.IGNORECASE)
 _ISSUE_URL = re.compile(r"https://(?:redirect\.|www\.)?github\.com/([\w.-]+/[\w.-]+)/issues/(\d{1,10})", re.IGNORECASE)
-# GitHub makes links of what the three groups match: address, mention, issue number. `[&<>]` matches signs to escape.
+# GitHub links what the three groups match: address, mention, issue number. `[&<>]` is for signs to escape.
 _LINKABLE = re.compile(
     r"(https?://[^\s<>\"'`]+[^\s<>\"'`.,;:!?)\]])"
     r"|(?<![\w`/@])(@[A-Za-z0-9](?:[A-Za-z0-9_-]{0,38})(?:/[\w-]{1,100})?)"
@@ -101,7 +101,7 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
         with simulator.lock:
             found = find(number)
             author = {found.author.login: "author"}
-            # The first `author` puts the author at the top. The last `author` overrides the author's other roles.
+            # A merged dict has each key's first position and last value. So the author is at the top, as "author".
             people = author | dict.fromkeys(maintainers, "maintainer") | {VISITOR: "visitor"} | author
             written = {"draft": draft, "login_before": login, "problem": problem}
             return render_template("issue.html", issue=found, people=people.items(), **written)
@@ -124,14 +124,14 @@ def create_page(simulator: Simulator, repository: str, maintainers: Sequence[str
         body, login = request.form.get("body", ""), request.form.get("login", VISITOR)
         if not LOGIN.fullmatch(login):
             abort(400)
-        about, toggles = find(number), "close" in request.form
-        if not body.strip() and not toggles:
+        target, toggles_state = find(number), "close" in request.form
+        if not body.strip() and not toggles_state:
             return issue(number, login=login, problem="Write something first."), 422  # type: ignore[return-value]
         try:
             if body.strip():
                 simulator.comment(repository, number, login, body.replace("\r\n", "\n"))
-            if toggles:
-                change = simulator.close_issue if about.state == "open" else simulator.reopen_issue
+            if toggles_state:
+                change = simulator.close_issue if target.state == "open" else simulator.reopen_issue
                 change(repository, number, login)
         except ApiError as refusal:
             return issue(number, body, login, str(refusal)), 422  # type: ignore[return-value]
