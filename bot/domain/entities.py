@@ -13,7 +13,7 @@ OWNER = "[A-Za-z0-9][A-Za-z0-9_-]{0,38}"
 """A regular expression for logins. Logins of managed users end in `_` and the short code of their enterprise."""
 
 OWNER_REPO = rf"{OWNER}/(?!\.{{1,2}}(?![A-Za-z0-9._-]))[A-Za-z0-9._-]{{1,100}}"
-"""A regular expression for `owner/repo`. It excludes the names `.` and `..`, which would change an API address."""
+"""A regular expression for `owner/repo`, except the names `.` and `..`, which would change an API address's path."""
 
 BODY_MAX = 65_536
 """GitHub's limit for the text of an issue or a comment, in characters."""
@@ -57,7 +57,7 @@ class RepoRef:
 
     @classmethod
     def of(cls, owner: str, repo: str) -> RepoRef:
-        """Join an owner and a name. Raises InvalidArgument, which names the wrong argument (F1)."""
+        """Join an owner and a name. Raises an InvalidArgument that names the wrong argument (F1)."""
         if not (isinstance(owner, str) and re.fullmatch(OWNER, owner)):
             raise InvalidArgument("owner", f"{owner!r} is not the name of an account, OWNER in OWNER/REPO")
         if not (isinstance(repo, str) and re.fullmatch(OWNER_REPO, f"{owner}/{repo}")):
@@ -113,10 +113,10 @@ State = Literal["open", "closed"]
 class Issue:
     """An issue, or a pull request or discussion in the shape of an issue. All three share one sequence of numbers.
 
-    `id` is the database id, which GitHub's field `duplicate_issue_id` expects. `state_reason` is
-    GitHub's word, such as `completed`, or None. Merged pull requests have `merged`. Answered
-    discussions have `answered` if GitHub gives no word. `parent` has this issue as a sub-issue.
-    `association` is the author's relation to the repository. `type` is the name of the issue type.
+    `id` is the database id, which GitHub's field `duplicate_issue_id` expects. `state_reason` is GitHub's word, such as
+    `completed`, or None. A merged pull request has the reason `merged`. An answered discussion has the reason
+    `answered` if GitHub gives no reason. This issue is a sub-issue of `parent`. `association` is the author's relation
+    to the repository. `type` is the name of the issue type.
     """
 
     repo: RepoRef
@@ -151,7 +151,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Closer:
-    """The pull request with number `pull`, or the commit with hash `commit`, that closed an issue. Both can be unset.
+    """The pull request with number `pull`, or the commit with hash `commit`, that closed an issue. Neither need be set.
 
     `at` is when the issue was closed. `milestone` belongs to the issue or to the pull request. `release` is the release
     that may contain the fix.
@@ -188,7 +188,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """A person's access (C5) as booleans: GitHub's field `permission` has no word for triage."""
+    """A person's access (C5) as booleans, because GitHub's field `permission` has no value for triage."""
 
     pull: bool = False
     triage: bool = False

@@ -1,7 +1,7 @@
 """A fence for writes: each write first checks that this worker still holds the lease of the current job.
 
 `bot.github` checks before every write to GitHub. Handlers and `bot.conversation` check before they store something
-about an issue: if somebody deleted the issue, another worker may meanwhile have erased its data.
+about an issue. Otherwise they could store data about a deleted issue that another worker has already erased.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _lease: ContextVar[_Lease | None] = ContextVar("lease", default=None)
 
 @contextmanager
 def working_under_lease(is_held: Callable[[], bool]) -> Iterator[None]:
-    """Inside the block, `check_lease` asks `is_held`. Outside of a job, `check_lease` lets every write pass.
+    """Inside the block, `check_lease` asks `is_held`. Without a block, as outside of a job, every write passes.
 
     If the machine is suspended in the middle of a job, another worker can take the job over.
     What this worker knows is then outdated, and its writes could undo the other worker's.

@@ -23,11 +23,11 @@ _COMMANDS: Mapping[FeedbackKind, CommandName] = {FeedbackKind.NOT: CommandName.N
 
 
 def sentences(found: Digest, checked: datetime, say: Messages) -> str:
-    """The whole digest in a few sentences, with days in the time zone of `checked`, the time of writing."""
+    """The whole digest in a few sentences. `checked` is the time of writing; days are in its time zone."""
     since, until = (datetime.fromtimestamp(moment, checked.tzinfo).date() for moment in (found.since, found.until))
     looked = say.issues(count=found.looked)
     texts = [say.digest_looked(since=since, until=until, issues=looked, new=found.new)]
-    # The bot withheld some comments (`would`), or made its latest decision in shadow mode (`watching`).
+    # In shadow mode, the bot withheld some comments (`would`), or made its latest decision (`watching`).
     shadow_mode = found.would or found.watching
     if found.commented or not shadow_mode:
         texts.append(say.digest_commented(count=found.commented))
@@ -59,9 +59,7 @@ def standing_words(line: DigestLine, say: Messages, *, brief: bool = False) -> s
     With `brief`, for a terminal, commands appear without their arguments.
     """
     standing = say.fill(f"standing_{line.standing}", {})
-    how = say.comma().join(
-        _COMMANDS[kind] if brief and kind in _COMMANDS else _feedback_name(kind, say) for kind in line.said
-    )
+    how = say.comma().join(_feedback_name(kind, say, brief=brief) for kind in line.said)
     return say.standing_by(standing=standing, how=how) if how else standing
 
 
@@ -92,7 +90,7 @@ class DigestView:
 def render_digest(view: DigestView, ticked: Mapping[Pair, bool]) -> str:
     """The body of the digest's issue, with its marker as the first line, in at most 65,536 characters.
 
-    `ticked` maps each pair with a ticked box to True (same) or False (different). The text pings
+    `ticked` maps a pair to its ticked box: True for same, False for different. The text pings
     nobody, leaves no back-links, and marks no duplicate (`break_phrase`).
     """
     lines = view.found.lines[:LINES_MOST]
@@ -110,7 +108,7 @@ def _body(view: DigestView, lines: tuple[DigestLine, ...], ticked: Mapping[Pair,
     if omitted := len(view.found.lines) - len(lines):
         blocks.append(say.digest_more(count=omitted))
     inside = "\n\n".join(blocks)
-    # The fingerprint in the marker leaves out the time, so that an otherwise unchanged issue is not edited.
+    # The marker's fingerprint leaves out the time: if only the time has changed, the issue is not edited.
     text = break_phrase(f"{inside}\n\n{say.checked(time=view.checked)}")
     return f"{DIGEST.line(inside)}\n{text}\n"
 
@@ -129,8 +127,9 @@ def _item(view: DigestView, line: DigestLine, ticked: Mapping[Pair, bool]) -> st
     )
 
 
-def _feedback_name(kind: FeedbackKind, say: Messages) -> str:
+def _feedback_name(kind: FeedbackKind, say: Messages, *, brief: bool) -> str:
     """Names the way in which people gave feedback. Commands are the same in every language."""
     if kind in _COMMANDS:
-        return code(COMMANDS_BY_NAME[_COMMANDS[kind]].syntax)
+        command = _COMMANDS[kind]
+        return command if brief else code(COMMANDS_BY_NAME[command].syntax)
     return say.fill(f"said_{kind}", {})

@@ -16,8 +16,8 @@ def fixed_in(text: str, closer: Closer, releases: Iterable[Release]) -> str:
     """The release that fixed a closed issue, if the new report's `text` names only earlier releases; else empty.
 
     The fix is in the closed issue's milestone, or else in the first release after a pull request or commit closed it.
-    A number with dots in `text` counts only if the repository has released that version. Otherwise it could be the
-    version of anything.
+    A number with dots in `text` counts only if the repository has released that version. Any other number could be the
+    version of another program.
     """
     released = {number: one for one in releases if (number := _version_of(one.tag))}
     reported = released.keys() & {_version_of(found[1]) for found in _VERSION.finditer(text)}
@@ -25,7 +25,7 @@ def fixed_in(text: str, closer: Closer, releases: Iterable[Release]) -> str:
     if not fixed and (closer.pull or closer.commit):
         later = [one for one in released.values() if closer.at is not None and one.published_at > closer.at]
         fixed = min(later, key=lambda one: one.published_at).tag if later else ""
-    # The version of an empty `fixed` is empty, which is less than any other.
+    # If `fixed` is empty, its version is the empty tuple, which is less than every version.
     return fixed if reported and _version_of(fixed) > max(reported) else ""
 
 

@@ -42,7 +42,7 @@ class Messages:
         return tuple(dict.fromkeys([*gaps, *plural_variable]))
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
-        """Fill the message of this name. The values are Markdown, numbers, shares (`float`), days or moments."""
+        """Fill the message of this name. Values are Markdown, an `int`, a share (`float`), a `date` or a `datetime`."""
         forms = self._forms[name]
         count = values.get(COUNT)
         form = self.locale.form(count) if isinstance(count, int) and len(forms) > 1 else "other"
@@ -51,7 +51,7 @@ class Messages:
     def with_own(self, own: Mapping[str, Template]) -> Self:
         """Replace some messages by templates. A template replaces all plural forms. Unknown names have no effect."""
         if "people_decide" in own:
-            # A repository's own text also replaces the variant for `label: add`.
+            # Also replace `people_decide_still`, the variant of `people_decide` for `label: add`.
             own = {"people_decide_still": own["people_decide"], **own}
         forms = {name: {"other": template} for name, template in own.items() if name in self._forms}
         return type(self)(self.locale, {**self._forms, **forms}, self)
@@ -79,7 +79,7 @@ WITHOUT_MARKDOWN = frozenset(("digest_title", "scan_title", "label_rationale"))
 """Messages that GitHub shows as plain text."""
 
 _ADJACENT = frozenset(("comma", "settings_hint"))
-"""Messages that stand directly beside another text, perhaps a stranger's."""
+"""Messages that touch another text, which a stranger may have written."""
 
 
 @cache

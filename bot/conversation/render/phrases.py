@@ -52,15 +52,15 @@ _VECTORS = "vectors"
 
 
 def reason_words(candidate: Candidate, say: Messages) -> list[str]:
-    """The reasons in words. If there are none, but the semantic index found the candidate, the list says so."""
+    """The reasons in words. If there are none, and vectors found the candidate, the only reason is `by_meaning`."""
     return reasons_in(candidate.reasons, say) or ([say.by_meaning()] if _VECTORS in candidate.sources else [])
 
 
 def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
-    """The main reason (C3), then any verdict of GitHub's (F8a) and any labels for different surfaces (app, editor, …).
+    """The main reason (C3), then GitHub's verdict (F8a) and labels of different surfaces (app, editor, …), if any.
 
-    The main reason is the first one. But if the first reason is a single shared identifier, and the titles share
-    several words, the main reason is the shared words.
+    The main reason is usually the first one. But several words that both titles share come before a single shared
+    identifier.
     """
     extra = [reason for reason in reasons if reason.code in (ReasonCode.GITHUB, ReasonCode.SURFACE)]
     main = [reason for reason in reasons if reason not in extra]
@@ -70,7 +70,7 @@ def strongest(reasons: Sequence[Reason]) -> Sequence[Reason]:
 
 
 def reasons_in(reasons: Sequence[Reason], say: Messages) -> list[str]:
-    """The reasons as Markdown, without those that need a quote if `escape` leaves nothing of it."""
+    """The reasons as Markdown. Leaves out each reason whose quote `escape` makes empty."""
     texts = (_reason_text(reason, list(map(escape, reason.quoted)), say) for reason in reasons)
     return [text for text in texts if text][:REASONS_MAX]
 
@@ -80,7 +80,7 @@ def _reason_text(reason: Reason, quoted: Sequence[str], say: Messages) -> str:
     # The reasons COPY and GITHUB quote nothing.
     if not quote and reason.code not in (ReasonCode.COPY, ReasonCode.GITHUB):
         return ""
-    # A text uses at most one of these four variables. Only the text about surfaces uses `mine` and `theirs`.
+    # A reason's message uses at most one of these four variables. Only SURFACE's message uses `mine` and `theirs`.
     values = dict.fromkeys(("cause", "message", "names", "words"), quote)
     values |= dict(zip(("mine", "theirs"), quoted, strict=False))
     return say.fill(f"reason_{reason.code.name.lower()}", values)
@@ -98,7 +98,7 @@ def remark_words(remark: Remark, say: Messages) -> str:
             return say.remark_left_out(missing=missing, named=named)
         case RemarkCode.OTHERS, _:
             return escape(str(remark))
-        case kind, () | (int(),) as counts:
+        case kind, (() | (int(),)) as counts:
             # The other texts have no variable, or only a count.
             return say.fill(f"remark_{kind.name.lower()}", dict(zip((COUNT,), counts, strict=False)))
         case _:

@@ -23,9 +23,9 @@ def examine(
     make_model: Callable[[Settings], Embedder | None],
     make_endpoint: Callable[[Settings], Endpoint | None],
 ) -> Iterator[Finding]:
-    """Run all checks, in the order in which to mend their findings. The checks change nothing, here or on GitHub.
+    """Run all checks. The findings to mend first come first. The checks change nothing, here or on GitHub.
 
-    `permissions` and `events` are what the App needs; the others build GitHub's client, the model, the judge's client.
+    The App needs `permissions` and `events`. The functions make GitHub's client, the model and the judge's client.
     """
     for name, near in misspelt().items():
         mend = f"Did you mean {near}?" if near else "Remove it, or see docs/config.md for the names that are read."

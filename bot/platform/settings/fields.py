@@ -1,4 +1,4 @@
-"""The host's settings as one frozen object: each field with its variable, its checks, and its text in docs/config.md.
+"""The host's settings as one frozen object. A field has an environment variable, checks, and a text for docs/config.md.
 
 Error messages show only the values of paths and repositories. Any other value may hold a password.
 """
@@ -18,12 +18,12 @@ from bot.domain.errors import InvalidArgument, SettingsError
 from bot.platform.addresses import is_enterprise, is_web
 from bot.platform.local import is_here
 
-# Log levels as Probot and other programs name them, so that a host need not change its setting for us.
+# Names for log levels in Probot and other programs. A host that uses these names need not change its setting for us.
 _LEVELS_ELSEWHERE = {"TRACE": "DEBUG", "WARN": "WARNING", "FATAL": "ERROR", "CRITICAL": "ERROR"}
 
 
 def upper(word: str) -> str:
-    """A choice in capitals; translates other programs' names of log levels."""
+    """The word in capitals. Another program's name for a log level becomes ours."""
     return _LEVELS_ELSEWHERE.get(word.upper(), word.upper())
 
 
@@ -35,7 +35,7 @@ def secret_address(value: str) -> str:
 
 
 def address(value: str) -> str:
-    """Check an http(s) address that must not hold a password: messages, such as those of `doppel doctor`, show it."""
+    """Check an http(s) address. It must hold no password: messages, such as `doppel doctor`'s, show the address."""
     if "@" in urlsplit(secret_address(value)).netloc:
         raise ValueError(
             "this holds a name or password before the @, which messages would show; leave it out. Keys and tokens have "
@@ -51,7 +51,7 @@ def repositories(value: Any) -> Any:
     try:
         return tuple(str(RepoRef.parse(text)) for text in map(str.strip, value.split(",")) if text)
     except InvalidArgument as wrong:
-        raise ValueError(f"{str(wrong).partition(': ')[2]}; separate several by commas.") from None
+        raise ValueError(f"{str(wrong).removeprefix(f'{wrong.argument}: ')}; separate several by commas.") from None
 
 
 def path_of(name: str, text: str) -> Path:
@@ -63,9 +63,9 @@ def path_of(name: str, text: str) -> Path:
 
 
 def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLite in DOPPEL_HOME") -> str:
-    """The SQLAlchemy URL of a database. Hosts such as Heroku write `postgres://` and name no driver.
+    """The SQLAlchemy URL of a database. Accepts `postgres://` without a driver, as hosts such as Heroku write it.
 
-    Raises SettingsError. The message has `name`, sometimes the default `otherwise`, but never the value.
+    Raises SettingsError. The message has the variable's `name`, may have the default (`otherwise`), never the value.
     """
     scheme, sep, rest = value.partition("://")
     if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):
@@ -108,7 +108,7 @@ _UPPER, _LOWER = BeforeValidator(upper), BeforeValidator(str.lower)
 
 @dataclass(frozen=True)
 class Env:
-    """A setting's variable. `default` and `meaning`, if given, replace the field's texts in docs/config.md."""
+    """A setting's variable. docs/config.md shows `default` and `meaning`, if given, instead of the field's texts."""
 
     name: str
     default: str = ""
@@ -199,13 +199,13 @@ class Settings(BaseModel):
     for the judge."""
     judge_url: Annotated[_Address, Env("DOPPEL_JUDGE_URL")] = ""
     """The endpoint of a language model that judges the best candidates, such as `https://api.openai.com/v1` or
-    `http://127.0.0.1:11434/v1`. Off without one."""
+    `http://127.0.0.1:11434/v1`. If not set, there is no judge."""
     judge_model: Annotated[str, Env("DOPPEL_JUDGE_MODEL")] = ""
-    """The model to ask there."""
+    """The model to ask at the judge's endpoint."""
     judge_key: Annotated[_Secret, Env("DOPPEL_JUDGE_KEY")] = ""
     """The key for that endpoint, if it wants one."""
     judge_api: Annotated[Literal["openai", "anthropic"], _LOWER, Env("DOPPEL_JUDGE_API")] = "openai"
-    """What the endpoint speaks: `openai` is the chat completions of any compatible server, `anthropic` its messages."""
+    """The endpoint's API. `openai`: chat completions of any compatible server; `anthropic`: Anthropic's messages."""
     judge_seconds: Annotated[float, Ge(1), Le(120), Env("DOPPEL_JUDGE_SECONDS", "5")] = 5.0
     """How many seconds an issue waits for the judge. Then the bot answers without it."""
     judge_price_in: Annotated[float, Ge(0), Le(10_000), Env("DOPPEL_JUDGE_PRICE_IN", "0")] = 0.0
@@ -219,7 +219,7 @@ class Settings(BaseModel):
     judge_calls_each: Annotated[int, Ge(0), Le(10**9), Env("DOPPEL_JUDGE_CALLS_EACH")] = 500
     """How many questions one repository may ask the judge in 24 hours."""
     judge_tokens_each: Annotated[int, Ge(0), Le(10**12), Env("DOPPEL_JUDGE_TOKENS_EACH")] = 1_000_000
-    """How many tokens these may take."""
+    """How many tokens the questions of one repository may take in 24 hours."""
     judge_calls_author: Annotated[int, Ge(0), Le(10**9), Env("DOPPEL_JUDGE_CALLS_AUTHOR")] = 20
     """How many questions the bot may ask the judge in an hour about the issues of one author."""
     default_repository: Annotated[str, Env("DOPPEL_REPOSITORY")] = ""
@@ -231,7 +231,7 @@ class Settings(BaseModel):
 
     @property
     def new(self) -> bool:
-        """Whether no part of an App is set, so that an App can be created."""
+        """Whether an App can be created: no part of an App is set yet."""
         return self.app_id is None and not self.private_key and not self.webhook_secrets
 
     @property
@@ -263,7 +263,7 @@ class Settings(BaseModel):
         }
         missing = [name for name, value in needed.items() if not value]
         if missing:
-            # While part of an App is set, the set-up page creates no other App.
+            # The set-up page creates an App only if no part of one is set.
             advice = (
                 "`doppel serve` opens a page that creates the GitHub App; or create it from app.yml, and put its id, "
                 "key and secret into the environment or into .env (docs/config.md)."

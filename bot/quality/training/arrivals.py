@@ -1,4 +1,4 @@
-"""Collects issues to learn from, as they arrive, with their candidates, duplicate marks and readers' verdicts.
+"""Collects arrivals to learn from: past issues with their candidates, duplicate marks and readers' verdicts.
 
 A file of readers' verdicts (P1) has a line for each arrival that people read: `{"id", "weight", "verdicts":
 {CANDIDATE: VERDICT}}`. A verdict is `same`, `related` or `different`; `weight` is the number of arrivals that this
@@ -34,7 +34,7 @@ from bot.search.matching import Matcher, features, probability
 from bot.search.matching.probability import LEADERS, TextSimilarity
 from bot.search.matching.retrieval import known_author
 
-#: The L2 penalty for the last (third) step in `probability.py`. That step fits few weights to thousands of pairs.
+#: The L2 penalty for the third and last step in `probability.py`. The step fits few weights to thousands of pairs.
 L2_READINGS = 1.0
 
 _VERDICTS = ("same", "related", "different")
@@ -53,8 +53,8 @@ class ReadCandidates:
     """An arrival's candidates for the last step: whether each is the `same`, and the text model's `likeness`.
 
     In a large tracker, `same` comes from readers, and `weight` is the number of arrivals that this arrival represents.
-    In a `small` repository, made for training, `same` comes from duplicate marks, and `weight` is a share of
-    arrivals. `signed` says whether the arrival's author is known.
+    In a `small` repository, made for training, `same` comes from duplicate marks, and `weight` is the share of the
+    repository's arrivals that this arrival represents. `signed` says whether the arrival's author is known.
     """
 
     same: Floats
@@ -85,7 +85,7 @@ def read_verdicts(path: Path) -> dict[str, ReaderVerdicts]:
 def fit_readings(odds: Sequence[Floats], readings: Sequence[ReadCandidates]) -> tuple[Fitted, Fitted]:
     """Fit the last step, with the text model and without it. `odds` has the candidates' log-odds before that step.
 
-    The fit without the text model leaves out small repositories, in which the log-odds tell too little.
+    The fit without the text model leaves out small repositories: there, the log-odds alone say too little.
     """
 
     def fit(names: Sequence[str], rows: Sequence[Floats], chosen: Sequence[ReadCandidates]) -> Fitted:
@@ -105,9 +105,9 @@ def fit_readings(odds: Sequence[Floats], readings: Sequence[ReadCandidates]) -> 
 class Arrival:
     """One issue with its candidates: a row of feature `values` for each candidate, and whether each is the `same`.
 
-    `earlier` is the number of issues before this issue. `back` is the number of issues between each candidate and this
-    issue. `stands_for` is the number of issues that this sampled issue represents. `young` marks one of a repository's
-    first issues.
+    `earlier` is the number of issues before this issue. `back` has for each candidate the number of issues between the
+    candidate and this issue. `stands_for` is the number of issues that this sampled issue represents. `young` marks one
+    of a repository's first issues.
     """
 
     earlier: int
@@ -138,7 +138,7 @@ class TrainingRepository:
         return self._github.arrive(past)
 
     def compared(self, issue: Issue) -> tuple[Integers, Floats]:
-        """The numbers of the candidates for `issue`, the last to arrive, and a row of features for each candidate."""
+        """The candidates' numbers, and a row of features for each candidate. `issue` must be the last to arrive."""
         self._mirror.put(self._waiting)
         self._mirror.put(self._github.take_closed())
         self._waiting = []
@@ -150,18 +150,18 @@ class TrainingRepository:
     ) -> TextSimilarity | None:
         """The text model's comparison of `issue`, the last to arrive, with the candidates `numbers[positions]`.
 
-        `best` are the positions of all `numbers`, best first; `total` is the number of issues in the index. None if
-        the model compares none of these candidates.
+        `best` has all positions in `numbers`, the best candidate's first. `total` is the number of issues in the index.
+        None if the model compares none of these candidates.
         """
-        # The leaders come first: the session takes the median of their cosines as this issue's usual cosine.
+        # Put the leaders first: the session takes the usual cosine, a median, from the first LEADERS rows.
         leaders = best[:LEADERS]
         wanted = np.concatenate([leaders, np.setdiff1d(positions, leaders)])
-        order = np.concatenate([wanted, np.setdiff1d(np.arange(len(numbers)), wanted)])
+        order = np.concatenate([wanted, np.setdiff1d(best, wanted)])
         with self._matcher.session(REPO_ID, issue, below=issue.number) as session:
             found = session.likeness(numbers, total, order, len(wanted))
         if found is None or not np.isin(found.rows, positions).any():
             return None
-        # Keep only `positions`: the session also compares leaders and, in a small repository, the closest issues.
+        # Keep only `positions`. The session also compares the leaders, and in a small repository the closest issues.
         return found.of(np.isin(found.rows, positions))
 
     def add(self, issue: Issue) -> None:
@@ -181,7 +181,7 @@ def training_repository(text_model: Path | None = None) -> Iterator[TrainingRepo
         yield TrainingRepository(index)
 
 
-#: Called with two numbers of issues since the last call: those added to the work, and those completed.
+#: Called with the number of issues added to the work, and the number completed, both since the last call.
 Progress = Callable[[int, int], None]
 
 #: The error for files without enough known duplicates.
@@ -214,8 +214,8 @@ def collect(material: TrainingFile, progress: Progress, *, others: int, seed: in
             Arrival(
                 position,
                 values,
-                position - numbers,
-                _same(past, [issues[number - 1] for number in numbers.tolist()], labels),
+                back=position - numbers,
+                same=_same(past, [issues[number - 1] for number in numbers.tolist()], labels),
                 stands_for=chosen[position],
                 young=position < grown,
             )
@@ -297,12 +297,12 @@ def _read(
 SIZES = ((60, 40), (200, 30), (1_000, 6))
 #: The numbers of duplicates and of other issues that arrive in each small repository.
 REPEATING, OTHERS = 10, 30
-#: By readers' verdicts, this share of arrivals repeat one of their first three candidates.
+#: The share of arrivals that repeat one of their first three candidates, by readers' verdicts.
 SHARE = 0.09
 #: A file needs this many pairs of duplicates to make small repositories.
 LEAST_PAIRS = 100
 
-# The size of the sample that all small repositories draw issues from. Their pairs of duplicates need not be in it.
+# All small repositories draw issues from one sample of this size. Their pairs of duplicates come from the whole file.
 _DRAWN = 3_000
 
 
@@ -326,11 +326,11 @@ def small_repositories(
     drawn = rng.sample(range(len(issues)), min(_DRAWN, len(issues)))
     for size, repositories in SIZES:
         for _ in range(repositories):
-            # The first issue of each chosen pair is `present`, and the second (in `again`) arrives. Then up to OTHERS
-            # `new` issues arrive. Twice as many are drawn, because those that repeat a present issue are left out.
+            # `present` has the first issue of each chosen pair and drawn issues. The second issues (`again`) arrive.
+            # Then up to OTHERS `new` issues arrive. Twice OTHERS are drawn, because repeats of present issues drop out.
             chosen = rng.sample(pairs, REPEATING)
             first, again = {one for one, _ in chosen}, {other for _, other in chosen}
-            present = sorted(first.union(rng.sample(drawn, min(size, len(drawn)))) - again)
+            present = sorted({*first, *rng.sample(drawn, min(size, len(drawn)))} - again)
             known = {labels.group[issues[at].id] for at in present}
             others = [at for at in rng.sample(drawn, min(2 * OTHERS, len(drawn))) if at not in present]
             new = [at for at in others if labels.group[issues[at].id] not in known][:OTHERS]
@@ -353,7 +353,7 @@ def _arrivals_after(
     present_groups = [labels.group[issues[position].id] for position in present]
     last = issues[present[-1]].created_at
     for past in (issues[position] for position in arriving):
-        # Leave the issue open: the index gets every issue that is closed, but must not get arriving issues.
+        # Leave the issue open: `compared` indexes newly closed issues, but must not index arriving issues.
         issue = repository.arrive(replace(past, created_at=max(past.created_at, last), closed_at=None))
         numbers, values = repository.compared(issue)
         if not len(numbers):
@@ -376,7 +376,7 @@ BEGINNING = (30, 4_000)
 
 
 def beginning(issues: Sequence[PastIssue], labels: Labels) -> dict[int, float]:
-    """The positions in a repository's beginning that `truth` can judge. Each issue represents only itself: weight 1."""
+    """Positions in a repository's beginning that `truth` yields, with weight 1: each issue represents only itself."""
     least, most = BEGINNING
     last = min(most, grown_from(issues))
     return {position: 1.0 for position, _ in truth(issues[:last], labels, 0.0) if position >= least}

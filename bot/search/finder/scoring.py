@@ -42,10 +42,10 @@ ScoredResults = list[tuple[RankedResult, ScoredIssue]]
 
 @dataclass(frozen=True, slots=True)
 class IndexResults:
-    """The index's answer: candidates, most likely first. `found` has the found numbers by source.
+    """The index's answer: candidates, most likely first. `found` maps each source to the issue numbers it found.
 
-    `indexed` has the numbers of the candidates, and of hits in the index that rank too low. The
-    finder scores no hit in `indexed` again: a temporary index could score a low hit too high.
+    `indexed` has the numbers of the candidates, and of hits in the index that rank too low to be compared. The finder
+    does not score these hits in a temporary index, which could score them too high.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()
@@ -62,7 +62,7 @@ def score_indexed(
     hits: Sequence[Hit],
     known: Sequence[int],
 ) -> IndexResults:
-    """Score issues in the index: those that its own sources found, and those in `hits` or `known`.
+    """Score issues in the index: those that the index's own sources found, and those in `hits` or `known`.
 
     `use` has the settings of each source that is asked.
     """
@@ -73,7 +73,7 @@ def score_indexed(
     if len(compared) > MOST_COMPARED:
         # Known issues are always compared.
         compared = _choose_compared(session, target, use, found, own) | {*found.get(KnownIssues.name, ())}
-    # `session.judge` uses the index's model. It never asks a `Judge`.
+    # `session.judge` uses the index's model, not a `Judge`. It also scores the session's other candidates: drop those.
     matches = [match for match in session.judge(also=compared) if match.number in compared]
     rows = session.issues([match.number for match in matches])
     not_compared = session.issues({hit.issue.number for hit in own} - compared)
@@ -105,7 +105,7 @@ def as_issue(row: IndexedIssue, target: Issue) -> Issue:
 def _found_in_index(
     session: SearchSession, target: Issue, use: Mapping[str, SourceConfig], known: Sequence[int]
 ) -> tuple[dict[str, tuple[int, ...]], tuple[QueryRun, ...]]:
-    """The numbers found in the index, by source, and the queries. The `known` issues in the index count as a source."""
+    """The numbers found in the index, by source, and the queries. Issues from `known` have the source `KnownIssues`."""
     found = {
         name: tuple(session.found[name][: use[name].limit])
         for name in (FULL_TEXT, VECTORS)
@@ -156,14 +156,14 @@ def reasons_of(
     best: Sequence[tuple[RankedResult, ScoredIssue]],
     gathered: Gathered,
 ) -> dict[int, tuple[Reason, ...]]:
-    """Reasons by `id(result)`: for all `shown`, and for those of `best` that reach MENTION_FROM."""
+    """Reasons by `id(result)`: for all `shown`, and for `best` results with a confidence of at least MENTION_FROM."""
     near = [(result, one) for result, one in best if result.confidence >= MENTION_FROM]
-    explained = {id(result): (one, {one.issue.key, result.issue.key}) for result, one in (*shown, *near)}
-    # GitHub's likely duplicate can be the candidate, or the issue that is shown for the group.
-    likely = gathered.likely
+    explained = {id(result): (result, one) for result, one in (*shown, *near)}
+    likely, by_github = gathered.likely, (Reason(ReasonCode.GITHUB),)
+    # GitHub's likely duplicate can be the candidate, or the issue that is shown for the candidate's group.
     return {
-        result_id: (*one.reasons(), *([] if likely.isdisjoint(issue_keys) else [Reason(ReasonCode.GITHUB)]))
-        for result_id, (one, issue_keys) in explained.items()
+        result_id: one.reasons() + (by_github if likely & {one.issue.key, result.issue.key} else ())
+        for result_id, (result, one) in explained.items()
     }
 
 
@@ -179,15 +179,15 @@ def group_results(
 ) -> ScoredResults:
     """Group duplicates, and return the results that can be shown, in the order of `ranked` (candidate and relevance).
 
-    A group gets the highest confidence and relevance of its candidates that may be mentioned. Pull
+    A group gets the highest confidence and the highest relevance among its mentionable candidates. Pull
     requests, discussions and issues of other repositories are never grouped. Each result comes with
     its group's best candidate. A result is `named` if the target's text names the issue.
     """
     ranked = [(one, relevance) for one, relevance in ranked if options.may_mention(one.issue, target)]
     own = {one.issue.number: (one, relevance) for one, relevance in ranked if is_own(one.issue, target)}
-    ties = {number: one.duplicate_of for number, (one, _) in own.items() if one.duplicate_of}
+    by_index = {number: one.duplicate_of for number, (one, _) in own.items() if one.duplicate_of}
     issues = {number: one.issue for number, (one, _) in own.items()}
-    known, originals = _with_relatives(issues, ties, options.duplicates, look_up)
+    known, originals = _with_relatives(issues, by_index, options.duplicates, look_up)
     mentionable = {number: issue for number, issue in known.items() if options.may_mention(issue, target)}
     leaders = {number for number, issue in mentionable.items() if options.may_lead(issue)}
     # A group takes its best candidate's place in the list, so key the groups by that candidate.
@@ -216,30 +216,27 @@ def _of_group(lead: Issue, members: Sequence[tuple[ScoredIssue, float]], others:
 
 
 def _with_relatives(
-    candidates: Mapping[int, Issue], ties: dict[int, int], by_people: Mapping[int, int], look_up: LookUp
+    candidates: Mapping[int, Issue], by_index: dict[int, int], by_people: Mapping[int, int], look_up: LookUp
 ) -> tuple[dict[int, Issue], dict[int, int]]:
     """Add the candidates' duplicates and originals. Returns all issues, and the map from duplicates to originals.
 
-    `ties` and `by_people` map duplicates to originals: by the index, and by people's decisions.
+    `by_index` and `by_people` map duplicates to originals, as the index knows them and as people decided.
     """
     known = dict(candidates)
     asked = set(candidates)
     for _ in range(_MOST_STEPS):
-        near = _tied(candidates, {**ties, **by_people})
+        near = _tied(candidates, {**by_index, **by_people})
         wanted = sorted(near - asked)[:_MOST_PER_STEP]
         if not wanted:
             break
         asked.update(wanted)
         issues, more = look_up(wanted)
         known.update({number: issue for number, issue in issues.items() if number not in known})
-        ties.update(more)
-    # An open issue counts as no duplicate: somebody reopened it, or left it open.
-    ties = {
-        number: original
-        for number, original in {**ties, **by_people}.items()
-        if number not in known or known[number].state == "closed"
-    }
-    return known, ties
+        by_index.update(more)
+    # An open issue is no duplicate: somebody reopened it, or left it open.
+    open_numbers = {number for number, issue in known.items() if issue.state != "closed"}
+    ties = {**by_index, **by_people}
+    return known, {number: original for number, original in ties.items() if number not in open_numbers}
 
 
 def _tied(candidates: Collection[int], ties: Mapping[int, int]) -> set[int]:
@@ -251,10 +248,10 @@ def _tied(candidates: Collection[int], ties: Mapping[int, int]) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The results before the judge reads them: all `found`, best first, and those `worth` judging.
+    """The results before the judge reads them. `found` has all, best first; `worth` has those worth judging.
 
-    `shown` has the results to show if none is worth judging, and is empty otherwise. `best` is the
-    highest probability of all candidates, and `inside` is the index's answer.
+    If `worth` is empty, `shown` has the results to show; otherwise `shown` is empty. `best` is the
+    highest probability of all candidates. `inside` is the index's answer.
     """
 
     inside: IndexResults
@@ -279,7 +276,7 @@ class Judge(Protocol):
 
 
 def worth_judging(found: ScoredResults, target: Issue, floor: float) -> ScoredResults:
-    """The candidates that the judge reads: the likeliest of the target's repository, as many as one question takes."""
+    """The candidates that the judge reads: the likeliest issues of the target's repository, at most MOST_JUDGED."""
     worth = [
         (result, one)
         for result, one in found

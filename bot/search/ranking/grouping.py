@@ -19,13 +19,13 @@ from rapidfuzz import fuzz
 from bot.domain.entities import Issue
 from bot.text.github_urls import normalize_url, thing_at
 
-ALIKE = 0.95
+ALIKE = 0.95  # Titles at least this similar belong to the same thing.
 TITLE_MAX = 1_000
 """How many characters of a title are compared. GitHub allows 256."""
 
-# Normalising sorts a letter's combining marks in quadratic time, and a stranger can write any number of them. A joiner
-# after every 30 splits the run, as in the "Stream-Safe Text Format" of Unicode's annex 15. The pattern matches symbols,
-# too; a joiner among them does no harm. The pattern lists U+FF9E and U+FF9F, because normalising turns both into marks.
+# Normalising sorts a letter's combining marks in quadratic time, and a stranger can write any number of marks. So a
+# joiner is inserted after every 30 marks, as in the "Stream-Safe Text Format" of Unicode's annex 15. The pattern also
+# matches symbols, which a joiner does not harm, and U+FF9E and U+FF9F, which normalising turns into marks.
 _MANY_MARKS = re.compile(r"(?:[^\w\s\0-\x7f]|[\uff9e\uff9f]){30}")
 _JOINER = "\u034f"
 
@@ -52,7 +52,7 @@ def content_hash(body: str) -> str:
 
 
 def title_similarity(one: str, other: str) -> float:
-    """Rapidfuzz's ratio of two titles in [0, 1], symmetric; white space and case do not matter.
+    """How similar two titles are, in [0, 1], by Rapidfuzz's `ratio`; symmetric. White space and case do not matter.
 
     Only the first `TITLE_MAX` characters are compared, because the comparison takes quadratic time.
     """
@@ -63,8 +63,8 @@ def title_similarity(one: str, other: str) -> float:
 def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Document]:
     """Merge documents that are the same thing: the first stays, and gets the snippets, sources and addresses of all.
 
-    Things other than issues and pull requests are also the same if their texts are equal, or if the similarity of their
-    titles is at least `alike`. Empty texts and titles do not count.
+    Only an equal `identity` makes two issues or pull requests the same. For other things, an equal address, an equal
+    text or titles with at least the similarity `alike` suffice. Empty texts and titles do not count.
     """
     unique: list[Document] = []
     by_key: dict[str, int] = {}
@@ -148,7 +148,7 @@ def components(members: Iterable[T], ties: Iterable[tuple[T, T]]) -> dict[T, T]:
 class DuplicateGroup:
     """The numbers of issues that report one thing: the group's `lead`, and the `others`, oldest first.
 
-    `found` are the candidates that led to the group, best first.
+    `found` has the search's candidates in the group, best first.
     """
 
     lead: int
@@ -159,12 +159,12 @@ class DuplicateGroup:
 def resolve(
     ranked: Sequence[int], originals: Mapping[int, int], known: Mapping[int, Issue], may_lead: Collection[int]
 ) -> list[DuplicateGroup]:
-    """Group candidates; each group takes the place of its best candidate.
+    """Group candidates. The groups are sorted by their best candidates' places in `ranked`.
 
     `ranked` are candidates, best first. Groups are the connected components of `originals`, which maps duplicates to
     their originals. Only issues in `known` are members, and only those in `may_lead` can lead; a group without a lead
     is left out. The oldest open member leads. If none is open, the oldest member that was closed as completed leads,
-    since its problem may have come back. If there is none either, the oldest member leads.
+    since its problem may have come back. If no member is open or completed, the oldest leads.
     """
     group_of = components(ranked, originals.items())
     members: defaultdict[int, set[int]] = defaultdict(set)

@@ -1,4 +1,4 @@
-"""How an answer goes wrong: withheld until the connection is reset, cut in half, or marked as failed or incomplete."""
+"""Spoils answers: resets the connection instead, cuts an answer in half, or marks it as failed or incomplete."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def _wait_until_client_hangs_up(connection: socket.socket, seconds: float) -> No
         except OSError:
             return
         if readable:
-            # The client has sent more bytes, which stay unread. So the next `select` returns at once: pause first.
+            # The client's bytes stay unread, so every further `select` returns at once. Pause, to spare the processor.
             time.sleep(0.05)
 
 
 def after(fault: Fault, reply: Reply, request: Request) -> Reply:
-    """Spoil the answer after the request was carried out."""
+    """Spoil the answer to a request that was carried out."""
     if fault.kind in ("timeout_after_write", "reset_after_write"):
         hang_up(request, fault)
     if fault.kind == "malformed":
@@ -59,11 +59,11 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
         return replace(reply, raw=whole[: max(1, len(whole) // 2)])
     if fault.kind == "graphql_error" and isinstance(reply.body, dict) and "data" in reply.body:
         # GitHub answers a failed query with HTTP 200. `data` has the fields that did not fail, or is null.
-        # `fault.status` is not the answer's status here, but the `code` of `Faults.add`: 200 asks for null data.
+        # `fault.status` holds the argument `code` of `Faults.add`: with 200, `data` becomes null.
         problem = {"message": "Something went wrong while executing your query."}
         data = None if fault.status == 200 else reply.body["data"]
         return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})
     if fault.kind == "incomplete_results" and isinstance(reply.body, dict) and "incomplete_results" in reply.body:
         return replace(reply, body=reply.body | {"incomplete_results": True})
-    # Either `rest/search.py` has applied the fault (`hybrid_unavailable`), or the fault does not fit this answer.
+    # `rest/search.py` has applied `hybrid_unavailable` already. Any other fault does not fit this answer.
     return reply

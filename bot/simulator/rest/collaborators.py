@@ -11,7 +11,7 @@ from bot.simulator.payloads.repositories import permissions
 
 ROUTES = Routes()
 
-# GitHub's field `permission` lacks these roles, and names a lower role. `role_name` is exact.
+# GitHub's field `permission` has no value for these roles, and gives a lower role instead. `role_name` is exact.
 _LOWER_ROLE = {"triage": "read", "maintain": "write"}
 
 

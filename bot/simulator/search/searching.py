@@ -18,7 +18,7 @@ _WEIGHTS = {"title": TITLE_WEIGHT, "body": BODY_WEIGHT, "comments": COMMENTS_WEI
 
 
 class Search:
-    """Finds and scores the documents for one parsed query, in the fields that the query names or in all."""
+    """Finds and scores the documents for one parsed query, in the fields that it names; in all if it names none."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Search:
         self._compiler = Compiler(
             vocabulary, [field for field, _ in self._weighted], documents, view.documents, surroundings
         )
-        # A repeated term counts once. A term that no document contains (any more) does not count.
+        # A repeated term counts once. A term that no document contains now does not count.
         self._terms = dict.fromkeys(
             term
             for text in query.texts
@@ -46,14 +46,14 @@ class Search:
         )
 
     def lexical(self, *, ranked: bool) -> dict[int, float]:
-        """The documents that match the whole query, with scores: 1.0 without `ranked`, and for a query without text."""
+        """The documents that match the whole query, with BM25 scores; all 1.0 if not `ranked`, or without text."""
         matches = self._view.narrow(self._compiler.compile(self._query.root).select())
         if ranked and self._terms:
             return bm25(self._terms, self._weighted, matches)
         return dict.fromkeys(matches, 1.0)
 
     def similar(self, *, with_exact: bool) -> dict[int, float]:
-        """The most similar documents that pass the qualifiers. `with_exact` favours matches of the whole query."""
+        """The most similar documents that pass the qualifiers. `with_exact`: matches of the whole query get a bonus."""
         qualified = self._compiler.compile(_without_text(self._query.root))
         return semantic.similar(
             self._terms,
@@ -66,10 +66,10 @@ class Search:
 
 
 def _without_text(node: Node) -> Node:
-    """The qualifiers and NOTs of a tree. Semantic search demands no words, and never gets a tree with OR."""
+    """Only the tree's qualifiers and NOTs: semantic search requires no words. A tree for semantic search has no OR."""
     match node:
         case Text():
-            return And(())
+            return And(())  # Matches everything.
         case And(children):
             return And(tuple(_without_text(child) for child in children))
         case _:

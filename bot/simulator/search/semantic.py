@@ -16,7 +16,7 @@ from bot.simulator.search.ranking import bm25
 from bot.simulator.search.syntax import Query
 
 MOST_RESULTS: Final = 100
-# Only the titles of this many documents, the best by BM25, are compared.
+# Titles are compared only for this many documents, those with the best BM25 scores.
 _POOL: Final = 400
 # The title's share of the score, and the bonus for a match of the whole query.
 _TITLE_SHARE: Final = 0.3
@@ -28,7 +28,7 @@ Outage = Literal["server_error", "service_unavailable"]
 
 
 def fallback_reasons(query: Query, *, anything_visible: bool, outage: Outage | None) -> tuple[str, ...]:
-    """GitHub's reasons to answer this query lexically, in the API's words. Empty if GitHub answers semantically."""
+    """GitHub's reasons to answer lexically, in the API's words; else empty. `outage` counts if there are no others."""
     reasons = {
         "no_text_terms": not query.texts,
         "quoted_text": any(text.quoted for text in query.texts),
@@ -51,7 +51,7 @@ def similar(
 ) -> dict[int, float]:
     """The most similar documents, at most 100, with scores in [0, 1.25].
 
-    `terms` and `text` are the query's. `allowed` narrows documents to those that may be shown. `exact` are the
+    `terms` and `text` come from the query. `allowed` narrows documents to those that may be shown. `exact` are the
     documents that match the whole query (empty for a purely semantic search).
     """
     limit = _COMMON * max(1, len(documents))
@@ -62,7 +62,7 @@ def similar(
     }
     scores = bm25(distinctive or terms, [(field, 1.0) for field in fields], allowed(candidates))
     pool = heapq.nlargest(_POOL, scores, key=lambda document: (scores[document], document))
-    best = max((scores[document] for document in pool), default=1.0) or 1.0
+    best = max((scores[document] for document in pool), default=0.0) or 1.0  # Never divide by zero.
     wanted = _trigrams(text)
     mixed = {
         document: (1 - _TITLE_SHARE) * scores[document] / best

@@ -83,7 +83,7 @@ class World:
         return record
 
     def named(self, full_name: str) -> Repository | None:
-        """Like `repository`, but None without one."""
+        """The repository that has, or once had, this name, or None."""
         return self.repositories.get(self.names.get(full_name.lower(), 0))
 
     def repo(self, repository: str | Repository) -> Repository:
@@ -104,7 +104,7 @@ class World:
             return list(self.issue(repository, number).comments)
 
     def present(self, issue: Issue) -> Issue | None:
-        """The present form of an issue: itself, its copy after a transfer, or None if deleted."""
+        """The issue itself, its copy after a transfer, or None if deleted. `issues_by_id` has only present issues."""
         while self.issues_by_id.get(issue.id) is not issue:
             record = self.issues.get(issue.repository.id, {}).get(issue.number)
             if not isinstance(record, Tombstone) or record.moved_to is None:
@@ -160,7 +160,7 @@ class World:
         installations: Sequence[Installation] = (),
         **parts: Any,
     ) -> None:
-        """Pass an event of the repository or the installations to the listener."""
+        """Give the listener an event of the repository or of the installations."""
         self.listener(Event(name, action, sender, repository, installations, parts))
 
 
