@@ -136,7 +136,7 @@ _SIMILAR_SHARE = 0.1
 def _queue_overtaken(context: IssueContext) -> None:
     """Queue a new look at later issues that repeat this issue, if the bot looked at them before it indexed this issue.
 
-    First find the similar ones, in one search. Then check for each similar issue whether a look would find this issue.
+    First search once among the issues that missed this one. Then check whether a look at each match finds this issue.
     """
     services, repo_id, number = context.services, context.repository.id, context.number
     if not services.indexing.ready(repo_id):

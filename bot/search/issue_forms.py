@@ -28,7 +28,7 @@ _HEADINGS, _LINES = "issue form headings", "issue form lines"
 _FILES_MAX = 20
 _LINES_MAX = 2_000
 FILES_SIZE_MAX = 2 * SIZE_MAX
-"""The most characters of all files together: so many take up to five seconds to parse. A form has a few thousand."""
+"""The most characters of all files together: that many take up to five seconds to parse. A form has a few thousand."""
 
 _HEADING = re.compile(r"^#{1,6}[ \t]+(\S.*)$", re.MULTILINE)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)

@@ -201,8 +201,8 @@ class Tools:
     ) -> BacklogAnswer:
         """Look through a repository's open issues for groups that may report the same thing.
 
-        A group's oldest is proposed as the original. min_confidence=0.05 adds groups, also wrong ones. Have a person or
-        explain_pair confirm a pair before you act. Needs this host's index; a first scan can take minutes.
+        A group's oldest is proposed as the original. min_confidence=0.05 adds groups, including wrong ones. Have a
+        person or explain_pair confirm a pair before you act. Needs this host's index; a first scan can take minutes.
         """
         call = self._call(context, owner, repo, fresh)
 

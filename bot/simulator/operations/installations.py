@@ -150,7 +150,7 @@ def make_installation_token(
 
 
 def _installations(world: World, account: str | Installation) -> list[Installation]:
-    """The given installation as a list, or all on an account. `account` may be a login, or one of its repositories."""
+    """The given installation as a list, or all on the account with this login or repository."""
     if isinstance(account, Installation):
         return [account]
     login = account.split("/")[0].lower()
