@@ -33,7 +33,7 @@ class HostDatabases(NamedTuple):
     queue: sa.Engine
 
     def reach(self) -> None:
-        """Connect once. Skip a missing SQLite file, which this would create. Raises Unavailable."""
+        """Connect once, unless the SQLite file is missing: connecting would create it. Raises Unavailable."""
         file = sqlite_file(self.store.url)
         if file is None or file.is_file():
             try:
@@ -75,17 +75,17 @@ def copy(source: HostDatabases, target: HostDatabases, *, dry_run: bool = False)
             raise UserError(
                 f"a worker runs on {source.name}, or ran in the last {LEASE:.0f} s; stop web and worker first"
             )
-        originals = [(sources[engine], table) for engine, table in source.tables()]
+        from_tables = [(sources[engine], table) for engine, table in source.tables()]
         if dry_run:
-            return {table.name: reader.execute(_COUNT.select_from(table)).scalar_one() for reader, table in originals}
+            return {table.name: reader.execute(_COUNT.select_from(table)).scalar_one() for reader, table in from_tables}
         migrate(target.store)
         prepare(target.queue)
         targets = {engine: stack.enter_context(write(engine)) for engine in {target.store, target.queue}}
-        copies = {table.name: (targets[engine], table) for engine, table in target.tables()}
-        full = [name for name, (connection, table) in copies.items() if connection.scalar(_COUNT.select_from(table))]
+        to_tables = {table.name: (targets[engine], table) for engine, table in target.tables()}
+        full = [name for name, (writer, table) in to_tables.items() if writer.scalar(_COUNT.select_from(table))]
         if full:
             raise UserError(f"{target.name} has data already (in {full[0]}); copy to an empty database")
-        return {table.name: _copy(reader, table, *copies[table.name]) for reader, table in originals}
+        return {table.name: _copy(reader, table, *to_tables[table.name]) for reader, table in from_tables}
 
 
 def _identity(databases: HostDatabases) -> str:

@@ -2,7 +2,7 @@
 
 The App signs its own tokens, which are valid for ten minutes at most. A token of an installation is valid for an hour:
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/about-authentication-with-a-github-app
-githubkit fetches the installations' tokens. This module signs the App's tokens by GitHub's clock, and keeps both kinds.
+githubkit fetches installations' tokens. This module signs the App's tokens by GitHub's clock. `Tokens` keeps them all.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Tokens(MemCache):
             self._tokens[key] = (value, self._monotonic() + seconds)
 
     def forget(self) -> None:
-        """Drop all tokens, because GitHub refuses them or because new tokens would grant more."""
+        """Drop all tokens, because GitHub refuses them or because new tokens would grant more permissions."""
         with self._lock:
             self._tokens.clear()
 
@@ -136,10 +136,10 @@ class _Signer(AppAuth):
         return token
 
     def _get_api_route(self, url: httpx.URL) -> httpx.URL:
-        """The route by which githubkit chooses how to sign: as the App for `/app`, as the installation for `/`.
+        """A fixed route in place of the real one: githubkit signs `/app` as the App, and `/` as the installation.
 
-        githubkit signs each route `/repos/…/installation` as the App, even the route of a label
-        called `installation`, which needs the installation's token.
+        By the real route, githubkit would sign each `/repos/…/installation` as the App. The route of
+        a label called `installation` has that form, but needs the installation's token.
         """
         return httpx.URL("/app" if self.installation_id is UNSET else "/")
 
@@ -156,9 +156,9 @@ class GitHub:
     """Makes clients that share connections, GitHub's clock and, per account, a rate limiter.
 
     Thread safe. `api_url` is `https://api.github.com`, `https://HOST/api/v3` for an Enterprise server (with GraphQL at
-    `/api/graphql`), or any other base. `api_version` defaults to a version that the server certainly knows. `tracker`
-    is the cache of `RepoClient.thread`. A call that would wait and retry for more than `patience` seconds raises
-    RateLimited or Unavailable. Each answer may take `timeout` seconds. Tests replace clocks, sleep and jitter.
+    `/api/graphql`), or any other base. `api_version` defaults to a version that the server certainly knows.
+    `RepoClient.thread` caches answers in `tracker`. A call that would wait and retry for more than `patience` seconds
+    raises RateLimited or Unavailable. Each answer may take `timeout` seconds. Tests replace clocks, sleep and jitter.
     """
 
     def __init__(
@@ -191,7 +191,7 @@ class GitHub:
         self._jitter = jitter
         self._connections: httpx.BaseTransport = open_connections(self._api_url)
         self._transports: dict[str, httpx.BaseTransport] = {}
-        # The keys are as in `_app_api`. Entries stay, because an Api with its tokens takes only a few kB.
+        # `_app_api` explains the keys. No entry is ever removed: an Api with its tokens takes only a few kB.
         self._apis: dict[tuple[int, ...], Api] = {}
         self._lock = threading.Lock()
 

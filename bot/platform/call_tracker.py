@@ -75,7 +75,7 @@ _ALL = "\0all"
 class ToolCallTracker:
     """Caches each session's last `max_history_per_session` calls for `max_age_ms` (T1). Thread safe.
 
-    All sessions together hold about `max_bytes`; the session that cached nothing for the longest time is dropped first.
+    All sessions together hold about `max_bytes`; the session whose last caching is longest ago is dropped first.
     `call` and `find` return results uncopied: treat them as immutable. Wrapped tools return copies. `clock` gives
     seconds since 1970. If somebody sets the clock back, records more than `max_age_ms` in the future expire.
     """
@@ -123,8 +123,8 @@ class ToolCallTracker:
     ) -> CachedResult[R]:
         """The cached result of the same call, or the result of `run`.
 
-        `fresh` always calls `run`, and caches its result. Errors are never cached, nor is a result that `keep` declines
-        (by default a result that reports its own failure).
+        `fresh` always calls `run`, and caches its result. Errors are never cached. A result is cached only if
+        `keep` accepts it. The default `keep` declines a result that reports its own failure.
         """
         if not fresh and (cached := self.find(session, tool, arguments)):
             return cached
@@ -151,7 +151,7 @@ class ToolCallTracker:
         return None if found is None else CachedResult(found.result, cached=True, at=_time_of_day(found.moment))
 
     def remember(self, session: str, tool: str, arguments: Arguments, result: Any, state: object = None) -> None:
-        """Cache a result if it can be read twice. `state`: `ToolRule.unchanged` before the call."""
+        """Cache a result if it can be read twice. `state` is what `ToolRule.unchanged` returned before the call."""
         if not self.enable_duplicate_detection or self.max_history_per_session == 0 or _is_read_once(result):
             return
         size = _size_of(arguments) + _size_of(result)
@@ -241,7 +241,7 @@ class ToolCallTracker:
                 del self._sessions[session]
 
     def _is_current(self, record: _Record, now: float) -> bool:
-        """Whether a record has not expired. If the clock was set back, far future ones expire."""
+        """Whether a record has not expired. If the clock was set back, records more than `max_age_ms` ahead expire."""
         longest = self.max_age_ms / 1000
         return now - longest <= record.moment <= now + longest
 

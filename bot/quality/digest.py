@@ -36,7 +36,7 @@ def checkbox(pair: Pair, same: bool, ticked: bool) -> str:
 
 
 def read_checkboxes(body: str) -> dict[Pair, bool | None]:
-    """For each pair in the digest issue, whether its ticked box says `same`. None unless exactly one box is ticked."""
+    """Each pair's answer in the digest issue: True for `same`, False for `other`, None if both or neither is ticked."""
     ticked: dict[Pair, set[bool]] = {}
     for mark, number, other, word in _BOX.findall(body):
         answers = ticked.setdefault((int(number), int(other)), set())
@@ -54,7 +54,7 @@ WEEK = 7 * 86_400.0
 
 
 def digest_of(store: Store, repo_id: int, since: float, now: float) -> Digest:
-    """The digest of [since, now). Counts the feedback of at least a year, even from before a `calibrate --reset`."""
+    """The digest of [since, now). Counts feedback of the last year at least, even from before a `calibrate --reset`."""
     decisions = store.decisions.between(repo_id, since, now)
     feedback = feedback_since(store, repo_id, min(since, now - WINDOW), {decision.number for decision in decisions})
     spent = store.judgements.spent(repo_id, since, now)
@@ -78,7 +78,7 @@ def store_checkboxes(store: Store, index: Index, repo_id: int, body: str, login:
         if same is not None and known.get(pair) is not same
     ]
     cleared = [pair for pair, same in answers.items() if same is None and pair in known]
-    # A box can name a deleted or transferred issue. Its decisions are erased: store nothing about it.
+    # A box can name a deleted or transferred issue, whose decisions are erased. Store nothing about such an issue.
     checked = {one.number for one in store.decisions.of_issues(repo_id, {one.number for one in new})}
     others = {one.other for one in new}
     # Only a complete index shows that an issue is gone.
@@ -86,7 +86,7 @@ def store_checkboxes(store: Store, index: Index, repo_id: int, body: str, login:
         with index.view(repo_id) as view:
             others = set(view.issues(others))
     new = [one for one in new if one.number in checked and one.other in others]
-    # Everybody shares one box, so a new signal replaces the signal of anybody who ticked the box before.
+    # All people share a pair's boxes, so a new signal replaces the pair's earlier signal, whoever ticked the box.
     for number, other in (*cleared, *((one.number, one.other) for one in new)):
         signals.drop(repo_id, number, FeedbackKind.BOX, other)
     for signal in new:
@@ -125,10 +125,10 @@ class Digest:
     """What the bot did from `since` to `until`, in seconds since 1970.
 
     `looked` counts the checked issues, and `new` the checked issues that were opened in this period. `commented` counts
-    issues with a comment, `would` issues that only `mode: shadow` left without one, and `missed` the remaining checked
-    issues that people called duplicates. `left_alone` counts the issues that were skipped or whose comment GitHub
-    refused. `lines` starts with the latest line. `asked` counts the questions to the judge, and `cost` is their price.
-    `watching` says whether the bot made its latest decision in shadow mode.
+    issues with a comment. `would` counts issues that would have a comment without `mode: shadow`. `missed` counts the
+    remaining checked issues that people called duplicates. `left_alone` counts the issues that were skipped or whose
+    comment GitHub refused. `lines` starts with the latest line. `asked` counts the questions to the judge, and `cost`
+    is their price. `watching` says whether the bot made its latest decision in shadow mode.
     """
 
     since: float
@@ -173,7 +173,7 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     feedback = by_issue(examples)
     checked = {one.number for one in inside if one.outcome is not DecisionOutcome.LEFT_ALONE}
     lines = tuple(sorted(_lines(inside, feedback).values(), key=lambda line: -line.at))
-    # By issue, whether the comment was posted. `lines` lacks comments that name only other repositories' issues.
+    # By issue, whether the comment was posted. `speaking` also has comments that name only other repositories' issues.
     speaking = [one for one in inside if one.outcome.speaks and any(it.shown for it in one.evidence)]
     was_posted = {one.number: one.outcome.seen for one in speaking}
     was_posted |= {line.number: line.posted for line in lines}

@@ -26,9 +26,9 @@ class Webhooks:
 
     `post` sends a delivery, by default over HTTP; a test can use it to deliver within its own process. By default,
     one thread sends in order. GitHub promises no order: with several `senders`, deliveries are sent in parallel, and
-    `hold` gives the seconds by which to delay the next delivery, so that others overtake it. Deliveries are listed for
-    `retention`; an Enterprise Server lists them for seven days. With `validate`, a body that GitHub would never send
-    raises ContractViolation.
+    `hold` gives the seconds by which to delay the next delivery, so that other deliveries overtake it. Deliveries are
+    listed for `retention`; an Enterprise Server lists them for seven days. With `validate`, a body that GitHub would
+    never send raises ContractViolation.
     """
 
     def __init__(self, world: World, post: Post | None, *, validate: bool) -> None:
@@ -45,8 +45,8 @@ class Webhooks:
     def announce(self, event: Event) -> None:
         """Queue the event for each concerned installation that is active and subscribes to it.
 
-        The events in `ALWAYS` go to all concerned installations. Instead of `issues` events, GitHub sends
-        `pull_request` events for a pull request; the simulator sends neither.
+        The events in `ALWAYS` go to all concerned installations. About a pull request, GitHub sends
+        `pull_request` events instead of `issues` events, and the simulator sends neither.
         """
         if event.name == "issues" and event.parts["issue"].is_pull_request:
             return
@@ -58,7 +58,7 @@ class Webhooks:
                 self._add(app, event.name, event.action, body, installation.id, repository_id)
 
     def _concerned(self, event: Event) -> Iterator[Installation]:
-        """The installations that the event names, and those on its repository."""
+        """The installations that the event names, and the installations on the event's repository."""
         yield from event.installations
         if event.repository is not None:
             for installation in self._world.installations_on(event.repository):

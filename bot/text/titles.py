@@ -78,7 +78,7 @@ def numbered_apart(title: str, others: Iterable[str]) -> list[bool]:
     """
     backport, (mine, my_number) = _asks_for_backport(title), _split_number(title)
     if backport or not my_number:
-        return [backport for _ in others]
+        return [backport for _ in others]  # All True for a backport, else all False.
     return [mine == theirs and my_number != number for theirs, number in map(_split_number, others)]
 
 
@@ -116,7 +116,7 @@ def siblings(title: str, others: Iterable[str]) -> list[bool]:
 
     Two people who report the same thing seldom write titles that differ in one word. People who report a thing for
     another platform, function or version repeat the sentence and change that word. In five trackers, 211 first
-    candidates had such a title and a probability of 10 % or more, 42 in sum; 10 were duplicates.
+    candidates had such a title and a probability of 10 % or more. The model expected 42 duplicates; only 10 were real.
     """
     words = split_words(subject(title).lower())
     if len(words) <= LEAST_SAME:

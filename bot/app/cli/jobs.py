@@ -41,7 +41,7 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
         when = datetime.fromtimestamp(letter.failed_at).astimezone().strftime("%Y-%m-%d %H:%M")
         click.secho(letter.delivery_id, bold=True, nl=False)
         click.echo(f"  {letter.event} {letter.repository or ''}".rstrip() + f", given up {when}")
-        # For a job that killed its workers, the letter has 0 in place of the number of attempts.
+        # The dead letter of a job that killed its workers counts 0 attempts.
         tries = counted(letter.attempts, "attempt") if letter.attempts else "several attempts"
         click.echo(f"    after {tries}: {letter.reason}")
     how = "`doppel jobs retry ID` tries one again, `doppel jobs retry --all` all of them."
@@ -54,9 +54,9 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
 def retry(delivery: str | None, everything: bool) -> None:
     """Put the delivery ID back into the queue, as if it had just arrived.
 
-    Exit code 1: a delivery was not put back, because it is not, or no longer, among those given up.
+    Exit code 1: a delivery was not put back. It was never given up, or has been retried or erased.
     """
-    if bool(delivery) == everything:
+    if [bool(delivery), everything].count(True) != 1:
         raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")
     from bot.deliveries.dead_letters import MOST, DeadLetters
 

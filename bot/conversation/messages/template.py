@@ -43,7 +43,7 @@ class Template:
             for literal, name, format_spec, conversion in Formatter().parse(text):
                 before += literal
                 if format_spec or conversion or (name is not None and not _NAME.fullmatch(name)):
-                    suffix = f"!{conversion}" if conversion else f":{format_spec}" if format_spec else ""
+                    suffix = (f"!{conversion}" if conversion else "") or (f":{format_spec}" if format_spec else "")
                     raise MalformedTemplate(f"{{{name}{suffix}}}")
                 if name:
                     parts.append((before, name))
@@ -62,13 +62,13 @@ class Template:
         return "".join(literal + (values[name] if name else "") for literal, name in self.parts)
 
     def harmless(self, *, between: bool = False) -> Template:
-        """Make the template harmless for any values. `between`: other texts touch its ends."""
+        """Make the template harmless for any values. `between`: other texts directly precede and follow it."""
         pieces = [_harmless(literal) for literal, _ in self.parts]
         if between:
             pieces[0] = _ZERO_WIDTH_SPACE + pieces[0]
             pieces[-1] += _ZERO_WIDTH_SPACE
         for at in range(len(pieces) - 1):
-            # An empty piece stands between two gaps, whose values must not join either.
+            # If the piece between two gaps is empty, the gaps' values must not join.
             if _JOINS_BEFORE.search(pieces[at]) or (at and not pieces[at]):
                 pieces[at] += _ZERO_WIDTH_SPACE
             if _JOINS_AFTER.match(pieces[at + 1]):
@@ -100,7 +100,7 @@ def _harmless(piece: str) -> str:
     line = re.sub(r"\s+", " ", "".join(char if _visible(char) else " " for char in without_invisible(piece)))
     spans = _CODE.split(line)
     return "".join(
-        # Only the first line of the bot's comments may look like a marker, so break a marker in code, too.
+        # Only the first line of the bot's comments may look like a marker, so break a marker in a code span, too.
         span.replace("<!--", f"<{_ZERO_WIDTH_SPACE}!--") if _BALANCED.fullmatch(span) else _plain(span)
         for span in spans
     )

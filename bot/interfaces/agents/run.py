@@ -14,7 +14,7 @@ SECTION_SLUGS: Sequence[str] = (
     "PROJECT CONTEXT",
     "OTHERS",
 )
-"""The order of sections: the first entry of a group stays. Programs may set another order here."""
+"""The order of sections. Of merged entries, the first in this order stays. Programs may set another order here."""
 
 
 def run_deduplication(
@@ -23,9 +23,9 @@ def run_deduplication(
     """Merge similar entries of a playbook in place, and return the playbook (D1–D7). Never raises.
 
     A playbook is `{version, last_updated, sections: {SECTION: [{name, text, helpful, harmful}]}}`.
-    Chains of entries whose texts have a cosine of at least `threshold`, in [0, 1], are merged, but
-    never two that contradict each other (D5a). The first keeps name, text and section, and sums the
-    counters. Without `threshold`: AGENTIC_CONTEXT_DEDUP_THRESHOLD, else 0.85 (wordllama: 0.78).
+    Entries whose texts have a cosine of at least `threshold`, in [0, 1], are merged, also in chains, but never two
+    entries that contradict each other (D5a). The first entry keeps name, text and section, and sums the counters.
+    The default of `threshold` is the variable AGENTIC_CONTEXT_DEDUP_THRESHOLD, or else 0.85 (wordllama: 0.78).
 
     `embed` turns a list of texts into an array of unit vectors, one row for each text. Without `embed` the best
     installed model is used; the model is loaded only if there are at least two entries. If the playbook is malformed,

@@ -78,7 +78,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationBin:
-    """The first candidates with a confidence from `low` to `low` + .1: mean `confidence` and marked share `right`."""
+    """First candidates with confidences of `low` to `low` + .1: `confidence` is the mean, `right` the marked share."""
 
     low: float
     count: int
@@ -186,9 +186,8 @@ def _error(bins: Sequence[CalibrationBin]) -> float:
 def outcome_at(judged: Iterable[JudgedArrival], cut: float) -> ThresholdOutcome:
     duplicates, unmarked = split(judged)
     right = sum(arrival.weight for arrival in duplicates if arrival.catching_threshold >= cut)
-    commented_duplicates, commented_unmarked = (
-        [arrival for arrival in part if arrival.found and arrival.top >= cut] for part in (duplicates, unmarked)
-    )
+    commented_duplicates = [arrival for arrival in duplicates if arrival.found and arrival.top >= cut]
+    commented_unmarked = [arrival for arrival in unmarked if arrival.found and arrival.top >= cut]
     commented = [*commented_duplicates, *commented_unmarked]
     duplicate_weight, unmarked_weight = (sum(arrival.weight for arrival in part) for part in (duplicates, unmarked))
     bothered = sum(arrival.weight for arrival in commented_unmarked)
@@ -248,4 +247,4 @@ def likeliest(judged: Iterable[JudgedArrival]) -> tuple[Unmarked, ...]:
 
 def without_pairs(unmarked: Iterable[Unmarked], pairs: Collection[tuple[int, int]]) -> tuple[Unmarked, ...]:
     """`unmarked` without the given pairs; the order of a pair's two issues does not matter."""
-    return tuple(one for one in unmarked if not {(one.id, one.candidate), (one.candidate, one.id)} & set(pairs))
+    return tuple(one for one in unmarked if {(one.id, one.candidate), (one.candidate, one.id)}.isdisjoint(pairs))

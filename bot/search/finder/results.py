@@ -78,7 +78,7 @@ def is_own(issue: Issue, target: Issue) -> bool:
 
 
 def kind_of(issue: Issue) -> ItemKind:
-    """An `Issue` can also hold a pull request or a discussion."""
+    """What an `Issue` holds: an issue, a pull request or a discussion."""
     if issue.is_discussion:
         return "discussion"
     return "pull request" if issue.is_pull_request else "issue"
@@ -101,7 +101,7 @@ def outcome(runs: Sequence[QueryRun], problems: Sequence[SourceProblem], *, foun
 
 
 def search_query(runs: Sequence[QueryRun]) -> str:
-    """F7: the query that the report names: GitHub's first lexical query, else the first of all."""
+    """The query that the report names (F7): GitHub's first lexical query, or else the first query of all."""
     first = [run.query for run in runs if run.source == GitHubLexical.name] or [run.query for run in runs]
     return first[0] if first else ""
 
@@ -112,7 +112,7 @@ def counted(
     """Count all results, the unique ones, those that repeat another (`duplicates`), and the results of each source.
 
     `inside` is what the index found: for each of its sources, the numbers of issues in the target's repository. If
-    `only` names sources, only their results count (H4).
+    `only` names sources, results of other sources do not count (H4).
     """
     inside = {name: numbers for name, numbers in inside.items() if not only or name in only}
     answers = [answer for answer in gathered.answers if not only or answer.source in only]
@@ -149,7 +149,7 @@ def considered(
             number=one.issue.number,
             probability=one.confidence,
             rank=rank,
-            # `decisions.evidence` sets this for what the comment lists.
+            # `decisions.evidence` sets `shown` for the candidates that the comment lists.
             shown=False,
             sources={name: ranks.get(name, {}).get(one.issue.key) for name in one.sources},
             titles=(dice_sorensen(target.title, one.issue.title), title_ratio(target.title, one.issue.title)),
@@ -173,10 +173,10 @@ def own_texts(
     index: Index | None,
     repo_id: int,
 ) -> list[str]:
-    """The text that each candidate's author wrote, on one line, without the form's text; empty if it cannot be read.
+    """The text that each candidate's author wrote, on one line, without the form's text; empty if no text can be read.
 
-    A text comes from the `index`, else from the issues already `read`. If both lack an issue of this repository, such
-    as the lead of a group that no source found, the text comes from GitHub.
+    A text comes from the `index`, else from the issues already `read`. If both lack an issue of this repository, the
+    text comes from GitHub. For example, no source may have found the lead of a group.
     """
     stored = _stored(index, repo_id, [one.number for one in candidates if one.own])
     bodies = {issue.key: issue.body for issue in read}

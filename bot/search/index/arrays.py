@@ -72,9 +72,9 @@ class Bags:
 
 
 def pack_terms(fields: Sequence[Bags], issues: int) -> list[bytes]:
-    """Pack each issue's terms: first the number of terms in each of MOST_FIELDS fields (2 bytes each).
+    """Pack each issue's terms. First comes the number of terms in each of MOST_FIELDS fields (2 bytes each).
 
-    Then follow, for each field, the terms (4 bytes each) and their counts (1 byte each).
+    Then each field has its terms (4 bytes each) and their counts (1 byte each).
     """
     sizes = np.zeros((issues, MOST_FIELDS), dtype="<u2")
     parts: list[list[bytes]] = []
@@ -92,7 +92,7 @@ def unpack_terms(blobs: Sequence[bytes], fields: Sequence[int]) -> list[Bags]:
     """Unpack the given `fields` of each issue."""
     heads = b"".join([blob[:_HEAD_BYTES] for blob in blobs])
     sizes = np.frombuffer(heads, "<u2").reshape(-1, MOST_FIELDS).astype(np.int64)
-    ends = _HEAD_BYTES + 5 * np.cumsum(sizes, axis=1)
+    ends = _HEAD_BYTES + 5 * np.cumsum(sizes, axis=1)  # 4 bytes for each term, 1 for its count.
     unpacked = []
     for field in fields:
         size, end = sizes[:, field], ends[:, field]
@@ -138,14 +138,14 @@ class Scores:
 
     def best(self, k: int) -> Scores:
         """The `k` best issues, best first; among equal scores the older issue comes first."""
-        # `picked` has every issue that ties for place k, so that age can break the tie.
+        # `picked` includes all issues that tie for place k, so that `lexsort` can prefer the older ones.
         picked = np.flatnonzero(self.scores >= lower_bound(self.scores, k))
         order = picked[np.lexsort((self.numbers[picked], -self.scores[picked]))][:k]
         return Scores(self.numbers[order], self.scores[order])
 
 
 def lower_bound(values: NDArray[Any], k: int) -> float:
-    """A value that at least `k` of the values reach, and most others usually do not; -inf if there are at most `k`.
+    """A number that at least `k` values reach. Most others usually lie below. -inf if there are at most `k` values.
 
     Splits the values into more than k groups, and returns the k-th highest of the groups' maxima.
     Finding the k-th highest of all values would take ten times as long.

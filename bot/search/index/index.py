@@ -208,7 +208,7 @@ class Index:
             changed = {number: text for number, text in changed.items() if number not in superseded}
             issue_rows.write(connection, repo_id, current, changed)
             if not state.issues:
-                state.reading = self._analyser_version  # `is_outdated` compares this version.
+                state.reading = self._analyser_version  # For `is_outdated`: the version that read the issues.
             replaced = False
             if analyses:
                 batch = Batch(self._fields, analyses)
@@ -287,7 +287,7 @@ class Index:
             # Read the change numbers before the texts, as in `_try_put`.
             seen = issue_rows.text_changes(connection, repo_id, numbers)
             texts = issue_rows.texts(connection, repo_id, numbers)
-        analyses = self._repository_analyser.read(repo_id, texts, again=True)  # Leave out what `put` left out.
+        analyses = self._repository_analyser.read(repo_id, texts, again=True)  # Use the boilerplate that `put` found.
         vectors = model.make(list(analyses.values()))
         with write(self._engine) as connection:
             state = lock_state(connection, repo_id)
@@ -325,7 +325,7 @@ class Index:
         change = PostingsChange(added, postings, dropped, dropped_issues, sequences, self._posted_fields)
         emptied = update_postings(connection, repo_id, change, state.sequence)
         if len(emptied):
-            # Forget each term of an emptied list (the key's low half), unless another list has the term.
+            # The low half of an emptied list's key is its term. Forget the term, unless another list has the term.
             terms = set((emptied & 0xFFFFFFFF).tolist())
             keys = {list_key(position, term): term for term in terms for position in range(len(self._fields))}
             still_used = {keys[key] for key in read_lists(connection, repo_id, keys)}

@@ -7,22 +7,22 @@ log of its rank, 0 for the first.
 
 | feature | what it says |
 |---|---|
-| `bm25` | BM25F of the question's words in the candidate's, by rarity; title words count more |
+| `bm25` | BM25F of the question's words in the candidate's words, by rarity; title words count more |
 | `titles` | cosine of both titles' terms, by rarity |
-| `title_in_title`, `title_of_candidate` | how much of the question's title, or the candidate's title, is in both |
+| `title_in_title`, `title_of_candidate` | how much of the question's title, or of the candidate's, is shared |
 | `title_in_words` | how much of the question's title the candidate has anywhere |
 | `words_in_title` | how much of the candidate's title the question has anywhere |
 | `words_shared` | how much of all words of both issues is shared (Jaccard's index, by rarity): 1 for a copy |
 | `words_of_question`, `words_of_candidate` | how much of the question's words, or of the candidate's words, is shared |
 | `rarest`, `rarest_five` | rarity of the rarest shared word, and sum of the five rarest |
 | `codes` | log of the summed rarity of shared codes: names from code, paths, versions |
-| `codes_of_question`, `codes_of_candidate`, `rarest_code` | like the same features of words |
+| `codes_of_question`, `codes_of_candidate`, `rarest_code` | like `words_of_…` and `rarest`, but for codes |
 | `messages`, `messages_of_question` | the same as `codes` and `codes_of_question`, for error text |
 | `vector_title`, `vector_text`, `vector_both` | cosines; 0 without vectors |
 | `ratio` | similarity of the titles' letters, words sorted (rapidfuzz) |
 | `same_topic` | 1 if both titles begin with the same `topic:`, -1 if with different ones, else 0 |
 | `days` | log of the days between the two |
-| `within_a_day`, `within_a_week` | whether the two are that close in time; 0 if known to be by two people |
+| `within_a_day`, `within_a_week` | whether both were created within that time; 0 if the authors are known to differ |
 | `open` | whether the candidate is open |
 | `closed_days`, `lived_days` | log of the days from closing to the question, and from opening to closing; 0 if open |
 | `length`, `shorter` | log of the candidate's number of words, and the question's log minus the candidate's log |
@@ -62,7 +62,7 @@ NAMES = tuple(_NAMES.split())
 
 #: From this value of `words_shared` on, a candidate counts as a copy of the question, and `same_author` is 0.
 COPY = 0.6
-#: Subtracted from `reported`, so that 0 (an unknown author) is neither new nor experienced.
+#: Subtracted from `reported`, so that an unknown author's 0 lies between a new author's value and an experienced one's.
 USUALLY_REPORTED = 2.5
 
 SMALL = 50
@@ -91,9 +91,9 @@ def compute_features(question: IssueQuery, pool: Pool, rarity: TermRarity) -> Fl
 def _by_titles(question: IssueQuery, pool: Pool) -> dict[str, Floats]:
     own, topic = _title(question.title)
     titles = [_title(issue.title) for issue in pool.issues]
-    plain = [plain for plain, _ in titles]
-    ratios = process.cdist([own], plain, scorer=fuzz.ratio)[0] if own else np.zeros(len(plain))
-    same = [(1.0 if topic == other else -1.0) if topic and other else 0.0 for _, other in titles]
+    sorted_words = [words for words, _ in titles]
+    ratios = process.cdist([own], sorted_words, scorer=fuzz.ratio)[0] if own else np.zeros(len(titles))
+    same = [(1.0 if topic == its_topic else -1.0) if topic and its_topic else 0.0 for _, its_topic in titles]
     return {"ratio": np.asarray(ratios, dtype=np.float64) / 100, "same_topic": np.array(same)}
 
 
@@ -135,14 +135,14 @@ def _by_vectors(question: IssueQuery, pool: Pool, bm25: Floats) -> dict[str, Flo
     between = (both @ both.T).astype(np.float64)
     np.fill_diagonal(between, 0)
     best = np.argsort(-(_standard(bm25) + _standard(cosines[VectorKind.BOTH])), kind="stable")[:_FEEDBACK]
-    # A candidate among the best is not compared with itself.
-    others = len(best) - np.isin(np.arange(count), best)
+    # How many of the best each candidate is compared with. No candidate is compared with itself.
+    compared = len(best) - np.isin(np.arange(count), best)
     return {
         "vector_title": cosines[VectorKind.TITLE],
         "vector_text": cosines[VectorKind.TEXT],
         "vector_both": cosines[VectorKind.BOTH],
         "hub": between.sum(axis=1) / max(count - 1, 1),
-        "feedback": between[:, best].sum(axis=1) / np.maximum(others, 1),
+        "feedback": between[:, best].sum(axis=1) / np.maximum(compared, 1),
         "twin": between.max(axis=1),
     }
 
@@ -190,7 +190,7 @@ class TermRarity:
         counts = self.counts[field]
         if not len(terms) or not len(counts):
             return np.ones(len(terms))
-        # `View.frequencies` counts at least 1, so a known term that no issue has in this field counts as if one had it.
+        # `View.frequencies` counts at least 1, even for a known term that no issue has in this field.
         seen = counts.take(terms, mode="clip")
         # New terms have negative numbers. An issue that was added just now may have terms beyond the end of `counts`.
         seen = np.where((terms >= 0) & (terms < len(counts)), seen, 0)
@@ -251,7 +251,7 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
     entries = _Entries(pool, rarity)
     # Skip the field `title`: a text's words include its title words.
     unsorted = np.concatenate([known[field].terms for field in FIELDS[1:]])
-    # `order` maps a position in `own` to the term's position in `unsorted`, where words come first.
+    # `order[i]` is the position of the term `own[i]` in `unsorted`. There, words come before codes and messages.
     order = np.argsort(unsorted)
     own = unsorted[order]
     in_title = np.zeros(len(own), dtype=np.bool_)
@@ -298,7 +298,7 @@ def _by_terms(question: IssueQuery, pool: Pool, rarity: TermRarity) -> dict[str,
 
 
 def _bm25(known: Mapping[str, Terms], shared: _Shared, order: Integers, lengths: Floats, usual: float) -> Floats:
-    """BM25. `order` maps the positions of shared terms to the question's words; `usual` is the average length."""
+    """BM25. `order` maps words' `shared.positions` to positions in `known["words"]`; `usual` is the average length."""
     candidates = len(lengths)
     start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_WORDS + 1) * candidates])
     rows = shared.cells[start:end] - _WORDS * candidates
@@ -314,7 +314,7 @@ def _rarest(shared: _Shared, candidates: int) -> tuple[Floats, Floats, Floats]:
     """For each candidate, the rarity of its rarest shared word, of its five rarest together, and of its rarest code."""
     start, end = np.searchsorted(shared.cells, [_WORDS * candidates, (_CODES + 1) * candidates])
     cells, rarity = shared.cells[start:end] - _WORDS * candidates, shared.rarity[start:end]
-    # Now the first `candidates` cells are of words, the others of codes.
+    # Cells below `candidates` are of words, the others of codes.
     # `cells` is ascending already, and rarity / 2 is below 1. So this sorts only within each cell, rarest first.
     rarity = rarity[np.argsort(cells - rarity / 2)]
     cell_starts = np.searchsorted(cells, np.arange(2 * candidates))
@@ -359,6 +359,6 @@ def with_pool_ranks(values: Floats) -> Floats:
 
 def _ranks(rows: Floats) -> Floats:
     """For each value, how many values of its row are above it."""
-    # The number of threads changes vectors' products slightly. Equal values must stay equal.
+    # Round: vectors' products vary slightly with the number of threads, but equal values must stay equal.
     rows = np.round(rows, _RANK_DIGITS)
     return np.stack([len(row) - np.searchsorted(np.sort(row), row, side="right") for row in rows]).astype(np.float64)

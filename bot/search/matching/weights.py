@@ -2,7 +2,7 @@
 
 The question is the issue for which duplicates are sought. The first model, a softmax, sorts its candidates. The second
 model, a logistic regression, computes how likely people are to mark each of the best few (the leaders) as a duplicate.
-Questions by unknown authors have weights of their own, because issues of one day may then be one person's series. The
+If the author is unknown, issues of one day may be one person's series, so such questions have weights of their own. The
 third model uses the second model's result and the text model's cosine. It computes how likely a careful reader is to
 call both issues the same (`probability.py`). The bounds are set by hand.
 """
@@ -50,11 +50,11 @@ BOUNDS_VERSION = 6
 # But if most copies were sent within a week of the question, they are taken for reports of one event.
 _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
 # From the similarity _WORD_FOR_WORD on, title and text are the same word for word (P2). Such
-# pairs get at least _COPY_CONFIDENCE. `bounds` makes exceptions: readers call 26 of 35 the same.
+# pairs get at least _COPY_CONFIDENCE. `bounds` makes exceptions. With these, readers call 26 of 35 pairs the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
-# The feature `length` for a title and a sentence.
+# The feature `length` of an issue that has a title and one sentence.
 _LINE_LENGTH = np.log1p(20.0)
-# A text with a smaller feature `length` has at most six words. A word of the title counts as three words.
+# A text whose feature `length` is below this has at most six words. A word of the title counts as three words.
 _LITTLE_LENGTH = np.log1p(6.5)
 
 
@@ -62,8 +62,8 @@ _LITTLE_LENGTH = np.log1p(6.5)
 class Comparison:
     """A question and its candidates, one row for each candidate.
 
-    `values` is (candidates, features.NAMES). `numbers` and `titles` are the candidates'. `others` marks candidates that
-    are known to be by another author than the question. `apart` marks candidates whose labels name another surface
+    `values` is (candidates, features.NAMES). `numbers` and `titles` belong to the candidates. `others` marks candidates
+    that are known to be by another author than the question. `apart` marks candidates whose labels name another surface
     (`bot/text/surfaces.py`). `title` is the question's title. `total` counts the repository's issues. The question is
     `vague` if no word says what it is about, and `signed` if its author is known.
     """
@@ -235,7 +235,7 @@ class ReaderModel:
     by_odds: Linear
 
     def __call__(self, odds: Floats, likeness: TextSimilarity | None) -> Floats:
-        """How likely each is the same report, from its log-odds of a mark and the text model."""
+        """How likely each candidate is the same report, by the log-odds of being marked and, if any, the text model."""
         probabilities = probability.bounded_probability(self.by_odds(probability.rows_by_odds(odds)))
         if likeness is not None:
             with_text = probability.rows_with_text(odds[likeness.rows], likeness)
@@ -295,11 +295,11 @@ class Model:
         """
         values, total = pool.values, pool.total
         scores = self.ranking(features.with_pool_ranks(values))
-        # The number of threads changes vectors' products slightly. Equal scores must stay equal.
+        # Round: vectors' products vary slightly with the number of threads, but equal scores must stay equal.
         order = np.lexsort((pool.numbers, -np.round(scores, _DIGITS)))
         rows = probability.confidence_rows(values[order], scores[order], total)
         leaders = order[: len(rows)]
-        # Only leaders have log-odds. The third model raises -inf to the lowest log-odds that it knows.
+        # Only leaders have log-odds. The third model replaces -inf by the lowest log-odds that it knows.
         odds = np.full(len(scores), -np.inf)
         odds[leaders] = (self.known if pool.signed else self.unknown)(rows, total)
         likeness = ask_text_model(order, len(leaders))
@@ -330,8 +330,8 @@ class Model:
         by_confidence = order[np.argsort(-confidences[order], kind="stable")]
         closed = 1 - values[copied, features.NAMES.index("open")]
         # The copies keep their positions in the list, but open copies take the first of these positions.
-        open_first = np.lexsort((pool.numbers[copied], closed))
-        by_confidence[copied[by_confidence]] = np.flatnonzero(copied)[open_first]
+        open_first = np.flatnonzero(copied)[np.lexsort((pool.numbers[copied], closed))]
+        by_confidence[copied[by_confidence]] = open_first
         return Predictions(by_confidence, scores, confidences)
 
 

@@ -87,12 +87,12 @@ class Context:
         return f"{path}?{urlencode(self.query)}" if self.query else path
 
     def require(self, repo: Repository) -> None:
-        """Refuse an App without the operation's permission, or a user without the operation's role, in this repository.
+        """Refuse a caller that lacks the operation's permission (an App) or role (a user) in this repository.
 
         A person who calls through an App needs both. An App's JWT is always refused.
 
-        This is stricter than GitHub: an installation needs the read permission even in a public repository that it
-        covers. So a test notices a missing permission even if its repository is public.
+        This is stricter than GitHub: an installation needs the read permission even in the public repositories on
+        which it is installed. So even a test with a public repository notices a missing permission.
         """
         writes = self.operation.method != "GET"
         if not app_may(self.sim, self.caller, repo, self.operation.permissions, writes=writes):
@@ -117,7 +117,7 @@ class Context:
     def issue(self) -> Issue:
         """The path's issue: 404 if it never existed, 410 if deleted, a redirect if transferred.
 
-        After a transfer, a GET below the old address (of comments, for example) gets 404, not a redirect
+        After a transfer, a GET of a part of the old issue (such as its comments) gets 404, not a redirect
         (https://github.com/Systemorph/MeshWeaver/issues/4629). If issues are off, always 410.
         """
         repo = self.repository()
@@ -148,7 +148,7 @@ class Context:
         return record
 
     def unsupported(self, used: Iterable[str], *names: str) -> None:
-        """Refuse a request if `used` has one of `names`: parameters that GitHub knows and the simulator does not."""
+        """Refuse a request if `used` has one of `names`. GitHub knows these parameters, the simulator does not."""
         unknown = sorted(set(used) & set(names))
         if unknown:
             self.sim.unknown_requests.append(f"{self.operation.method} {self.operation.path}: {', '.join(unknown)}")
@@ -180,7 +180,7 @@ class Context:
         return max(self.number("page", 1), 1), min(max(self.number("per_page", PER_PAGE), 1), MOST_PER_PAGE)
 
     def links(self, page: int, last: int) -> dict[str, str]:
-        """The `Link` header for the page `page`, if `last` is the last page. A single page has no header."""
+        """The `Link` header of page `page` in a list whose last page is `last`. A single page has no header."""
         steps: dict[str, int] = {}
         if page > 1:
             steps |= {"prev": min(page - 1, last), "first": 1}

@@ -42,7 +42,7 @@ class CommentRow:
 class IssueRow:
     """One issue of the file, its texts cut to GitHub's limits.
 
-    If the file lacks them, `closed_by` is empty and `duplicate_of` is None.
+    `closed_by` is empty if the file lacks it. `duplicate_of` is None if the file lacks it.
     """
 
     id: str
@@ -68,9 +68,9 @@ def read_rows(path: Path) -> list[IssueRow]:
 
 
 def rows_of(objects: Iterable[tuple[Any, str]]) -> list[IssueRow]:
-    """Like `read_rows`, from JSON objects with their locations (`line 3`). A ValueError names the location.
+    """Like `read_rows`, but takes JSON objects, each with its location (`line 3`). A ValueError names the location.
 
-    Issues whose `created_at` is null come first. They get the earliest, or 1970 if all are null.
+    Issues whose `created_at` is null come first. They get the earliest known `created_at`, or 1970 if all are null.
     """
     rows = sorted((_row(value, location) for value, location in objects), key=lambda row: row.created_at)
     first = next((row.created_at for row in rows if row.created_at != _UNKNOWN), _EPOCH)
@@ -114,9 +114,9 @@ def _json(line: str, number: int) -> Any:
 def _row(row: Any, location: str) -> IssueRow:
     if not isinstance(row, Mapping):
         raise ValueError(f"{location} is not a JSON object")
-    missing = {"id": row.get("id") is None, "created_at": "created_at" not in row}
-    if lacking := [name for name, is_missing in missing.items() if is_missing]:
-        raise ValueError(f"{location} has no {' and no '.join(lacking)}")
+    is_missing = {"id": row.get("id") is None, "created_at": "created_at" not in row}
+    if names := [name for name in is_missing if is_missing[name]]:
+        raise ValueError(f"{location} has no {' and no '.join(names)}")
     try:
         closed = _time("closed_at", row["closed_at"]) if row.get("closed_at") else None
         return IssueRow(
@@ -175,7 +175,7 @@ def _reactions(value: Any) -> Mapping[str, int]:
 
 
 def _reason(value: Any, closed: bool) -> StateReason | None:
-    """The state's reason; for an open issue, only "reopened" or none."""
+    """The reason for an issue's state. An open issue's reason is "reopened" or None."""
     if not closed:
         return "reopened" if value == "reopened" else None
     reason = value or "completed"

@@ -25,12 +25,12 @@ class FieldIndex:
 
     def put(self, document: int, texts: Iterable[str]) -> None:
         """Index a document that this field does not contain yet."""
-        term_number = self._vocabulary.__getitem__  # gives new words a number
+        number_of_word = self._vocabulary.__getitem__  # Gives a new word a number.
         sequence: list[int] = []
         for text in texts:
             if sequence:
                 sequence.append(_BORDER)
-            sequence.extend(map(term_number, tokens(text)))
+            sequence.extend(map(number_of_word, tokens(text)))
         if not sequence:
             return
         self._sequences[document] = array("I", sequence).tobytes()

@@ -48,10 +48,10 @@ Node = Text | Qualifier | And | Or | Not
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A parsed query. A result must match each group of alternatives in `scopes` (repo, user, org).
+    """A parsed query. A result must match at least one qualifier of each group in `scopes` (repo, user, org).
 
-    `fields` are those that `in:` names, if any. `texts` are the words and phrases that are not under NOT. `kinds`
-    are what `is:` and `type:` demand (`issue`, `pr`) outside NOT. `is_advanced`: the query has an OR or parentheses.
+    `fields` has what `in:` names, if anything. `texts` has the words and phrases that are not under NOT. `kinds` has
+    what `is:` and `type:` demand, except under NOT (`issue`, `pr`). `is_advanced`: the query has an OR or parentheses.
     """
 
     root: Node
