@@ -1,7 +1,7 @@
 """How the web process runs under gunicorn: `gunicorn -c python:bot.gunicorn_conf 'bot.web:create_app()'`.
 
-`Procfile` and `doppel serve` share this file. It uses gevent's worker class: a request that never ends occupies no
-thread, so it costs next to nothing. gevent accepts 50 % more deliveries than gunicorn's threads do (`bench.load`).
+`Procfile` and `doppel serve` share this file. The worker class is gevent's: a request that never ends costs next to
+nothing, because it occupies no thread. gevent accepts 50 % more deliveries than gunicorn's threads do (`bench.load`).
 """
 
 import contextlib
@@ -33,7 +33,7 @@ _settings = load()
 # gunicorn reads its settings here, by their names, such as `bind` and `worker_class`.
 bind = _settings.bind
 workers = _settings.web_concurrency
-# Each process has its own socket. On a shared one, the first to wake would take a whole burst.
+# Each process has its own socket. On a shared socket, the first process to wake would take a whole burst of requests.
 reuse_port = True
 # Seconds. GitHub's proxy reuses connections, so keep each one open for longer than most pauses between deliveries.
 keepalive = 15

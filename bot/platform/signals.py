@@ -21,9 +21,9 @@ class EndedBySignal(KeyboardInterrupt):
 def cleanup_on_signal() -> Iterator[None]:
     """In this block, Ctrl-C, SIGTERM and a closed terminal raise EndedBySignal, so that the command cleans up.
 
-    EndedBySignal has the number of the first signal. If a library raises another exception instead, the block raises
-    EndedBySignal from that exception. Later signals do not interrupt the cleaning up, and a signal that is ignored, as
-    by `nohup`, stays ignored. Python drops an exception from a finalizer: then the block sends the signal again.
+    EndedBySignal has the number of the first signal. If a library turns it into another exception, the block raises
+    EndedBySignal from that exception. Later signals do not interrupt the cleaning up. A signal that was ignored before,
+    as by `nohup`, stays ignored. If Python drops EndedBySignal in a finalizer, the block sends the signal again.
     """
     received: list[int] = []
     present = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
@@ -37,7 +37,7 @@ def cleanup_on_signal() -> Iterator[None]:
 
     def raise_again(lost: sys.UnraisableHookArgs) -> None:
         if isinstance(lost.exc_value, EndedBySignal):
-            # Accept this signal again: `end` has set it to be ignored. Send it after the finalizer has ended.
+            # Handle this signal again, because `end` made the process ignore it. Send it after the finalizer has ended.
             signal.signal(lost.exc_value.number, end)
             threading.Timer(0.1, os.kill, (os.getpid(), lost.exc_value.number)).start()
         else:

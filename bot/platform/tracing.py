@@ -53,7 +53,7 @@ def span(name: str, delivery: str = "", /, **attributes: str | int) -> Iterator[
 
 
 def _trace_of(delivery: str) -> Context:
-    """A context for children of the trace's root span, a remote span that nobody records."""
+    """A context for spans under the trace's root span. The root span is remote, and nobody records it."""
     digest = hashlib.sha256(delivery.encode("utf-8", "replace")).digest()
     # `| 1`, because ids must not be zero.
     trace_id, span_id = int.from_bytes(digest[:16], "big") | 1, int.from_bytes(digest[16:24], "big") | 1
@@ -98,7 +98,7 @@ def working_on(work: Work) -> Iterator[None]:
 
 
 def with_context(function: Callable[P, T]) -> Callable[P, T]:
-    """Wrap a function for pool threads: a call runs in a copy of the context at wrapping time."""
+    """Wrap a function for pool threads: each call runs in a copy of the context in which the function was wrapped."""
     here = copy_context()
 
     def run(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,8 +1,8 @@
 """Reads a repository's issues for the indexer, in the order of their last change, within GitHub's rate limit.
 
-A request asks for the issues that changed at a start time or later: one second before the latest
-change so far or, after the last page, one minute before it. So the next round finds new changes,
-and an issue that changes during the backfill moves to the end and is read again.
+Each request asks for the issues that changed at or after a start time. The start time is one second before the latest
+change so far or, after the last page, one minute before the latest change. So the next round finds new changes, and an
+issue that changes during the backfill moves to the end and is read again.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from bot.github.convert import as_text
 from bot.github.repository import RepoClient
 from bot.storage.repositories import Progress
 
-# A step reads up to PAGES pages of a hundred issues. After the last page, a step makes vectors: the
-# embedding model's for up to EMBEDDED issues, or the text model's for up to READ_CLOSELY issues (a second of one core).
+# A step reads up to PAGES pages of a hundred issues. After the last page, a step makes vectors of up to EMBEDDED issues
+# with the embedding model, or of up to READ_CLOSELY issues with the text model, which takes one core a second.
 PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
 # Seconds to wait after a step, for each of its requests: at first, and once requests become scarce. GitHub allows
 # fifteen requests a second.
 QUICKLY, SLOWLY = 0.2, 1.0
 # Shares of an hour's requests. The bot reads slowly with less than SPARING left, and pauses with less than RESERVED.
 SPARING, RESERVED = 0.5, 0.3
-# Seconds: AGAIN is the shortest wait after a failed step, LATEST is the longest wait of all.
+# Waits in seconds: AGAIN is the shortest wait after a failed step, LATEST is the longest wait of all.
 AGAIN, LATEST = 300.0, 3600.0
 # A backfill without a step for this many seconds counts as lost. That is longer than any wait above.
 LOST = 2 * LATEST

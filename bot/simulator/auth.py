@@ -70,9 +70,10 @@ def _app(world: World, token: str) -> App:
         raise unauthorized("A JSON web token could not be decoded")
     issuer = str(claims.get("iss", ""))
     app = next((app for app in world.apps.values() if issuer in (str(app.id), app.client_id)), None)
+    if app is None and issuer:
+        raise ApiError(404, "Integration not found")
     if app is None:
-        no_issuer = ApiError(401, "'Issuer' claim ('iss') must be an Integer")
-        raise ApiError(404, "Integration not found") if issuer else no_issuer
+        raise ApiError(401, "'Issuer' claim ('iss') must be an Integer")
     if not any(_has_signed(key, token) for key in app.public_keys):
         raise unauthorized("A JSON web token could not be decoded")
     _check_times(claims, world.clock.timestamp())

@@ -1,8 +1,8 @@
 """Carries out the `/duplicates` commands in a comment, in order, and answers them in one reply (C2, C4, C5).
 
 After an edit, only commands on changed lines run. The other commands ran before, and running them again could undo
-later changes. Each version of a comment runs once, and never after a newer version: anybody who has seen a signed
-payload can send it again under a new id.
+later changes. Each version of a comment runs once, and never after a newer version. Otherwise anybody who has seen a
+signed payload could run its commands again, by sending it under a new id.
 
 GitHub lets an installation create 500 comments, reactions and the like an hour, and 80 a minute. A command creates
 three to five of these. So each person without triage access has a limit, and all such people together may use 60
@@ -77,7 +77,7 @@ def _carry_out_once(
     store, delivery = context.services.store, context.services.delivery
     key = (context.repository.id, context.number, event.comment_id)
     if not store.handled_commands.begin(*key, said_at=event.updated_at, text_hash=text_hash, delivery=delivery):
-        logger.info("the commands of comment %d in %s have been heeded", event.comment_id, context.repo)
+        logger.info("the commands of comment %d in %s were done before or are outdated", event.comment_id, context.repo)
         return
     reply = store.comments.get(*key)
     # If an attempt was killed just after replying, the reply exists already.
@@ -115,13 +115,13 @@ def _carry_out(
 def _new_commands(event: CommentEvent, services: Services) -> tuple[tuple[ParsedLine, ...], bool]:
     """The commands to carry out, each once, and whether the comment also holds commands that ran before.
 
-    After an edit these are only the commands on new lines (C1). If the editor is not the author, only lines
-    that the editor typed count, not those that the edit merely takes out of a quote or of code.
+    After an edit these are only the commands on new lines (C1). If the editor is not the author, the editor must have
+    typed the line: a line that the edit merely takes out of a quote or of code does not count.
     """
     now = _parse(event.body, event.repository.ref, services)
     before = _parse(event.previous, event.repository.ref, services) if event.action == "edited" else ()
     if [command.line for command in before] == [command.line for command in now]:
-        return (), True
+        return (), True  # No command is new.
 
     # TOO_MANY stands for all commands over a comment's limit. They were not carried out.
     def was_carried_out(command: ParsedLine) -> bool:
@@ -183,8 +183,8 @@ def _reply(
 ) -> None:
     """Write or update the one reply to this comment. If no result has a text (most re-checks), no reply is needed.
 
-    After an edit the reply holds only the answers to the new commands. `partial`: the comment also has older commands,
-    whose reply stays if no new command needs a reply. `written`, the comment's time, permits a search for a lost reply.
+    After an edit the reply holds only the answers to the new commands. `partial`: the comment also has older commands.
+    Their reply stays if no new command needs a reply. A search for a lost reply needs `written`, the comment's time.
     """
     context = request.context
     comments, settings = context.services.comments, context.settings
@@ -202,7 +202,7 @@ def _reply(
     search = written is not None and request.issue.comments > 1
     if not texts:
         if not partial:
-            # Only an edit can make a reply outdated. Other comments, mostly re-checks, need no search.
+            # Only an edit can make a reply outdated. A comment without an edit, mostly a re-check, needs no search.
             comments.remove(context.github, slot, text_hash, search=search and request.edited)
         return
     if settings.problems:

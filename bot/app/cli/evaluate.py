@@ -50,7 +50,7 @@ _CONFIDENCE = "The threshold to look at first, as in .github/doppel.yml."
 @click.option("--min-confidence", type=SHARE, show_default=_DEFAULT, help=_CONFIDENCE)
 @click.option("--sample", type=click.IntRange(3), help="Ask about only this many arrivals, a third of them duplicates.")
 @seed_option
-# `--from` sets `warm`: the share of issues that arrive first and are not judged.
+# `--from` sets `warm`, the share of the earliest issues. The command does not judge these issues.
 @from_option("judged")
 @click.option("--answers", type=READ_FILE, help="Do not ask: evaluate these answers, from `doppel replay`.")
 @click.option("--export", type=WrittenFile(), help="Write the repository's history to this file.")
@@ -127,7 +127,7 @@ def evaluate(
     if answers is not None and not judge:
         found = _answered(trial, answers)
     else:
-        # Without --sample, --out writes all arrivals after the share `warm`, as in a replay.
+        # With --judge but no --sample, replay every arrival after the share `warm`: --out has them all, as in a replay.
         every = range(int(len(trial.issues) * warm), len(trial.issues))
         with cleanup_on_signal(), progress_bar("Issues arriving", len(trial.issues)) as (progress, task):
             positions = every if judge and not sample else trial.chosen

@@ -101,8 +101,8 @@ class SearchConfig(_Section):
     words_max: Annotated[int, Ge(1), Le(10)] = 5
     """How many words of a title the first query takes."""
     budget: Annotated[int, Ge(1), Le(10)] = 4
-    """How many word searches an issue may cost. An installation's repositories share 30 a minute. Pull requests need
-    one search, siblings one for every three repositories. An enabled source is asked even beyond the budget."""
+    """How many word searches an issue may cost. An installation's repositories share 30 a minute. An enabled source is
+    asked even beyond the budget: pull requests need one search, siblings one for every three repositories."""
     hybrid: Switch = True
     """Also ask GitHub's semantic search, where it is available."""
 
@@ -172,10 +172,9 @@ def _list_sources(schema: dict[str, Any]) -> None:
 
 def _switch_or_keys(model: type[BaseModel]) -> Accepts:
     """Words for the accepted values: `on`, `off`, or a mapping with the keys of `model`."""
+    keys, switches = model.model_fields, ("on", "off")
     return Accepts(
-        lambda say, code: say.either(
-            first=say.comma().join((code("on"), code("off"))), last=accepted_keys(model.model_fields, say, code)
-        )
+        lambda say, code: say.either(first=say.comma().join(map(code, switches)), last=accepted_keys(keys, say, code))
     )
 
 
@@ -191,8 +190,8 @@ class RepoConfig(_Section):
     mode: Literal["comment", "shadow", "off"] = "comment"
     """`comment` posts comments; `shadow` only records what the bot would have posted unasked; `off` does nothing."""
     min_confidence: Annotated[float | None, Ge(0), Le(1), Probability, MAXIMUM_FOR_EDITORS] = None
-    """The bot comments unasked if a careful reader of both texts would call an earlier issue the same report
-    with at least this probability. Feedback never moves a value that you set."""
+    """The lowest probability at which the bot comments unasked: the probability that a careful reader of both texts
+    would call an earlier issue the same report. Feedback never moves a value that you set."""
     calibrate: Switch = True
     """Whether feedback moves `min_confidence` if you have not set it."""
     digest: Literal["issue", "off"] = "off"

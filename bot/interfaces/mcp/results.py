@@ -21,8 +21,8 @@ EXCERPT, GLANCE = 300, 100
 """The most characters of a candidate's text in an answer. GLANCE is for unlikely candidates in a list."""
 
 BYTES_PER_CANDIDATE = 600
-"""The target size in bytes per candidate: models pay by token. Fewer than five count as five."""
-# Limits for each candidate: characters of text, reasons. An answer takes the first pair that fits, or the last pair.
+"""The target size in bytes per candidate: models pay by token. Fewer than five candidates count as five."""
+# Limits for a candidate, in pairs (characters of text, reasons). An answer takes the first that fits, or the last.
 _STEPS = ((EXCERPT, 5), (150, 3), (80, 1))
 
 # Text by strangers, without invisible or control characters.
@@ -141,7 +141,7 @@ class FindAnswer(ToolAnswer):
     problems: list[Line] = []
     candidates: list[CandidateResult]
     candidate_count: int
-    named_unasked: list[str] = Field([], description="by the bot's comment, in candidates or not")
+    named_unasked: list[str] = Field([], description="by the bot's comment, even if not in candidates")
     silence: Line = Field(default="", description="why the bot would not comment unasked")
     not_asked: list[str] = Field(default=[], description="sources that could not be asked")
     search_query: Line
@@ -268,7 +268,7 @@ class BacklogAnswer(ToolAnswer):
 
 
 class MergeResult(BaseModel):
-    """An entry and those merged into it. If `similarity` is too low, `through` names a closer entry of the group."""
+    """An entry and all it absorbed. Below the minimum `similarity`, `through` names the group's most similar entry."""
 
     name: str
     section: str

@@ -1,8 +1,8 @@
 """The APIs of model providers (J1), through their own client libraries (the extra `judge`).
 
-The libraries' own retries may sleep for an hour. So the bot itself retries a temporary failure once, if the pause of
-`retry-after` fits into the question's time. Each question has a client of its own. If an endpoint sends only a byte
-now and then, closing the client is the only way to end the connection.
+The libraries' own retries may sleep for an hour. So the bot itself retries a temporary failure once, if the pause
+(`retry-after`) ends within the question's time limit. Each question has its own client, so that the bot can close it.
+If an endpoint sends only a byte now and then, closing the client is the only way to end the connection.
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ class _Client:
             status = int(failure.status_code)
             if status in _REFUSED:
                 raise _RefusedError(f"HTTP {status}") from None
-            is_temporary = status in _TEMPORARY or status > _CRASHED
-            kind = _CrashedError if status == _CRASHED else (_TemporaryError if is_temporary else EndpointError)
+            kind = _TemporaryError if status in _TEMPORARY or status > _CRASHED else EndpointError
+            kind = _CrashedError if status == _CRASHED else kind
             raise kind(f"{self._url}: HTTP {status}", retry_after(failure.response.headers, time.time())) from None
         except library.APIResponseValidationError:
             raise UnusableAnswer("the reply is not the message of a model") from None

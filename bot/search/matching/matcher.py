@@ -84,9 +84,9 @@ class AnalysedText(NamedTuple):
 class Matcher:
     """Opens sessions over an index. Cheap to build and stateless.
 
-    Without a `model`, the first judgement reads the shipped model. Training needs none: it never
-    judges. `most` limits how many missing vectors of the text model a judgement makes. If `most` is
-    None, it makes all missing vectors, and does not depend on earlier sessions.
+    Without a `model`, the first judgement reads the shipped model. Training never judges, so it needs no model. `most`
+    limits how many missing vectors of the text model a judgement makes. Without a limit (None), a judgement makes all
+    missing vectors, so its result does not depend on vectors that earlier sessions stored.
     """
 
     def __init__(self, index: Index, model: Model | None = None, *, most: int | None = MADE_AT_ONCE) -> None:
@@ -109,7 +109,7 @@ class Matcher:
         """Search for issues like `target`. Inside the `with` block, the session can judge any number of times.
 
         `words` replace the target's text in the search, but the results are judged by both. The
-        search finds only numbers below `below` and in `only`, and never the target. With `stored`,
+        search finds only numbers in `only` that are less than `below`, and never the target. With `stored`,
         the index supplies the target's vectors. If embedding fails, `problems` says so, and only
         words are compared. `total` is the repository's number of issues, if the index lacks some.
         """
@@ -122,9 +122,8 @@ class Matcher:
             text_vectors = self._index.text_vectors
             by_text = TextComparison(text_vectors, repo_id, view, own.analysis, self._most) if text_vectors else None
             make_session = partial(SearchSession, view, self._model, target, only=only, total=total)
-            session = by_target = make_session(own, below, by_text)
-            if searched:
-                session = make_session(self._checked(view, searched), below, by_text, by_target)
+            by_target = make_session(own, below, by_text)
+            session = make_session(self._checked(view, searched), below, by_text, by_target) if searched else by_target
             yield session
         if text_vectors is not None and by_text is not None:
             text_vectors.put(repo_id, by_text.fresh)
@@ -186,7 +185,7 @@ class TextComparison:
             return None
         cosines = vectors @ own
         closest = np.argsort(-cosines, kind="stable")[:CLOSEST]
-        # `found` are positions in `rows`, where the leaders come first.
+        # `found` holds positions in `rows`. The first `leaders` positions are the leaders'.
         selected = np.unique(np.concatenate([np.flatnonzero(found < leaders), closest]))
         excess = stands_out(own, vectors, selected, total)
         # `leaders` can be greater than LEADERS, but the usual cosine always comes from the first LEADERS rows.
@@ -198,7 +197,7 @@ class TextComparison:
 class SearchSession:
     """One search, made by `Matcher.session`. Do not share it between threads.
 
-    `found` has for each source the numbers worth comparing, best first; a source that could not be asked is missing.
+    `found` lists each source's numbers worth comparing, best first. It leaves out sources that could not be asked.
     `runs` lists the queries, and `problems` lists the failures. In a session for a person's search
     words, `by_target` is the session for the target's own text.
     """
@@ -222,7 +221,7 @@ class SearchSession:
         self._retrieved = {FULL_TEXT: by_words(view, self._question, below)}
         if pair is not None:
             self._retrieved[VECTORS] = by_vectors(view, pair, below)
-        lists = (numbers for one in self._retrieved.values() for numbers in one.values())
+        lists = (numbers for retrieved in self._retrieved.values() for numbers in retrieved.values())
         candidates = fused(lists, target.number)
         self._candidates = candidates if only is None else candidates[np.isin(candidates, list(only))]
         self.problems: tuple[SourceProblem, ...] = tuple(
@@ -286,13 +285,13 @@ class SearchSession:
         return self._by_text.likeness(numbers, total, order, leaders) if self._by_text else None
 
     def compared(self) -> tuple[Integers, Floats]:
-        """The candidates and their features, (candidates, features.NAMES), from which the training learns."""
+        """The candidates' numbers, and their features in the shape (candidates, features.NAMES), for training."""
         present, pool = load(self._view, self._candidates, self._question.vectors is not None)
         rarity = TermRarity.of(self._view, without=self._question.number)
         return present, features.compute_features(self._question, pool, rarity)
 
     def frequent_originals(self) -> list[int]:
-        """Issues with many closed duplicates, except those that this session leaves out as too late."""
+        """Issues with many closed duplicates, except those that this session leaves out because of `below`."""
         return [
             number
             for number in self._view.frequent_originals(LEAST_DUPLICATES, _MOST_ORIGINALS)
@@ -333,7 +332,8 @@ def _title_is_no_evidence(view: View, analysis: Analysis, target: Issue, below: 
     if not vague and len(known.issues) and known.issues.min() < _COMMON_TITLE:
         # One of the title's words is in fewer than _COMMON_TITLE titles, so the title cannot be common.
         return False
-    query = Query("title", known.terms, idf(view.count, known.issues), binary(offset=3))  # Favour equal titles.
+    # `binary` scores longer titles lower. This favours equal titles.
+    query = Query("title", known.terms, idf(view.count, known.issues), binary(offset=3))
     (found,) = view.search_all([query], below=below)
     issues = view.issues(found.best(_MOST_TITLES).numbers.tolist())
     words = subject(target.title).casefold().split()

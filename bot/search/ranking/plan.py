@@ -8,8 +8,8 @@ words joined by OR, GitHub returns the best hundred matches, ranked. The plan is
 3. the title's words, in bodies;
 4. a quoted error message and the rarest words of the whole text, in bodies.
 
-One query for both titles and bodies would rank titles first. A server that refuses OR gets pairs
-of rare words instead. docs/research/accuracy.md tells what each query finds.
+Queries 2 and 3 are separate, because a query for titles and bodies would rank titles first. A server that refuses OR
+gets pairs of rare words instead. docs/research/accuracy.md tells what each query finds.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ALTERNATIVES = MAX_OPERATORS + 1
 # Characters in a query's text, with operators and parentheses. GitHub's limit is 256.
 _LONGEST_TEXT = 240
 _LONGEST_WORD = 50
-# With fewer issues, word statistics lack many words: no word then counts as too rare or common.
+# With fewer issues, word statistics lack many words. So no word counts as too rare or as common.
 _RELIABLE_TOTAL = 1_000
 # A word is common if at least this share of the issues has it.
 _COMMON_SHARE = 0.2
@@ -53,7 +53,7 @@ _COMMON_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`fallback` is for servers that refuse OR. `words` come rarest first, or as typed."""
+    """`fallback` is for servers that refuse OR. An issue's `words` come rarest first, a person's words as typed."""
 
     queries: tuple[str, ...]
     fallback: tuple[str, ...] = ()
@@ -154,7 +154,7 @@ def rank_words(title: str, body: str, rarity: WordRarity) -> tuple[list[str], li
 
 
 def _searchable(text: str, shortest: int) -> Iterator[tuple[str, str]]:
-    """Yield words of `shortest` or more characters, with terms. Unspaced text: character pairs."""
+    """Yield each word of at least `shortest` characters, and its first term. Unspaced text gives character pairs."""
     for raw in raw_words(text):
         own = terms_of(raw)
         if is_unspaced(raw):

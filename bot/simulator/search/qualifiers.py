@@ -190,7 +190,7 @@ _TABLE: MappingProxyType[str, Build] = MappingProxyType(
     }
 )
 _PEOPLE = frozenset({"author", "assignee", "commenter", "mentions", "involves"})
-# GitHub's qualifiers that the simulator refuses, because ignoring them would give wrong answers.
+# The simulator refuses these GitHub qualifiers, because an answer that ignored them would be wrong.
 _NOT_SIMULATED = frozenset(
     {
         *("team", "project", "status", "head", "base", "language", "linked", "review", "reviewed-by"),
@@ -202,7 +202,7 @@ NAMES = frozenset(_TABLE) | _NOT_SIMULATED | {"in", "sort"}
 
 
 def predicate(qualifier: Qualifier, around: Surroundings) -> Predicate:
-    """The test. Raises QueryError if the name is not simulated, a date wrong or no user known."""
+    """The qualifier's test. Raises QueryError if it is not simulated, has a wrong date, or names only unknown users."""
     build = _TABLE.get(qualifier.name)
     if build is None:
         raise invalid(f"The qualifier {qualifier.name}: is not simulated here.")

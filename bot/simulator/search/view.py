@@ -11,9 +11,9 @@ from bot.simulator.search.syntax import Qualifier
 class View:
     """The visible repositories of a query: those named with `repo:`, `user:` or `org:`, or all if none are named.
 
-    `known` has all full names in lower case, `ids_by_name` their documents. In each group of `scopes`, at least one
-    qualifier must name the repository. `login` resolves `@me`. Raises QueryError if there are groups, but no visible
-    repository is named. Invisible ones are silently left out (REST "Access errors or missing search results").
+    `known` has all full names in lower case, `ids_by_name` their documents. A query reaches a repository only if each
+    group of `scopes` has a qualifier that names it. `login` resolves `@me`. Raises QueryError if groups exist, but none
+    names a visible repository. Leaves out invisible ones silently (REST "Access errors or missing search results").
     """
 
     def __init__(

@@ -79,8 +79,8 @@ def with_judge(
     read = _read(answers, questions, options)
     _report(answers, read, settings.judge_seconds)
     before = {one.id: one.candidates for one in replay_answers}
-    ways = {"critic": options.critic, "related": options.related}
-    after, verdicts = judge_answers.candidates_after(questions, read.said, before, threshold, **ways)
+    switches = {"critic": options.critic, "related": options.related}
+    after, verdicts = judge_answers.candidates_after(questions, read.said, before, threshold, **switches)
     if options.out is not None:
         write(options.out, "".join(answer_row(id, candidates) for id, candidates in after.items()))
     outcomes = judge_answers.compared_outcomes(trial.with_candidates(after), trial.with_candidates(before), threshold)
@@ -118,7 +118,7 @@ def _report(answers: Path, read: RecordedAnswers, patience: float) -> None:
 
 
 def _ask_rest(questions: Sequence[RecordedQuestion], options: JudgeOptions, record: Path, repo: RepoRef | None) -> None:
-    """Ask questions that have no answer in the record, not even an unusable one; append answers."""
+    """Ask the questions that have no answer in the record, not even an unusable one. Append the new answers."""
     settings = host.load()
     endpoint = build_endpoint(settings, retries=_RETRIES)
     if endpoint is None:
