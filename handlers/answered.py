@@ -10,7 +10,7 @@ from bot.domain.entities import Issue
 from bot.storage import StoredComment
 from handlers.context import LOCKED, IssueContext
 
-# Seconds. The queue retries a delivery for less than a day.
+# A day in seconds. The queue retries a delivery for less than a day.
 _RETRIES_END = 86_400.0
 
 
@@ -20,7 +20,7 @@ def text_hash(issue: Issue, *, shadow: bool = False) -> str:
 
 
 def is_answered(context: IssueContext, stored: StoredComment) -> bool:
-    """Whether a finished look has answered the issue's present text.
+    """Whether the bot has finished a look at the issue's present text, and so has answered this text.
 
     Answers recorded in `mode: shadow` were not posted, so they do not count in another mode.
     """
@@ -33,8 +33,8 @@ def is_answered(context: IssueContext, stored: StoredComment) -> bool:
 def has_ended(context: IssueContext, stored: StoredComment) -> bool:
     """Whether the look that wrote the comment has finished. A worker can be killed between two steps.
 
-    The last step stores the decision. So the look has finished if a decision is newer than the row `stored`. After a
-    day the look counts as finished, because no retry comes.
+    The last step stores the decision. So the look has finished if a decision is newer than the row `stored`. If this
+    row is older than a day, the look counts as finished, because no retry comes.
     """
     if context.services.now() - stored.updated_at > _RETRIES_END:
         return True
@@ -42,7 +42,7 @@ def has_ended(context: IssueContext, stored: StoredComment) -> bool:
 
 
 def without_candidates(decisions: Iterable[Decision]) -> list[Decision]:
-    """The last decision on each issue, without those that showed a candidate. Sorted by the issues' numbers.
+    """The last decision on each issue, if this decision showed no candidate. Sorted by the issues' numbers.
 
     `decisions` come earliest first. Decisions to skip an issue, for example after a bot's edit, do not count.
     """
@@ -51,8 +51,8 @@ def without_candidates(decisions: Iterable[Decision]) -> list[Decision]:
 
 
 def awaits_unlocking(context: IssueContext) -> bool:
-    """Whether to look at the unlocked issue: the lock prevented the last look, or the stored row has no hash."""
+    """Whether a just unlocked issue needs a look: the lock prevented the last look, or the stored row has no hash."""
     decisions, stored = context.decisions(), context.stored_comment()
-    skipped = bool(decisions) and decisions[-1].reason == LOCKED
-    # A row without a hash marks an outdated answer: `issues.issue_indexed` has skipped the issue.
-    return skipped or (stored is not None and stored.text_hash is None)
+    was_locked = bool(decisions) and decisions[-1].reason == LOCKED
+    # A row without a hash marks an outdated answer. `issues.issue_indexed` stores such a row when it skips the issue.
+    return was_locked or (stored is not None and stored.text_hash is None)

@@ -48,8 +48,8 @@ def is_kind(issue: Issue, kind: OwnIssueKind) -> bool:
 def write_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: float, *, reopen: bool = True) -> int:
     """Open or edit the issue; returns its number. `now` is in seconds since 1970.
 
-    Reopens a closed issue, or leaves it alone without `reopen`. Opens a new issue in place of a deleted one. Raises
-    GitHub's errors, and Retryable while an earlier attempt may still succeed.
+    Reopens a closed issue; without `reopen`, a closed issue stays as it is. Opens a new issue in place of a deleted
+    one. Raises GitHub's errors, and Retryable while an earlier attempt may still succeed.
     """
     repo_id, repo = draft.repo_id, draft.repo
     stored = store.get(repo_id)
@@ -60,7 +60,7 @@ def write_issue(github: RepoClient, store: OwnIssues, draft: IssueDraft, now: fl
             store.drop(repo_id)
             stored = None
     # A row without a number says that another attempt began at `updated_at`: give it LEASE seconds.
-    # If `updated_at` is far in the future (`abs`), somebody has set the clock back: do not wait.
+    # `abs`: do not wait if `updated_at` is far in the future, because then somebody has set the clock back.
     if stored is not None and abs(now - stored.updated_at) < LEASE:
         raise Retryable(f"another attempt is opening the issue of the {store.kind} in {repo}", after=LEASE)
     oldest_first = [issue for issue in github.issues_of(repo, draft.login) if is_kind(issue, store.kind)]

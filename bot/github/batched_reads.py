@@ -36,7 +36,7 @@ class Batch:
     errors_of: Mapping[int, Sequence[GraphQLError]]
 
     def failed(self, number: int) -> bool:
-        """Whether GitHub failed internally on this issue. If so, a null field may have a value."""
+        """Whether GitHub failed internally on this issue. If so, GitHub may return null for a field that has a value."""
         return any(map(is_failure, self.errors_of.get(number, ())))
 
 
@@ -52,7 +52,7 @@ def read_issues(
 ) -> Iterator[Batch]:
     """Read `fields` of each issue, a hundred issues per request. Raises like `Api.graphql`.
 
-    Also reads the repository's fields `of_repository`. People's texts must be variables: `texts`.
+    `of_repository` names fields of the repository to read, too. `texts` become variables; put people's texts only there.
     """
     variables = {"owner": repo.owner, "name": repo.name, **(texts or {})}
     declared = ", ".join(f"${name}: String!" for name in variables)
@@ -140,7 +140,7 @@ _ORIGINAL = "duplicateOf { number repository { nameWithOwner } }"
 
 
 def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
-    """The original of a closed duplicate; None if missing or unreadable. Raises Unavailable."""
+    """The original of a closed duplicate. None if no original can be read. Raises Unavailable."""
     operation = f"read the original of {repo}#{number}"
     (batch,) = read_issues(api, operation, repo, [number], _ORIGINAL)
     if batch.failed(number):
@@ -151,7 +151,7 @@ def duplicate_of(api: Api, repo: RepoRef, number: int) -> IssueRef | None:
 def originals(api: Api, repo: RepoRef, numbers: Sequence[int]) -> Mapping[int, int | None]:
     """The original of each issue; None if there is none, or if the original is hidden or in another repository.
 
-    The result omits issues that caused an internal error of GitHub's, and is empty on servers without `duplicateOf`.
+    The result omits issues that GitHub failed to read. On servers without `duplicateOf`, the result is empty.
     """
     found: dict[int, int | None] = {}
     for batch in read_issues(api, f"read the originals of issues in {repo}", repo, numbers, _ORIGINAL):
@@ -193,7 +193,7 @@ DEFAULT_FIELDS = ("Workflow State", "Status")
 
 @dataclass(frozen=True, slots=True)
 class WorkflowStates:
-    """The workflow state of each issue, or None. If all are None, `reason` names any error."""
+    """The workflow state of each issue, or None. If all are None and an error occurred, `reason` names the error."""
 
     states: Mapping[int, str | None]
     reason: str
@@ -217,8 +217,8 @@ def workflow_states(api: Api, repo: RepoRef, numbers: Sequence[int], field: str 
             problem = problem or next((error.message for error in batch.errors if error.type != "NOT_FOUND"), "")
     except (GitHubError, Retryable) as error:
         problem = str(error)
-    has_reason = problem and not any(states.values())
-    return WorkflowStates(states, f"projects cannot be read: {problem}" if has_reason else "")
+    reason = f"projects cannot be read: {problem}" if problem and not any(states.values()) else ""
+    return WorkflowStates(states, reason)
 
 
 def state_of(issue: Mapping[str, Any], field_count: int) -> str | None:

@@ -28,7 +28,7 @@ def app_may(
 ) -> bool:
     """Whether the caller's App has one of the permissions in `needs`, which are pairs of permission and level.
 
-    The caller is an installation, or a person who calls through an App; for all other callers, the answer is yes. With
+    Only installations, and people who call through an App, are checked; for all other callers, the answer is yes. With
     empty `needs`, no permission is needed. An App that is not installed in the repository may only read public data.
     """
     if isinstance(caller, InstallationCaller):
@@ -61,6 +61,6 @@ def may_read(world: World, caller: Caller, repository: Repository, *permissions:
 
     An installation needs one of `permissions` in the repositories that it covers. Elsewhere it reads like anybody else.
     """
-    if not isinstance(caller, InstallationCaller) or not caller.reaches(world, repository):
-        return True
-    return any(caller.may(permission, "read") for permission in permissions)
+    if isinstance(caller, InstallationCaller) and caller.reaches(world, repository):
+        return any(caller.may(permission, "read") for permission in permissions)
+    return True

@@ -65,7 +65,7 @@ def make_engine(
 
 
 def _mark_as_lost(context: sa.engine.ExceptionContext) -> None:
-    """Count a failure to connect as a lost connection, and a read-only connection too: only a new one can write."""
+    """Count a connection as lost if it cannot be opened or is read-only. Then only a new connection can write."""
     if context.connection is None or getattr(context.original_exception, "sqlstate", "") == _READ_ONLY:
         context.is_disconnect = True
 
@@ -91,7 +91,7 @@ def lock(connection: sa.Connection, name: str | int) -> None:
 
 
 def database_time(engine: sa.Engine) -> sa.ColumnElement[float]:
-    """The database's time in seconds since 1970; the clocks of several machines can differ."""
+    """The database's time in seconds since 1970. It is the same for all machines, whose own clocks can differ."""
     if engine.dialect.name == "sqlite":
         return sa.literal_column("((julianday('now') - 2440587.5) * 86400.0)", sa.Float())
     return sa.literal_column("extract(epoch from clock_timestamp())::double precision", sa.Float())
@@ -124,7 +124,7 @@ class TableGateway:
             return connection.execute(query, values).scalar()
 
     def _change(self, statement: sa.Insert | sa.Update | sa.Delete) -> int:
-        """Run one statement; returns how many rows it changed, which drivers report unreliably for an INSERT."""
+        """Run one statement; returns how many rows it changed. For an INSERT, drivers report this number unreliably."""
         with write(self._engine) as connection:
             return connection.execute(statement).rowcount
 

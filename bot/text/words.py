@@ -1,10 +1,10 @@
 """Splits text of any script into words, and recognises words that say nothing. The base of `bot/text`.
 
-Python's class of word characters leaves out combining marks, so it would cut Hindi or Thai words into pieces. The
-ranges below add the marks. No expression nests repetitions, so each takes linear time even on hostile text.
+Python's class of word characters leaves out combining marks, so this class would cut Hindi or Thai words into pieces.
+The ranges below add the marks. No expression nests repetitions, so each takes linear time even on hostile text.
 
 A letter can be one character, such as `が`, or several: `か` and a mark. macOS uses the second form in file names, and
-people paste those. `split_words` joins each letter into one character, so both forms give the same words.
+people paste such names. `split_words` joins each letter into one character, so both forms give the same words.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def split_words(text: str) -> list[str]:
 
 
 def separate_scripts(text: str) -> str:
-    """`text` with a space between a script without spaces and any other script, as in `点击getUserName按钮`."""
+    """`text` with a space wherever a script without spaces meets another script, as in `点击getUserName按钮`."""
     return text if text.isascii() else _BORDER.sub(" ", _composed(text))
 
 
@@ -67,8 +67,8 @@ def _composed(text: str) -> str:
 
 
 # Function words of languages other than English. In a mostly English repository, a German "nach" or a Chinese 的 is as
-# rare as a function name, so comments would call it a reason for a match. Only reasons leave these
-# words out. Most that mean something in English or computing ("die", "sans", "del") are not listed.
+# rare as an identifier, so comments would call it a reason for a match. Only reasons leave these
+# words out. The list omits most words that mean something in English or computing ("die", "sans", "del").
 _FUNCTION_WORD_LIST = """
 aber auch auf aus bei beim bitte dann dass das dem der diese dieser dieses durch ein eine einem einen einer eines
 für gibt hier ich ist jetzt kann kein keine mehr mich mir nach nicht noch nur oder schon sehr sich sie sind und
@@ -85,7 +85,7 @@ deze dit een het maar naar niet nog ook voor wanneer wordt worden zijn
 _FUNCTION_WORDS = frozenset(_FUNCTION_WORD_LIST.split())
 
 # In scripts without spaces, terms are pairs of characters. Reasons leave out pairs with a Chinese particle or pronoun,
-# and pairs of kana with a hiragana, since Japanese particles and endings are written in hiragana.
+# and pairs of kana with at least one hiragana, since Japanese particles and endings are written in hiragana.
 _JOINING = re.compile(
     "[的了是在和我你他她它这這那就也都吗嗎呢吧着著]|[\u3041-\u309f][\u3041-\u30ff]|[\u30a1-\u30ff][\u3041-\u309f]"
 )

@@ -12,10 +12,10 @@ from handlers.services import Services
 logger = logging.getLogger(__name__)
 
 TIDY_EVERY = 1800.0
-"""Seconds between two turns. Deleted text leaves the disk within an hour, even if one turn finds the log in use."""
+"""Seconds between runs of `tidy`. Deleted text leaves the disk within an hour, even if one run finds the log in use."""
 
 ERASE_EVERY = 86_400.0
-"""Seconds between two turns. A turn scans all decisions, and on SQLite nobody else can write meanwhile."""
+"""Seconds between runs of `erase_old`. A run scans all decisions, and on SQLite nobody else can write meanwhile."""
 
 
 def tidy(services: Services) -> None:

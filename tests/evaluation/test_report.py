@@ -131,8 +131,8 @@ def test_what_would_have_happened_in_the_last_month_is_said_in_a_sentence() -> N
         (
             ([0.1] * 30, 0, [0.9] * 500, 500),
             AdviceReason.NOTHING_BEARABLE,
-            "No threshold from .15 on catches a known duplicate and surely comments on no more than 8% of the other "
-            "issues: let the bot answer only when asked (mode: shadow).",
+            "Every threshold from .15 on catches no known duplicate, may comment on over 8% of the other issues, or "
+            "is wrong more often than right: let the bot answer only when asked (mode: shadow).",
         ),
     ],
 )

@@ -68,7 +68,7 @@ def dedupe(
     text = in_json(content, indent=2) + "\n"
     if out is None and not in_place:
         click.echo(text, nl=False)
-    # With --in-place and without a merge, keep PLAYBOOK and its author's formatting.
+    # If --in-place merges nothing, do not write: PLAYBOOK keeps its author's formatting.
     elif found.merged or out is not None:
         # PLAYBOOK may be a symbolic link; --out must not be one. An existing file keeps its mode.
         target = out or playbook.resolve()
@@ -88,9 +88,9 @@ def _report(found: Deduplication) -> None:
         say(f"{'1 entry' if found.entries else 'No entries'}: nothing to compare")
         return
     for merge in describe_merges(found):
-        old = merge.survivor
-        say(f"{_place(old)}  helpful/harmful {old.helpful}/{old.harmful} → {merge.helpful}/{merge.harmful}")
-        say(f"    {clean(old.text, _TEXT_SHOWN)}")
+        kept = merge.survivor
+        say(f"{_place(kept)}  helpful/harmful {kept.helpful}/{kept.harmful} → {merge.helpful}/{merge.harmful}")
+        say(f"    {clean(kept.text, _TEXT_SHOWN)}")
         for absorbed in merge.absorbed:
             how = "" if absorbed.through is None else f", through {_place(absorbed.through)} at {absorbed.link:.2f}"
             say(f"  ← {absorbed.similarity:.2f}  {_place(absorbed.entry)}{how}")

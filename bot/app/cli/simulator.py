@@ -125,7 +125,7 @@ def receive(event: str, file: Path, url: str | None, delivery: uuid.UUID | None,
             session.trust_env = not is_here(url)
             answer = session.post(url, data=body, headers=headers, timeout=TIMEOUT_SECONDS)
     except ValueError as bad:
-        # The address is invalid, or a value does not fit into a header: EVENT, or the credentials in the address.
+        # The address is invalid, or a header cannot hold EVENT or the credentials in the address.
         raise UserError(f"EVENT or --url: {bad}") from bad
     except requests.exceptions.RequestException as problem:
         kind = type(problem).__name__

@@ -23,7 +23,7 @@ _LIMITS = {
 
 
 def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
-    """The reply to new commands. `answers` has (command's line, answer). `partial`: the comment has older commands."""
+    """The reply to new commands. `answers` has (command's line, answer). `partial`: older commands are left out."""
     if len(answers) == 1 and not partial:
         text = answers[0][1]
     else:
@@ -71,7 +71,7 @@ class Replies:
         return self.say.not_elsewhere(issue=issue) if repo else self.say.not_done(issue=issue)
 
     def closed_for(self, asked: int, root: int, *, closed: bool = False) -> str:
-        """Answers `of #asked`. `root`: its open original, or #asked, which may be `closed`."""
+        """The answer to `of #asked`. `root` is #asked's open original or #asked itself; `closed`: `root` is closed."""
         if closed:
             return self.say.of_done_closed(issue=self.links.issue(root))
         if asked == root:
@@ -79,7 +79,7 @@ class Replies:
         return self.say.of_done_root(asked=self.links.issue(asked), issue=self.links.issue(root))
 
     def refused_root(self, asked: int, root: int, refused: str) -> str:
-        """Refuse `of #asked` with the text `refused`. This text names `root`, so say that #asked leads to `root`."""
+        """Refuse `of #asked` with `refused`, a text on `root`. If `root` is not #asked, say that #asked leads there."""
         if asked == root:
             return refused
         return self.say.of_leads(asked=self.links.issue(asked), issue=self.links.issue(root), says=refused)
@@ -95,7 +95,7 @@ class Replies:
         return self.say.undo_of(issue=issue) if reopened else self.say.undo_of_closed(issue=issue)
 
     def scan_begun(self, count: int, seconds: float, title: str, known: int | None) -> str:
-        """The answer to `scan`: in `seconds` it edits issue `known`, if any, else opens `title`."""
+        """The answer to `scan`: in `seconds` the bot edits issue `known`; if None, it opens an issue named `title`."""
         wait = duration(seconds, self.say)
         if known is None:
             return self.say.scan_begun(count=count, wait=wait, title=escape(title))

@@ -61,7 +61,7 @@ _REWRITES = tuple(
         (r"\b(?:not|never|no)\b([^,;]{0,200}?)\b(?:without|unless|until)\b", r"\1"),
     )
 )
-# A word, `node.js`, `c++` or a punctuation mark; and the signs of a name from code.
+# `_TOKEN` matches a word, `node.js`, `c++` or a punctuation mark. `_NAME` matches the signs of a name from code.
 _TOKEN = re.compile(r"[^\W_](?:[\w.+#/@]*\w)?[+#]*|[,;:.!?()]")
 _NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
 
@@ -70,7 +70,7 @@ _NAME = re.compile(r"\w[A-Z]|[._/@#+]|`")
 class Stance:
     """The stems that a text asserts or denies. The first of two opposites stands for both: "disable X" denies "enable".
 
-    `negated` are the stems after a negation. In "never disable X", "enable" is asserted and `negated`. The
+    `negated` are the stems after a negation. "Never disable X" asserts "enable", but "enable" is also `negated`. The
     stems include `names`, but not `numbers`. `order` pairs each "before" or "after" with the next stem.
     """
 
@@ -92,9 +92,9 @@ class Stance:
     def _denies(self, other: Stance) -> bool:
         """Whether more stems are `flipped` than `agreed`, and the texts share enough stems.
 
-        A stem is flipped if one text asserts it and the other denies it. A stem with a prefix such as "un-" is also
-        flipped if one text asserts it and the other asserts it without the prefix. Any other shared stem is agreed if
-        it is `negated` in either text: "never disable X" and "enable X" agree on "enable". Shared
+        A stem is flipped if one text asserts it and the other denies it. A stem with a prefix, such as "unsafe",
+        is also flipped if one text asserts this stem and the other asserts "safe". Any other shared stem is agreed if
+        the stem is `negated` in either text: "never disable X" and "enable X" agree on "enable". Shared
         and flipped stems together must be at least half as many as the shorter text's stems.
         """
         shared = self.words & other.words
@@ -133,7 +133,7 @@ class Stance:
 
 def stance(text: str) -> Stance:
     """Read a text's stance; of a long text, only the beginning counts."""
-    # The asserted stems (True) and the denied ones (False).
+    # `sides[True]` has the asserted stems, `sides[False]` the denied stems.
     sides: dict[bool, set[str]] = {True: set(), False: set()}
     negated, numbers, names = set(), set(), set()
     order: set[tuple[str, str]] = set()
@@ -163,7 +163,8 @@ def stance(text: str) -> Stance:
             stem = stem_of(token)
             first, means_first = opposites.get(stem, (stem, True))
             # To deny the second of two opposites is to assert the first.
-            sides[affirmed is means_first].add(first)
+            asserts_first = affirmed if means_first else not affirmed
+            sides[asserts_first].add(first)
             if first == stem and token in name_like:
                 names.add(first)
             if not affirmed:
@@ -195,21 +196,20 @@ def contradictions(stances: Sequence[Stance]) -> Iterator[tuple[int, int]]:
 
 
 def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether `word`, from one of two texts, is a word of the other text with a prefix such as "un-"."""
-    return any(
-        word.startswith(prefix) and word[len(prefix) :] in (other if word in one else one) for prefix in _PREFIXES
-    )
+    """Whether one text has `word`, with a prefix such as "un-", and the other text has it without the prefix."""
+    without_word = other if word in one else one
+    return any(word.startswith(prefix) and word[len(prefix) :] in without_word for prefix in _PREFIXES)
 
 
 @cache
 def _opposites() -> dict[str, tuple[str, bool]]:
-    """For a stem: the stem that stands for it; True if the meaning is equal, False if opposite."""
+    """For each stem, the stem that stands for it, and whether the two mean the same (True) or the opposite (False)."""
     stem_of = snowballstemmer.stemmer("english").stemWord
     table: dict[str, tuple[str, bool]] = {}
     for pair in _OPPOSITES.split():
         left, right = map(stem_of, pair.split("/"))
         if right in table:
-            # By an earlier pair, "optional" is the opposite of "require". So "mandatory" gets the meaning of "require".
+            # Put the known stem left. "Optional" is known as the opposite of "require", so "mandatory" means "require".
             left, right = right, left
         first, means_first = table.setdefault(left, (left, True))
         table.setdefault(right, (first, not means_first))

@@ -27,7 +27,7 @@ from bot.storage import StoredRepository
 from bot.storage.sessions import HOURS, Session
 
 SECONDS = 60.0
-"""The most seconds for which `Access` caches GitHub's answer."""
+"""`Access` caches an answer of GitHub's for at most this many seconds."""
 
 
 class Access:
@@ -89,12 +89,12 @@ class SignIn:
                 data = answer.json()
             except (requests.RequestException, ValueError) as problem:
                 raise Unavailable(f"GitHub does not answer ({type(problem).__name__})") from problem
-        token = data.get("access_token") if isinstance(data, dict) else None
-        if not isinstance(token, str):
-            # Refusals have status 200 and an error such as bad_verification_code.
-            error = str(data.get("error", answer.status_code) if isinstance(data, dict) else answer.status_code)
-            raise NotSignedIn(f"GitHub refused the sign-in ({error[:60]})")
-        return token
+        fields = data if isinstance(data, dict) else {}
+        if isinstance(token := fields.get("access_token"), str):
+            return token
+        # Refusals have status 200 and an error such as bad_verification_code.
+        error = str(fields.get("error", answer.status_code))
+        raise NotSignedIn(f"GitHub refused the sign-in ({error[:60]})")
 
 
 COOKIE, STATE_COOKIE = "doppel_session", "doppel_sign_in"
@@ -115,7 +115,7 @@ class SignInPages:
             g.session = data.store.sessions.get(name, data.now())
 
     def login(self) -> Page:
-        """Send the person to GitHub. The cookie shows `callback` that the sign-in began here."""
+        """Send the person to GitHub. With the cookie, `callback` checks that the sign-in began here."""
         state = secrets.token_urlsafe(24)
         answer = redirect(self._sign_in.address(state, _back()))
         next_path = request.args.get("next", "")

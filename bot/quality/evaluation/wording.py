@@ -10,7 +10,7 @@ from bot.domain.likelihood import Interval
 from bot.quality.evaluation.figures import BEARABLE, FEW, LEAST, OTHERS_NEEDED, AdviceReason, Evaluation, Monthly
 from bot.quality.evaluation.measures import HIGH, CalibrationBin, ThresholdOutcome
 
-# With fewer comments at a threshold, the share of right comments is a rough guess.
+# If a threshold brings fewer comments than this, the share of right comments is a rough guess.
 _FEW_COMMENTS = 20
 
 
@@ -44,18 +44,18 @@ def finding(found: Evaluation) -> str:
 
 
 def confidence(found: Evaluation) -> str:
-    """How the confidence compares with the marks; empty if there are candidates but no known duplicates."""
+    """How the confidence compares with the marks. The text is empty if there are candidates but no known duplicates."""
     calibration = found.calibration
     if not calibration.answers:
         return "No candidate was found for any issue, so this says nothing about the confidence."
     if not found.retrieval.queries:
         return ""
     high = [bin for bin in calibration.bins if bin.low >= HIGH]
-    first = "The first candidates" + (f" with {percent(HIGH)} or more" if high else "")
+    subject = "The first candidates" + (f" with {percent(HIGH)} or more" if high else "")
     expected, marked, answers = _means(high or calibration.bins)
     text = (
         "The confidence is how likely a careful reader is to call two issues the same. People mark "
-        f"fewer pairs. {first} have {percent(expected)} on average, and {percent(marked)} of them "
+        f"fewer pairs. {subject} have {percent(expected)} on average, and {percent(marked)} of them "
         f"are marked ({counted(answers, 'answer')})"
     )
     return text + (": more than that, so the confidence is too low here." if marked > expected else ".")
@@ -111,7 +111,7 @@ def history(found: Evaluation) -> str:
 
 
 def _same_reports(found: Evaluation, row: Monthly | ThresholdOutcome) -> str:
-    """How many comments name a report of the same problem, by confidence and by mark; empty without comments."""
+    """How many comments name a report of the same problem: by confidence, then by the marks. Empty without comments."""
     if not round(row.comments):
         return ""
     marked = f", {round(row.right):,} by mark" if found.retrieval.queries else ""
@@ -134,7 +134,7 @@ def others(found: Evaluation, row: ThresholdOutcome) -> str:
 
 
 def _shares(found: Evaluation, row: ThresholdOutcome, catch_verb: str, comment_verb: str) -> str:
-    """The share of duplicates that are caught, and of other issues that get a comment. Omits a kind without issues."""
+    """The shares of duplicates that are caught and of other issues that get a comment. Omits an empty group's share."""
     parts = [f"{catch_verb} {caught(found, row)} of the known duplicates"] if found.retrieval.queries else []
     parts += [f"{comment_verb} {others(found, row)} of the other issues"] if found.silent else []
     return " and ".join(parts)
@@ -152,14 +152,14 @@ def _about(found: Evaluation) -> str:
 
 def advice(found: Evaluation) -> str:
     """The threshold to set and the reason, or why no threshold is recommended."""
-    bearable = percent(BEARABLE)
+    bearable, least = percent(BEARABLE), threshold(LEAST)
     match found.advice.reason:
         case AdviceReason.FEW_DUPLICATES | AdviceReason.FEW_OTHERS:
             return _too_few(found)
         case AdviceReason.NOTHING_BEARABLE:
             return (
-                f"No threshold from {threshold(LEAST)} on catches a known duplicate and surely comments on no more "
-                f"than {bearable} of the other issues: let the bot answer only when asked (mode: shadow)."
+                f"Every threshold from {least} on catches no known duplicate, may comment on over {bearable} of the "
+                "other issues, or is wrong more often than right: let the bot answer only when asked (mode: shadow)."
             )
         case AdviceReason.CATCHES:
             why = f"duplicates while surely commenting on at most {bearable} of the other issues"

@@ -57,7 +57,7 @@ _GZIPPED = b"\x1f\x8b"
 
 
 def read_archive(path: Path) -> list[PastIssue]:
-    """All issues in order of arrival. Raises UserError if it cannot read them, or if none exist."""
+    """All issues in order of arrival. Raises UserError if the issues cannot be read, or if the file has no issues."""
     archive = archive_of(read_rows(path))
     if not archive:
         raise UserError(f"{path}: there is no issue in it")
@@ -114,7 +114,7 @@ def read_rows(path: Path) -> Iterator[tuple[Any, str]]:
 
 def _issue(row: Any, location: str) -> PastIssue:
     try:
-        if not isinstance(row, Mapping) or isinstance(row["id"], bool) or not isinstance(row["id"], int | str):
+        if not (isinstance(row, Mapping) and isinstance(row["id"], int | str) and not isinstance(row["id"], bool)):
             raise ValueError("an issue is an object with an id that is a number or a string")
         if not isinstance(row.get("labels") or [], list):
             raise ValueError("labels is not a list")

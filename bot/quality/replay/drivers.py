@@ -54,7 +54,7 @@ def replay_index(
     """Like `replay`, with an index, in at most `jobs` processes (None: one for each processor).
 
     For each of `issues`, yields an answer if `asked` has its position, else None. With several
-    processes, answers wait until all are done. Calls `advance` for each arrival in any process.
+    processes, yields answers only when all processes are done. Calls `advance` for each arrival in any process.
     """
     first = min(asked, default=len(issues))
     count = min(jobs or os.cpu_count() or 1, max(1, len(asked) // LEAST_SEGMENT))
@@ -71,7 +71,7 @@ def replay_index(
 
 # In a child process, the number of issues that have arrived in all child processes together.
 _arrived: Synchronized[int]
-# The parent process reads that number at intervals of this many seconds.
+# Seconds between two readings of the number by the parent process.
 _EVERY = 0.2
 
 
@@ -82,7 +82,7 @@ def _in_processes(
     asking: ReplayOptions,
     advance: Callable[[], None],
 ) -> Iterator[ReplayAnswer | None]:
-    """Ask about the arrivals at `positions` (ascending), in `count` processes; replay from the first position on."""
+    """Replay from the first of `positions` (ascending), in `count` processes. Ask about the arrivals at `positions`."""
     starts = [positions[len(positions) * part // count] for part in range(count)]
     ends = [*starts[1:], len(issues)]
     arrived, advanced = multiprocessing.get_context("spawn").Value("q", 0), 0

@@ -71,7 +71,7 @@ REPOS_PER_QUERY = 3
 
 
 class Siblings:
-    """Searches the repositories that the settings name, if they have the same owner or the host has `allowed` them."""
+    """Searches the `named` repositories, if the issue's repository has the same owner or the host `allowed` them."""
 
     name = "siblings"
 
@@ -95,11 +95,11 @@ class Siblings:
                 build_query(group, any_that_fit(words[: MAX_OPERATORS + 2 - len(group)]), "title", question.state)
                 for group in batches(public, REPOS_PER_QUERY)
             ]
-            without_or = build_query(public, " ".join(words[:2]), "title", question.state, flat=True)
-            answer = ask_by_words(self._github, self.name, queries, [without_or], budget=len(queries) + 1)
+            for_servers_without_or = build_query(public, " ".join(words[:2]), "title", question.state, flat=True)
+            answer = ask_by_words(self._github, self.name, queries, [for_servers_without_or], budget=len(queries) + 1)
             # A repository may have become private between the first check and the search.
             repos_found = {issue.repo.key for items in answer.lists for issue in items}
-            still_public = {repo.key for repo in self._public([repo for repo in public if repo.key in repos_found])}
+            still_public = {repo.key for repo in self._public([one for one in public if one.key in repos_found])}
         except (GitHubError, Retryable) as failure:
             # GitHub's message may name a repository that readers must not know about.
             return failed_query(self.name, " ".join(words), failure, RemarkCode.UNREAD.of())

@@ -25,11 +25,11 @@ def load_issues(
 ) -> int:
     """Load the issues of a JSON Lines file, or of parsed lines, into a repository. Return the number of issues.
 
-    A missing repository is created. A line has `id`, `created_at` and perhaps `title`, `body`, `closed_at`,
-    `author`, `closed_by`, `duplicate_of` (another line's id), `labels`, `state_reason`, `reactions` (the count of each,
-    such as `{"heart": 2}`) and `comments` (each with `created_at`, perhaps `body`, `author`). Issues get the next
-    numbers in the order of `created_at`. An issue with `closed_at` is closed. If it also has
-    `duplicate_of`, it is closed as a duplicate, and marked as one if the file has the original.
+    A missing repository is created. A line has `id` and `created_at`. The line may have `title`, `body`, `closed_at`,
+    `author`, `closed_by`, `duplicate_of` (another line's id), `labels`, `state_reason`, `reactions` (counts, such as
+    `{"heart": 2}`) and `comments`. A comment has `created_at`, and may have `body` and `author`. Issues get the next
+    numbers in the order of `created_at`. An issue with `closed_at` is closed. An issue with `closed_at` and
+    `duplicate_of` is closed as a duplicate. If the file has the original, the issue is also marked as a duplicate.
 
     Texts are cut to GitHub's limits. No event of an issue is emitted, and mentions or "Duplicate of" in a text have no
     effect. If a line is wrong, raises ValueError naming the line, and the repository stays unchanged.
@@ -50,7 +50,7 @@ def load_rows(world: World, rows: Sequence[IssueRow], repository: str | Reposito
     issue_by_id = {row.id: issue for row, issue in reversed(loaded)}
     for row, issue in loaded:
         original = issue_by_id.get(row.duplicate_of or "")
-        if original is issue:
+        if original is issue:  # The line names itself.
             original = None
         if issue.state == "closed" and row.duplicate_of is not None:
             issue.state_reason, issue.duplicate_of = "duplicate", original

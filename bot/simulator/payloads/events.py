@@ -54,7 +54,7 @@ def ping(world: World, hook_id: int, app_id: int, url: str, content_type: str, e
 
 
 def _json(world: World, value: Any, repo: Repository | None) -> Any:
-    """The value as JSON: records become objects, also inside a dict such as `changes`."""
+    """The value as JSON. Issues and other records become objects, also inside a dict such as `changes`."""
     match value:
         case Issue():
             return issue(world, value)
@@ -91,7 +91,7 @@ def _push(world: World, repo: Repository, sender: Account, parts: Mapping[str, A
         # There are no Git trees; any hash will do.
         "tree_id": repo.head[::-1],
         "distinct": True,
-        "message": parts["message"] or f"Change {', '.join(path for paths in files.values() for path in paths)}",
+        "message": parts["message"] or f"Change {', '.join(path for kind in files for path in files[kind])}",
         "timestamp": iso(repo.pushed_at),
         "url": f"{page}/commit/{repo.head}",
         "author": author | {"username": sender.login},

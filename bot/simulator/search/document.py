@@ -14,9 +14,9 @@ SearchType = Literal["lexical", "semantic", "hybrid"]
 class Document:
     """One issue or pull request. `id` is the database id, unique over all repositories; times are aware (UTC).
 
-    `repo` is `owner/name` as its owner writes it. `commenters` are the logins of the comments' authors, in any order.
-    The logins of Apps end in `[bot]`. `reactions` counts all reactions, `reactions_by_content` those of each content
-    (`+1`, `heart`, …).
+    `repo` is `owner/name` in the owner's spelling. `commenters` are the logins of the comments' authors, in any order.
+    The logins of Apps end in `[bot]`. `reactions` counts all reactions; `reactions_by_content` counts the
+    reactions of each content (`+1`, `heart`, …).
     """
 
     id: int
@@ -58,7 +58,7 @@ class Result:
     """One page of an answer, in the order asked for. `scores[i]` belongs to `ids[i]`. `total_count` covers all pages.
 
     `search_type` is the type of search that ran; if it differs from the requested type, `fallback_reasons` says why, in
-    GitHub's words. Only the fault `incomplete_results` (`faults.py`) sets this field, in REST.
+    GitHub's words. No search sets `incomplete_results`; only the fault of that name (`faults.py`) does, in REST.
     """
 
     total_count: int
