@@ -27,7 +27,7 @@ from handlers.services import Services
 
 logger = logging.getLogger(__name__)
 
-# The key of the last recovery's time in the store, and the `delivery` of recovered commands.
+# The key under which the store has the last recovery's time. Also the `delivery` of recovered commands.
 _RECOVERY_KEY = "recalled"
 # Seconds by which GitHub's search can lag.
 _SEARCH_LAG = 120.0
@@ -43,7 +43,7 @@ def recover(github: RepoClient, repository: Repository, services: Services) -> b
     try:
         _recover(github, repository, services)
     except (GitHubError, Retryable) as failure:
-        logger.warning("%s: what was said in its threads is not known: %s", repository.ref, failure)
+        logger.warning("%s: cannot recover commands and comments from the threads: %s", repository.ref, failure)
         return False
     return True
 
@@ -72,7 +72,7 @@ class _ThreadRecovery:
     ) -> None:
         self._github = github
         self._repo = repository.ref
-        self._where = (repository.id, thread.number)
+        self._issue_key = (repository.id, thread.number)
         self._services = services
         self._store = services.store
         self._thread = thread
@@ -80,28 +80,27 @@ class _ThreadRecovery:
 
     def recover(self) -> None:
         """Store the bot's comments that the store lacks, then the commands that these comments answer, in order."""
-        unknown = {answered for answered in self._own if self._store.comments.get(*self._where, answered) is None}
-        for answered in unknown:
-            own = self._own[answered]
-            self._store.comments.adopt(*self._where, answered, own.id, own.updated_at.timestamp())
+        absent = {key: own for key, own in self._own.items() if self._store.comments.get(*self._issue_key, key) is None}
+        for answered_id, own in absent.items():
+            self._store.comments.adopt(*self._issue_key, answered_id, own.id, own.updated_at.timestamp())
         for comment in self._thread.comments:
-            if comment.id in unknown:
+            if comment.id in absent:
                 self._recover_commands(comment)
 
     @cached_property
     def _own(self) -> dict[int, Comment]:
-        """The bot's oldest answer to each comment, by that comment's id. The advisory comment has the key 0."""
-        pairs = ((answered_comment_id(comment.body), comment) for comment in reversed(self._thread.comments))
-        return {answered: own for answered, own in pairs if answered is not None and self._is_ours(own.author)}
+        """The bot's oldest answer to each comment, by the answered comment's id. The advisory comment has the key 0."""
+        newest_first = ((answered_comment_id(comment.body), comment) for comment in reversed(self._thread.comments))
+        return {answered: own for answered, own in newest_first if answered is not None and self._is_ours(own.author)}
 
     def _is_ours(self, author: Actor) -> bool:
         return self._services.comments.ours(author, None) or same_login(author.login, self._services.github.login())
 
     def _were_carried_out(self, comment: Comment, count: int) -> bool:
-        """Whether the bot carried out the commands. It did not if the only command has the bot's 👎.
+        """Whether the commands count as carried out: not if an unedited comment has one command and the bot's 👎.
 
         A 👎 on several commands does not tell which one failed, and a 👎 on an edited comment may be from before the
-        edit. `thumbs` has only the bot's own reactions.
+        edit. So those commands count. `thumbs` has only the bot's own reactions.
         """
         edited = comment.updated_at > comment.created_at
         return count > 1 or edited or self._thread.thumbs.get(comment.id) != "-1"
@@ -109,7 +108,7 @@ class _ThreadRecovery:
     def _recover_commands(self, comment: Comment) -> None:
         app = self._services.github.login().removesuffix("[bot]")
         parsed = parse(comment.body, self._repo, hosts_of(self._services.settings.github_api_url), app)
-        said_at, key = as_text(comment.updated_at), (*self._where, comment.id)
+        said_at, key = as_text(comment.updated_at), (*self._issue_key, comment.id)
         text_hash = hash_texts(said_at, *(command.line for command in parsed))
         if not self._store.handled_commands.begin(*key, said_at=said_at, text_hash=text_hash, delivery=_RECOVERY_KEY):
             return
@@ -123,15 +122,16 @@ class _ThreadRecovery:
         login, at, number = comment.author.login, comment.created_at.timestamp(), command.number or 0
         if command.name is CommandName.NOT:
             who = Role.TRIAGE if self._may_triage(comment) else Role.AUTHOR
-            other, issue = (0, name_key(f"{command.repo}#{number}")) if command.repo else (number, "")
+            other = 0 if command.repo else number
+            issue = name_key(f"{command.repo}#{number}") if command.repo else ""
             self._add_verdict(other, UserVerdictKind.NOT, comment, {"who": who}, issue)
         elif command.name is CommandName.OF and self._thread.original:
             # The issue's earlier state is lost, so an `undo` will reopen the issue.
             self._add_verdict(self._thread.original, UserVerdictKind.OF, comment, {"was": "open", "label": ""})
         elif command.name is CommandName.MUTE:
-            self._store.muted.set(*self._where, login, at)
+            self._store.muted.set(*self._issue_key, login, at)
         elif command.name is CommandName.UNMUTE:
-            self._store.muted.clear(*self._where)
+            self._store.muted.clear(*self._issue_key)
         elif command.name is CommandName.UNDO:
             self._undo(comment)
 
@@ -139,7 +139,7 @@ class _ThreadRecovery:
         self, other: int, kind: UserVerdictKind, comment: Comment, details: dict[str, str], issue: str = ""
     ) -> None:
         self._store.verdicts.add(
-            *self._where,
+            *self._issue_key,
             other,
             kind,
             actor=comment.author.login,
@@ -150,17 +150,17 @@ class _ThreadRecovery:
         )
 
     def _undo(self, comment: Comment) -> None:
-        """Undo the last verdict up to this comment: one's own or, with triage access, anybody's."""
+        """Undo the last verdict up to this comment: the commenter's own or, with triage access, anybody's."""
         may_triage, at = self._may_triage(comment), comment.created_at.timestamp()
         actor = None if may_triage else comment.author.login
-        verdict = self._store.verdicts.last(*self._where, actor, up_to=comment.id)
+        verdict = self._store.verdicts.last(*self._issue_key, actor, up_to=comment.id)
         if verdict is not None:
             for past in (verdict, *(self._of_same_pair(verdict, comment) if may_triage else ())):
                 self._store.verdicts.undo(past.id, comment.id, at)
 
     def _of_same_pair(self, verdict: UserVerdict, comment: Comment) -> list[UserVerdict]:
         """Everybody's `not` on the verdict's two issues, up to this comment; nothing if the verdict is an `of`."""
-        pair = self._store.verdicts.of_pair(self._where[0], verdict.number, verdict.other, verdict.issue)
+        pair = self._store.verdicts.of_pair(self._issue_key[0], verdict.number, verdict.other, verdict.issue)
         return [past for past in pair if verdict.kind is UserVerdictKind.NOT and past.command_id <= comment.id]
 
     def _permission(self, author: Actor) -> Permission:

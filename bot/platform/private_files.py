@@ -1,4 +1,4 @@
-"""Files and folders, by default for this process's user only: they can hold texts of private repositories."""
+"""Makes files and folders private to this process's user, by default: they can hold texts of private repositories."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO, cast
 
-_OF_A_DATABASE = "That is a file of the database's, or its folder."
+_DATABASE_NOTE = "The path is a database's file, or the folder of such a file."
 
 
 def make_folder(path: Path) -> None:
@@ -30,7 +30,7 @@ def make_file(path: Path) -> None:
 
 
 def is_pipe_or_device(path: Path) -> bool:
-    """Whether the path exists and is no file. Write to a pipe or device, but do not replace it."""
+    """Whether the path exists and is no file. Callers may write to a pipe or device, but must not replace it."""
     return path.exists() and not path.is_file()
 
 
@@ -46,7 +46,7 @@ def refuse_links(path: Path) -> None:
 
 
 def open_new(path: Path) -> TextIO:
-    """Open a pipe, or a new file with mode 0600 in place of an existing one. Raises OSError, also for links."""
+    """Open a pipe, or a new file with mode 0600. Deletes an existing file first. Raises OSError, also for links."""
     refuse_links(path)
     if is_pipe_or_device(path):
         return path.open("w", encoding="utf-8")
@@ -72,7 +72,7 @@ def open_existing(path: Path) -> TextIO:
 
 
 def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
-    """Write a file with this mode, completely or not at all; or write to a pipe. Raises OSError, also for links."""
+    """Write to a pipe. Else write a file with this mode, completely or not at all. Raises OSError, also for links."""
     refuse_links(path)
     if is_pipe_or_device(path):
         with path.open("w", encoding="utf-8") as stream:
@@ -102,14 +102,14 @@ def make_private(path: Path) -> None:
 
 @contextmanager
 def for_a_database() -> Iterator[None]:
-    """Mark OSErrors from this block, so that `is_of_a_database` recognises them. Their type stays."""
+    """Mark OSErrors from the `with` block, so that `is_of_a_database` recognises them. Their type does not change."""
     try:
         yield
     except OSError as problem:
-        problem.add_note(_OF_A_DATABASE)
+        problem.add_note(_DATABASE_NOTE)
         raise
 
 
 def is_of_a_database(problem: OSError) -> bool:
     """Whether the error comes from a block of `for_a_database`."""
-    return _OF_A_DATABASE in getattr(problem, "__notes__", ())
+    return _DATABASE_NOTE in getattr(problem, "__notes__", ())

@@ -48,7 +48,7 @@ class RequestBudget:
         self.requests -= 1
         return self.requests >= 0
 
-    def heed(self, page: VotesPage) -> None:
+    def end_if_low(self, page: VotesPage) -> None:
         """End the turn if too little of the hourly limit is left."""
         if page.remaining is not None and page.limit and page.remaining < SHARE_LEFT * page.limit:
             self.requests = 0
@@ -58,8 +58,8 @@ class RequestBudget:
 class ReactionPoll:
     """Reads the reactions in a repository once.
 
-    `rights` caches whether each person has triage access. `suggests` says whether the bot suggests
-    labels, or closing issues, to maintainers.
+    `rights` caches whether each person has triage access. `suggests` says whether the bot makes suggestions to
+    maintainers: to add a label, or to close an issue.
     """
 
     github: RepoClient
@@ -79,14 +79,14 @@ class ReactionPoll:
         watched = self.store.watched.latest(self.repo_id, self.now - WATCHED_FOR, MOST_WATCHED)
         read = 0
         for batch in batches(watched, PAGE):
-            comments = [known for comment in batch if (known := self._with_node_id(comment)) is not None]
+            comments = [known for known in map(self._with_node_id, batch) if known is not None]
             self._store_comments(comments)
             if not comments:
                 continue
             if not self.budget.take():
                 break
             page = self.github.votes([comment.node_id for comment in comments])
-            self.budget.heed(page)
+            self.budget.end_if_low(page)
             for comment in comments:
                 if (votes := page.found.get(comment.node_id)) is not None:
                     self._store_comments([self._store_votes(comment, votes)])
@@ -95,7 +95,7 @@ class ReactionPoll:
         return read
 
     def _store_comments(self, watched: Sequence[WatchedComment]) -> None:
-        """Store the state of these comments, and erase it again for issues that were erased meanwhile."""
+        """Store the state of these comments. If an issue was erased meanwhile, erase its stored data again."""
         self.store.watched.put(self.repo_id, watched)
         for comment in watched:
             if self.store.comments.get(self.repo_id, comment.number) is None:
@@ -120,7 +120,8 @@ class ReactionPoll:
         before = signals.of_issue(self.repo_id, comment.number, FeedbackKind.REACTION)
         known_roles = {signal.login: signal.who for signal in before}
         reactions: list[FeedbackSignal] = []
-        last = {name_key(vote.login): vote for vote in sorted(votes.votes, key=lambda one: (one.at, one.up))}
+        oldest_first = sorted(votes.votes, key=lambda one: (one.at, one.up))
+        last = {name_key(vote.login): vote for vote in oldest_first}
         for login, vote in last.items():
             if who := known_roles.get(login) or self._role(login, votes.author):
                 # The signal's `other` is 0, because a vote is about all candidates shown.
@@ -141,18 +142,17 @@ class ReactionPoll:
         if not self.suggests or self.store.signals.of_issue(self.repo_id, number, FeedbackKind.SUGGESTION):
             return
         decisions = self.store.decisions.of_issue(self.repo_id, number)
-        firsts = [(one.at, one.shown[0].number) for one in decisions if one.outcome.seen and one.shown]
-        if not firsts or not self.budget.take():
+        top_candidates = [(one.at, one.shown[0].number) for one in decisions if one.outcome.seen and one.shown]
+        if not top_candidates or not self.budget.take():
             return
         for one in self.github.suggestions(self.repo, number) or ():
             duplicate = one.action == CLOSE or (one.action == ADD_LABEL and duplicate_label([one.value]))
             if not duplicate or one.state not in ("approved", "dismissed"):
                 continue
-            # The top candidates until the answer, latest first. An answer's time has whole seconds.
-            named = dict.fromkeys(first for at, first in reversed(firsts) if int(at) <= one.at)
-            # A suggested label names no candidate, so take the latest. A suggested closing gives
-            # its original's database id, so take the candidate with that id.
-            other = next((first for first in named if one.action != CLOSE or self._has_id(first, one.target)), None)
+            # The top candidates up to the answer, latest first. The answer's time has whole seconds, so cut `at`.
+            named = dict.fromkeys(top for at, top in reversed(top_candidates) if int(at) <= one.at)
+            # A suggested label names no candidate: take the latest. A suggested closing has the original's database id.
+            other = next((top for top in named if one.action == ADD_LABEL or self._has_id(top, one.target)), None)
             if other is not None:
                 # GitHub gives an id, not a login. The space keeps the name apart from all logins.
                 name, same = f"id {one.by}", one.state == "approved"
@@ -183,7 +183,8 @@ class ReactionPoll:
         if not self.budget.take():
             return comment.fold
         try:
-            (self.github.fold if step is FoldStep.FOLD else self.github.unfold)(comment.node_id)
+            change = self.github.fold if step is FoldStep.FOLD else self.github.unfold
+            change(comment.node_id)
         except GitHubError as refusal:
             # GitHub would refuse again: do not try every hour.
             logger.warning("%s#%d: the comment cannot be folded or unfolded: %s", self.repo, comment.number, refusal)
@@ -197,8 +198,7 @@ class ReactionPoll:
 
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """The stored votes that count and are older than all votes read now. These votes must stay."""
-    # If a crowd votes, the bot reads only the latest votes of each kind, back to `since`.
+    """Stored votes to keep: they count, and from a crowd the bot read only later votes of their kind (`since`)."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal
@@ -213,18 +213,18 @@ class FoldStep(Enum):
     UNFOLD = auto()
 
 
-def decide_fold(fold: Fold, present: str, votes: Sequence[FeedbackSignal]) -> tuple[FoldStep, Fold]:
+def decide_fold(fold: Fold, reason: str, votes: Sequence[FeedbackSignal]) -> tuple[FoldStep, Fold]:
     """The step to take on GitHub, and the state to store afterwards. `fold` is the stored state.
 
-    `present` is GitHub's reason for a folded comment, else empty. A vote with `same` is a 👍.
+    `reason` is GitHub's reason for the fold, empty if the comment is not folded. A vote with `same` is a 👍.
     """
     rejected = any(not vote.same and vote.who is not Role.OTHER for vote in votes)
     overruled = any(vote.same and vote.who is Role.TRIAGE for vote in votes)
     unwanted = rejected and not overruled
-    if fold is Fold.OPEN and unwanted and not present:
+    if fold is Fold.OPEN and unwanted and not reason:
         return FoldStep.FOLD, Fold.FOLDED
     # A person has unfolded the comment, or folded it for another reason.
-    if fold is Fold.FOLDED and present != FOLDED_AS:
+    if fold is Fold.FOLDED and reason != FOLDED_AS:
         return FoldStep.NOTHING, Fold.LEFT
     if fold is Fold.FOLDED and not unwanted:
         return FoldStep.UNFOLD, Fold.LEFT

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime, timedelta
 
-# The clock stays this far from both ends of the calendar, so that times near it, such as a token's end, exist too.
+# The clock stays this far from both ends of the calendar, so that nearby times, such as a token's end, are in it, too.
 _MARGIN = timedelta(days=366)
 
 
@@ -36,8 +36,8 @@ class Clock:
         """
         with self._lock:
             offset = self._offset + timedelta(seconds=seconds)
-            for margin in (_MARGIN, -_MARGIN):
-                self._at(offset + margin)
+            # Raises OverflowError if the new time is too near an end of the calendar.
+            _ = self._at(offset + _MARGIN), self._at(offset - _MARGIN)
             self._offset = offset
 
     def _at(self, offset: timedelta) -> datetime:
@@ -56,7 +56,7 @@ def iso_or_none(moment: datetime | None) -> str | None:
 
 
 def read_iso(text: str | None) -> datetime | None:
-    """A time from a client, in UTC if it names no zone; None for nonsense."""
+    """Read a time from a client; None for nonsense. A time without a zone is in UTC."""
     try:
         moment = datetime.fromisoformat(text) if text else None
     except ValueError:

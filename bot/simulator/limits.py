@@ -1,8 +1,8 @@
 """Rate limits.
 
 All limits are per caller. Primary: 5,000 requests an hour, 30 lexical and 10 semantic or hybrid searches a minute.
-Secondary: 100 requests at once, 900 points a minute in REST and 2,000 in GraphQL (reading 1, writing 5), 80
-content-creating requests a minute and 500 an hour.
+Secondary: 100 requests at once, 900 points a minute in REST and 2,000 in GraphQL (a read costs 1, a write 5),
+80 content-creating requests a minute and 500 an hour.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Bucket:
 
 
 class Limits:
-    """Counts requests by `caller`, a `Caller.key` such as `user:7`. Tests can change every limit."""
+    """Counts each caller's requests. `caller` is a `Caller.key` such as `user:7`. Tests can change every limit."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -48,7 +48,7 @@ class Limits:
             "semantic_search": (10, MINUTE),
             "integration_manifest": (5_000, HOUR),
         }
-        # Caller → its hourly limit, which replaces every hourly limit in `primary`.
+        # Callers with other hourly limits: caller → requests an hour, instead of every hourly limit in `primary`.
         self.others: dict[str, int] = {}
         # Callers without a token: requests an hour, and searches a minute.
         self.anonymous = 60
@@ -59,7 +59,7 @@ class Limits:
         self.creations_per_hour = 500
 
     def applies(self, caller: str) -> bool:
-        """Whether this caller is counted. `enabled = False` exempts all, `exempt_users` those with a user token."""
+        """Whether this caller is counted. `enabled = False` exempts all, `exempt_users` exempts users with a token."""
         return self.enabled and not (self.exempt_users and caller.startswith("user:"))
 
     def spend(self, caller: str, resource: str) -> None:
@@ -114,9 +114,9 @@ class Limits:
                 made.popleft()
             if len(made) >= self.creations_per_hour:
                 raise secondary_limit(math.ceil(made[0] + HOUR - now), creation=True)
-            minute = [moment for moment in made if moment > now - MINUTE]
-            if len(minute) >= self.creations_per_minute:
-                raise secondary_limit(math.ceil(minute[0] + MINUTE - now), creation=True)
+            last_minute = [moment for moment in made if moment > now - MINUTE]
+            if len(last_minute) >= self.creations_per_minute:
+                raise secondary_limit(math.ceil(last_minute[0] + MINUTE - now), creation=True)
             made.append(now)
 
     def state(self, caller: str, resource: str) -> dict[str, int]:
@@ -150,7 +150,7 @@ TOO_QUICK = "was submitted too quickly"
 
 
 def secondary_limit(retry_after: int | None, *, status: int = 403, creation: bool = False) -> ApiError:
-    """The refusal of a secondary limit; without `retry_after` the header is left out, as GitHub sometimes does.
+    """The refusal of a secondary limit. Without `retry_after`, the header is missing, as in some of GitHub's answers.
 
     With `status` 200 it is GraphQL's answer. With 422 it is REST's answer to a client that comments too quickly: REST
     creates comments by a GraphQL mutation, and passes on the mutation's error (https://github.com/cli/cli/issues/4801).

@@ -1,4 +1,4 @@
-"""Checks answers, webhooks and requests with githubkit's models, generated from GitHub's own description.
+"""Checks answers, webhooks and requests with githubkit's models, which come from GitHub's description of its API.
 
 A wrong answer or webhook is a bug of the simulator, so it raises ContractViolation. A wrong request is a bug of the
 client, so the simulator refuses it, with the errors that `problems` lists.
@@ -18,7 +18,7 @@ class ContractViolation(AssertionError):
 
 @cache
 def _adapter(model: str) -> TypeAdapter[Any]:
-    """The validator for a model of githubkit (`A`), for one of several models (`A|B`), or for a list (`[A]`).
+    """The validator for a model of githubkit (`A`), for any of several models (`A|B`), or for a list (`[A]`).
 
     Raises ContractViolation for a model that githubkit lacks.
     """

@@ -16,7 +16,7 @@ from bot.storage.engine import TableGateway, lock, with_key, write
 from bot.storage.schema import decisions, judge_calls, judgements, labelled
 
 KEPT_DAYS = 400
-"""Decisions are erased after these days: feedback counts for a year, and may come a month later."""
+"""Decisions are erased after this many days: feedback may come a month after the decision, and counts for a year."""
 
 KEPT_MOST = 10_000
 """How many of a repository's decisions are kept; they take about 21 MB in SQLite."""
@@ -37,8 +37,8 @@ def _all_but(most: int, condition: sa.ColumnElement[bool]) -> sa.Delete:
     return sa.delete(decisions).where(decisions.c.id.in_(latest.limit(_NO_LIMIT).offset(most)))
 
 
-_FORGET_OF_ISSUE = _all_but(KEPT_OF_ISSUE, with_key(decisions, "repo_id", "number"))
-_FORGET_OF_REPOSITORY = _all_but(KEPT_MOST, with_key(decisions, "repo_id"))
+_ERASE_OLDEST_OF_ISSUE = _all_but(KEPT_OF_ISSUE, with_key(decisions, "repo_id", "number"))
+_ERASE_OLDEST_OF_REPOSITORY = _all_but(KEPT_MOST, with_key(decisions, "repo_id"))
 
 
 class Decisions(TableGateway):
@@ -56,7 +56,7 @@ class Decisions(TableGateway):
         }
         with write(self._engine) as connection:
             connection.execute(sa.insert(decisions), issue | values)
-            connection.execute(_FORGET_OF_ISSUE, issue)
+            connection.execute(_ERASE_OLDEST_OF_ISSUE, issue)
 
     def between(self, repo_id: int, since: float, until: float) -> list[Decision]:
         """The decisions from `since` to before `until`, the earliest first."""
@@ -94,7 +94,7 @@ class Decisions(TableGateway):
         with write(self._engine) as connection:
             erased = connection.execute(sa.delete(decisions).where(old)).rowcount
             for repo_id in connection.execute(too_many).scalars().all():
-                erased += connection.execute(_FORGET_OF_REPOSITORY, {"repo_id": repo_id}).rowcount
+                erased += connection.execute(_ERASE_OLDEST_OF_REPOSITORY, {"repo_id": repo_id}).rowcount
         return erased
 
     def _read(self, *which: sa.ColumnElement[bool]) -> list[Decision]:
@@ -111,7 +111,7 @@ DAY, HOUR = 86_400.0, 3_600.0
 
 
 class LabelledIssues(TableGateway):
-    """The `labelled` table. `place` counts additions and removals of the label `duplicate` before the bot adds it."""
+    """The `labelled` table. `place` is how many additions and removals of the label `duplicate` preceded the bot's."""
 
     def set(self, repo_id: int, number: int, changes_before: int) -> None:
         """Record that the bot adds the label, after `changes_before` additions and removals of the label."""
@@ -171,14 +171,14 @@ class Judgements(TableGateway):
                 connection.execute(self._upsert(judgements, {"repo_id": repo_id, "key": key}, values))
 
     def begin(self, repo_id: int, number: int, author: str, tokens: int, limits: JudgeLimits, now: float) -> int | None:
-        """Count a call of at most `tokens` before it is made. Returns its id; None if a limit forbids the call."""
+        """Count a planned call of at most `tokens` tokens. Returns the call's id; None if a limit forbids the call."""
         login, table = name_key(author), judge_calls
         with write(self._engine) as connection:
-            # Without the lock, two simultaneous calls could both pass as the last one that a limit allows.
+            # Without the lock, a limit with room for one more call could let two simultaneous calls pass.
             lock(connection, "judge")
 
-            def spent(seconds: float, *among: sa.ColumnElement[bool]) -> JudgeUsage:
-                return _sum(connection, table.c.at > now - seconds, *among)
+            def spent(seconds: float, *conditions: sa.ColumnElement[bool]) -> JudgeUsage:
+                return _sum(connection, table.c.at > now - seconds, *conditions)
 
             overall, in_repo = spent(DAY), spent(DAY, table.c.repo_id == repo_id)
             by_author = spent(HOUR, table.c.login == login)
@@ -200,7 +200,7 @@ class Judgements(TableGateway):
         self._change(sa.update(judge_calls).where(judge_calls.c.id == call).values(**values))
 
     def of_issue(self, repo_id: int, number: int) -> tuple[list[StoredJudgement], JudgeUsage, float]:
-        """An issue's verdicts, the latest last; the usage of all calls about the issue; the last call's seconds."""
+        """An issue's verdicts, oldest first; the usage of all calls about the issue; the seconds of the last call."""
         where = sa.and_(judgements.c.repo_id == repo_id, judgements.c.number == number)
         rows = self._all(sa.select(judgements).where(where).order_by(judgements.c.at))
         calls = sa.and_(judge_calls.c.repo_id == repo_id, judge_calls.c.number == number)
@@ -210,9 +210,9 @@ class Judgements(TableGateway):
         return [StoredJudgement(row.other, _judged_pair(row), row.said_by) for row in rows], spent, last or 0.0
 
     def spent(self, repo_id: int, since: float, until: float) -> JudgeUsage:
-        among = (judge_calls.c.repo_id == repo_id, judge_calls.c.at >= since, judge_calls.c.at < until)
+        conditions = (judge_calls.c.repo_id == repo_id, judge_calls.c.at >= since, judge_calls.c.at < until)
         with self._engine.connect() as connection:
-            return _sum(connection, *among)
+            return _sum(connection, *conditions)
 
     def prune(self, now: float) -> int:
         """Erase verdicts and calls older than KEPT_DAYS; returns how many."""
@@ -224,8 +224,8 @@ def _judged_pair(row: sa.Row[tuple[object, ...]]) -> JudgedPair:
     return JudgedPair(JudgeVerdict(row.verdict), row.shared_cause, row.differs)
 
 
-def _sum(connection: sa.Connection, *among: sa.ColumnElement[bool]) -> JudgeUsage:
+def _sum(connection: sa.Connection, *conditions: sa.ColumnElement[bool]) -> JudgeUsage:
     columns = judge_calls.c
     sums = (sa.func.sum(columns.tokens_in), sa.func.sum(columns.tokens_out), sa.func.sum(columns.cost))
-    calls, tokens_in, tokens_out, cost = connection.execute(sa.select(sa.func.count(), *sums).where(*among)).one()
+    calls, tokens_in, tokens_out, cost = connection.execute(sa.select(sa.func.count(), *sums).where(*conditions)).one()
     return JudgeUsage(int(calls), int(tokens_in or 0), int(tokens_out or 0), float(cost or 0.0))

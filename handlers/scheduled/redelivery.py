@@ -1,8 +1,8 @@
 """Asks GitHub to redeliver failed deliveries, because GitHub does not retry by itself.
 
 GitHub's manual ("Handling failed webhook deliveries") describes the method: list the attempts since the last turn, and
-ask for each delivery without a successful attempt (status `OK`). A redelivery keeps its `X-GitHub-Delivery`. So if a
-delivery arrived and only our response was lost, the queue recognises the redelivery and drops it.
+request a redelivery of each delivery without a successful attempt (status `OK`). A redelivery keeps its
+`X-GitHub-Delivery`. So if a delivery arrived and only our response was lost, the queue drops the known redelivery.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ MAX_TRIES_IF_REFUSED = 2
 # requests an hour, and 900 points a minute, of which a redelivery costs five. The client spaces out the requests.
 MOST_ASKED = 500
 # The most attempts to read in one turn, newest first: a thousand requests. Older failed deliveries
-# get lost. The index reads their issues later, but the bot does not answer the deliveries.
+# get lost. The index reads their issues later, but the bot does not act on the deliveries.
 MOST_READ = 100_000
 
 _DAY = 86_400.0
-# GitHub lists an attempt after its end, but under the time of its start. So each turn reads this many seconds again.
+# GitHub lists an attempt after it ends, with the time when it began. So turns reread this many seconds of the list.
 _OVERLAP = 600.0
 
 
@@ -44,7 +44,7 @@ class FailedDelivery:
 
     `attempt_id` and `status_code` are the last attempt's; `status_code` is 0 if nobody answered.
     `asked` counts the requests to redeliver, and `asked_at` is the time of the last request.
-    `redeliveries` counts the further attempts on GitHub's list. If `gone`, GitHub cannot redeliver.
+    `redeliveries` counts the attempts after the first on GitHub's list. If `gone`, GitHub cannot redeliver.
     """
 
     guid: str
@@ -78,7 +78,7 @@ def _is_due(delivery: FailedDelivery, now: float) -> bool:
 class FailedDeliveries:
     """The failed deliveries on GitHub's list, as one worker knows them.
 
-    A new worker reads the list from the oldest failed attempt on; most hosts have none.
+    A new worker reads the list from the oldest failed attempt on. Most hosts have no failed attempt.
     """
 
     def __init__(self, services: Services) -> None:
@@ -116,15 +116,15 @@ class FailedDeliveries:
             logger.info("asked GitHub for %s once more", counted(asked_now, "delivery", "deliveries"))
 
     def _note(self, attempt: DeliveryAttempt) -> None:
-        """Note an attempt. A delivery's attempts come in order, but one may come again, because turns overlap."""
+        """Note an attempt. A delivery's attempts come in order, but turns overlap, so an attempt may come again."""
         guid, at, known = attempt.guid, attempt.delivered_at.timestamp(), self.failed.get(attempt.guid)
-        if attempt.taken:
+        if attempt.taken:  # GitHub calls the attempt a success.
             self.failed.pop(guid, None)
         # Ignore redeliveries of unknown deliveries: those have succeeded, or are too old.
         elif known is None and not attempt.redelivery:
             self.failed[guid] = FailedDelivery(guid, attempt.id, at, attempt.status_code)
         elif known is not None and attempt.id > known.attempt_id:
             known.attempt_id, known.status_code = attempt.id, attempt.status_code
-            # Another worker, or a person, may have asked for it.
+            # Another worker, or a person, may have asked for this redelivery. Count that request, too.
             known.redeliveries += 1
             known.asked, known.asked_at = max(known.asked, known.redeliveries), max(known.asked_at, at)

@@ -19,12 +19,12 @@ from bot.domain.formats import counted
 from bot.platform.local import plain
 
 BODY_LINES = 24
-# The bot's folds are on lines of their own and are never nested.
+# The `<details>` elements in the bot's texts are on lines of their own and are never nested.
 _FOLD = re.compile(r"<details(?: open)?>\s*<summary>(.*?)</summary>(.*?)</details>", re.DOTALL)
 
 
 class Lines:
-    """Has the methods of Terminal, and outputs each event as a dictionary of its values, with its name as `event`."""
+    """Has the methods of Terminal, but outputs each event as a dictionary: the name as `event`, and the values."""
 
     def __init__(self, put: Callable[[dict[str, Any]], object]) -> None:
         self._put = put
@@ -34,7 +34,7 @@ class Lines:
 
 
 class Terminal:
-    """Prints each event. `seconds` count from the start, or from the issue or command."""
+    """Prints each event. `seconds` count from the demo's start, its first scene, the issue's opening or the command."""
 
     def __init__(self, console: Console, bot: str) -> None:
         self._console, self._bot = console, bot

@@ -19,8 +19,8 @@ from bot.quality.evaluation.runs import EvaluationRuns
 from bot.quality.feedback import UNDECIDED, Decided, decisions_on_pairs
 
 SAMPLE = 1_500
-"""The dashboard's evaluation asks about at most this many issues: enough for each figure on the page. Fewer would save
-little, because all issues must be indexed, which takes longer than asking (docs/research/accuracy.md)."""
+"""The dashboard's evaluation asks for duplicates of at most this many issues: enough for each figure on the page. Fewer
+would save little, because all issues must be indexed, which takes longer than asking (docs/research/accuracy.md)."""
 
 _NICE = 10
 # Exit codes of `bot.app.cli`, which this module cannot import. Both codes in `_TERMINATED` mean SIGTERM.
@@ -28,7 +28,7 @@ _USAGE, _UNREACHABLE, _TERMINATED = 2, 3, (143, -15)
 
 
 def evaluate_in_child_process(repo: RepoRef, environ: Mapping[str, str] | None = None) -> str:
-    """Run `doppel evaluate`, which stores its result; return the problem, empty on success. Raises Retryable."""
+    """Run `doppel evaluate`, which stores its result. Returns a problem's text, empty on success. Raises Retryable."""
     command = (sys.executable, "-m", "bot", "evaluate", str(repo), "--sample", str(SAMPLE), "--jobs", "1")
     devnull = subprocess.DEVNULL
     with subprocess.Popen(
@@ -63,10 +63,10 @@ def known_decisions(settings: Settings, repo_id: int) -> Decided:
 def repository_history(
     settings: Settings, repo: RepoRef, tell: Callable[..., object], *, fresh: bool
 ) -> tuple[int, list[tuple[IssueRow, str]]]:
-    """Read a repository's history for the command line (`read_history`), each row with its issue as `OWNER/NAME#7`.
+    """Read a repository's history for the command line (`read_history`). Each row gets its issue as `OWNER/NAME#7`.
 
-    Reading can take hours. If this host loses access during that time, the history is erased (C6a). If the store did
-    not know the repository, the history stays: it belongs to the person who runs the command.
+    Reading can take hours. If this host loses access meanwhile, the store forgets the repository, and the history is
+    erased (C6a). If the store did not know the repository, the history stays: the person who runs the command owns it.
     """
     with existing_store(settings) as store, closing(build_github(settings)) as github:
         known = store.repositories.by_name(repo) if store else None

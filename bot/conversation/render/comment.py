@@ -35,7 +35,7 @@ ALSO_MAX = 10
 def candidate_lines(
     candidate: Candidate, links: RepoLinks, say: Messages, likely: float = LIKELY, closer: Closer | None = None
 ) -> list[str]:
-    """A candidate as a list item (C3); a table would scroll sideways on phones. `likely`: the setting `likely`."""
+    """A candidate as a list item (C3); a table would scroll sideways on phones. `likely`: the repository's setting."""
     confidence = [] if candidate.confidence is None else [confidence_words(candidate.confidence, say, likely)]
     status = [*confidence, closed_words(candidate, links, say, closer)]
     if closer and closer.release:
@@ -45,12 +45,12 @@ def candidate_lines(
     status.append(say.reported(day=candidate.created_at.date()))
     if candidate.workflow_state:
         status.append(say.workflow(status=escape(candidate.workflow_state, 60)))
-    # The issue's own text names this candidate.
+    # The target issue's text names this candidate.
     if candidate.named:
         status.append(say.named())
     also = [also_words(candidate, links, say)] if candidate.also else []
-    briefly = replace(candidate, reasons=tuple(strongest(candidate.reasons)))
-    facts = (" · ".join(status), *reason_words(briefly, say), *also)
+    strongest_only = replace(candidate, reasons=tuple(strongest(candidate.reasons)))
+    facts = (" · ".join(status), *reason_words(strongest_only, say), *also)
     return [f"{links.candidate(candidate)} {escape(candidate.title)}", *map(sentence, facts)]
 
 
@@ -90,7 +90,7 @@ def closed_words(candidate: Candidate, links: RepoLinks, say: Messages, closer: 
 
 
 def may_be_back(candidate: Candidate) -> bool:
-    """Whether to say that a problem may be back: the candidate was closed as completed, and may be the same (C3)."""
+    """Whether to say that a problem may be back: a candidate closed as completed may be the same problem (C3)."""
     may_be_same = candidate.confidence is None or likelihood(candidate.confidence) is not Likelihood.UNLIKELY
     return candidate.regression and may_be_same
 
@@ -153,10 +153,10 @@ class CommentView:
     - `had_candidates`: the existing comment shows candidates.
     - `asked`: a command with these `words` and `options` asked for the comment. Only then are there `settings_problems`
       (C6). With `settings_private` the comment gives only their number.
-    - `labels`: the bot itself sets the label (`label: add`).
+    - `labels`: the bot itself adds the label `duplicate` (`label: add`).
     - `threshold`: the least probability at which the bot comments unasked. If feedback has moved the threshold, `moved`
-      is the pair of the new one and the default. `likely` is the setting of that name.
-    - `unasked`: the candidates that the bot would have named without a command. None omits the sentence about them.
+      has the new threshold and the default. `likely` is the setting of that name.
+    - `unasked`: the candidates that the bot would have named without a command. None: no sentence about them.
     - `closers` are the commits and pull requests that closed issues of this repository, by the number of the issue.
     """
 
@@ -180,10 +180,10 @@ class CommentView:
 def render_comment(report: Report, view: CommentView) -> str:
     """The whole comment in Markdown, beginning with its marker. It says so if the search was incomplete (F9)."""
     shown = report.candidates
-    # Hostile titles can exceed the limit: drop the least likely candidates. One always fits beside the bot's texts.
+    # Hostile titles can exceed BODY_MAX: drop the unlikeliest candidates. One candidate and the bot's texts always fit.
     while len(body := _body(report, view, shown)) > BODY_MAX and len(shown) > 1:
         shown = shown[:-1]
-    # If the comment is still too long, a repository's own templates are the cause: do without them.
+    # If the comment is still too long, the repository's own templates are the cause: use the bot's messages instead.
     return body if len(body) <= BODY_MAX else render_comment(report, replace(view, say=view.say.plain))
 
 
@@ -230,7 +230,7 @@ def _heading(report: Report, view: CommentView, shown: tuple[Candidate, ...]) ->
 
 
 def _nearest(report: Report, links: RepoLinks, view: CommentView) -> list[str]:
-    """The closest issue that is not likely enough, and the option that shows it."""
+    """The closest issue that is too unlikely to be shown, and the command's option that shows the issue."""
     best = next((evidence for evidence in report.considered if evidence.own), None)
     if best is None or best.probability < MENTION_FROM:
         return []
@@ -240,7 +240,7 @@ def _nearest(report: Report, links: RepoLinks, view: CommentView) -> list[str]:
 
 
 def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
-    """The words and options of the command, which explain the list."""
+    """The words and options of the command. They explain why the comment lists these candidates."""
     sentences = []
     if view.words:
         sentences.append(view.say.searched_for(words=" ".join(code(word) for word in view.words)))
@@ -250,7 +250,7 @@ def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
         sentences.append(view.say.from_confidence(percent=view.options.confidence))
     if view.options.threshold is not None:
         sentences.append(view.say.from_threshold(percent=view.options.threshold))
-        # `options.threshold` is the least similarity of titles. If only a duplicate reaches it, its original is shown.
+        # `threshold` is the least similarity of titles. If only a duplicate is that similar, its original is shown.
         if any(candidate.similarity < view.options.threshold for candidate in shown):
             sentences.append(view.say.from_threshold_original())
     return [" ".join(sentences)] if sentences else []

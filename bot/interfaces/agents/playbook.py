@@ -23,7 +23,7 @@ class Entry(BaseModel):
 
     model_config = ConfigDict(strict=True)
 
-    # Not `str`: pydantic would refuse half an emoji, with which an agent's cut text can end.
+    # Not `str`: an agent can cut a text within an emoji, and pydantic would refuse the remaining half.
     name: InstanceOf[str]
     text: InstanceOf[str]
     helpful: Counter
@@ -76,7 +76,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
     """All entries (D1): first the sections in `slugs`, in that order, then the others in the playbook's order.
 
-    Raises MalformedPlaybook, also if two places share one object: a change would show in both.
+    Raises MalformedPlaybook, also if one object stands in two places: a change in one place would change both.
     """
     try:
         Playbook.model_validate(playbook)
@@ -86,7 +86,7 @@ def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
         raise MalformedPlaybook(": ".join((*path, first["msg"]))) from None
     sections: dict[str, list[dict[str, Any]]] = playbook["sections"]
     section_names = [slug for slug in slugs if slug in sections] + [name for name in sections if name not in slugs]
-    objects = [one for section in section_names for one in (sections[section], *sections[section])]
+    objects = [*(sections[name] for name in section_names), *(raw for name in section_names for raw in sections[name])]
     if len(set(map(id, objects))) < len(objects):
         raise MalformedPlaybook("sections: one object stands in two places")
     return [
@@ -97,9 +97,9 @@ def read_entries(playbook: Any, slugs: Sequence[str]) -> list[PlaybookEntry]:
 
 
 def apply(playbook: dict[str, Any], entries: Sequence[PlaybookEntry], groups: Sequence[Group]) -> None:
-    """Merge the groups of `entries` in their playbook: survivors get the sums, absorbed entries are removed (D2).
+    """Merge the groups of `entries` in their playbook (D2).
 
-    Sections stay, even empty ones; nothing else is touched (D7).
+    Survivors get the summed counters; absorbed entries are removed. Sections, even empty ones, and all else stay (D7).
     """
     absorbed = {id(entries[position].raw) for group in groups for position in group.absorbed}
     for group in groups:

@@ -37,7 +37,7 @@ Marked = list[tuple[str, bool]]
 class IssuePair:
     """Two issues. `titles` and `texts` mark the shared words. `reasons` come strongest first.
 
-    `probability` comes from the first issue's last decision that lists the second.
+    `probability` comes from the latest decision about the first issue that has the second issue as a candidate.
     """
 
     titles: tuple[Marked, Marked]
@@ -53,11 +53,11 @@ def side_by_side(
     """Compare two issues by their words only. Reads at most LONGEST characters of each body."""
     both = tuple((title, body[:LONGEST]) for title, body in (one, other))
     without_headings = tuple((title, _HEADING.sub("", body)) for title, body in both)
-    mine, theirs = (ComparedText(*text) for text in without_headings)
-    my_terms, their_terms = (list(dict.fromkeys(terms(f"{title}\n{body}"))) for title, body in without_headings)
-    shared = set(my_terms).intersection(their_terms)
-    message = shared_message(mine, theirs, error_messages("\n".join(without_headings[0])))
-    names, title_words, other_words = shared_words(mine, theirs, (term for term in my_terms if term in shared))
+    one_text, other_text = (ComparedText(*text) for text in without_headings)
+    one_terms, other_terms = (list(dict.fromkeys(terms(f"{title}\n{body}"))) for title, body in without_headings)
+    shared = set(one_terms).intersection(other_terms)
+    message = shared_message(one_text, other_text, error_messages("\n".join(without_headings[0])))
+    names, title_words, other_words = shared_words(one_text, other_text, (term for term in one_terms if term in shared))
     titles, texts = zip(*((_marked(title, shared), _marked(body, shared)) for title, body in both), strict=True)
     reasons = shared_reasons(message, names, title_words, other_words)
     return IssuePair(titles, texts, reasons, issues, probability)
@@ -86,7 +86,7 @@ _ABSENT = {"min_confidence": f"{MIN_CONFIDENCE:g}, or where feedback has put it"
 
 
 class SettingRow(NamedTuple):
-    """One setting: its path in the file, its value as text, and whether the value is the default."""
+    """One setting: its path in the file, its value as text, and whether the value is the default (`usual`)."""
 
     path: str
     value: str
@@ -109,7 +109,7 @@ def _rows(path: str, value: Any, default: Any) -> list[SettingRow]:
 def _shown(name: str, value: Any) -> str:
     if value is None:
         return _ABSENT.get(name, "none")
-    # `{}` matches every mapping, but a mapping that gets here is empty: `_rows` takes the others apart.
+    # `{}` matches every mapping, but only an empty mapping gets here: `_rows` splits all other mappings.
     match value:
         case True:
             return "on"
@@ -126,7 +126,7 @@ def _shown(name: str, value: Any) -> str:
 
 
 LEAST, DRAWN = 3, 30
-"""The timeline needs at least LEAST groups, and draws at most DRAWN."""
+"""The least number of groups for a timeline, and the most groups that a timeline draws."""
 
 _WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 340, 66, 330, 15, 8
 # The most years to name below the picture.
@@ -173,9 +173,9 @@ def _day(moment: datetime) -> float:
 
 
 def _years(first: float, last: float) -> range:
-    """The years that begin between two days (days since 1970); if more than `_YEARS`, only every second, third …"""
+    """The years that begin between two days (days since 1970), in equal steps, so that there are at most `_YEARS`."""
     begin, end = (datetime.fromtimestamp(day * 86_400, UTC).year for day in (first, last))
-    return range(begin + 1, end + 1, max(1, -(-(end - begin) // _YEARS)))
+    return range(begin + 1, end + 1, max(1, (end - begin + _YEARS - 1) // _YEARS))
 
 
 OUTCOMES: Mapping[DecisionOutcome, str] = {
@@ -197,8 +197,8 @@ def rows_and_rest(evidence: Sequence[Evidence], voted: Container[int]) -> tuple[
         one.rank == 1 or one.shown or round(100 * one.probability) > 0 or (one.own and one.number in voted)
         for one in evidence
     ]
-    rest = [one for one, row in zip(evidence, has_row, strict=True) if not row]
-    return [one for one, row in zip(evidence, has_row, strict=True) if row], rest
+    rest = [one for one, gets_row in zip(evidence, has_row, strict=True) if not gets_row]
+    return [one for one, gets_row in zip(evidence, has_row, strict=True) if gets_row], rest
 
 
 def issues_named(decisions: Iterable[Decision]) -> set[int]:

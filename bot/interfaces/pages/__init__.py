@@ -9,7 +9,7 @@ Page = str | AnyResponse | tuple[str, int]
 """A route's answer, with the status if it is not 200."""
 
 # Browsers load only our own styles and scripts, and show no page of ours in a frame. Some pages append a
-# `form-action`: the set-up page's form leads to GitHub, for example.
+# `form-action` to the policy. For example, the set-up page's form leads to GitHub.
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self' data:"
 _NO_FRAMES = "; frame-ancestors 'none'; base-uri 'none'"
 
@@ -19,7 +19,7 @@ def make_pages() -> Blueprint:
 
 
 def is_https() -> bool:
-    """Whether the browser uses HTTPS. Proxies that end TLS set X-Forwarded-Proto; forging it harms only the sender."""
+    """Whether the browser uses HTTPS. Proxies that end TLS set X-Forwarded-Proto; a forgery harms only the sender."""
     return request.is_secure or request.headers.get("X-Forwarded-Proto", "").split(",")[0].strip() == "https"
 
 
@@ -37,8 +37,8 @@ def refuse_other_sites() -> None:
 def _is_cross_site() -> bool:
     """Whether a page of another site made the request.
 
-    Browsers send "Sec-Fetch-Site" (W3C, Fetch Metadata) only over HTTPS or to their own machine. Otherwise they send
-    only the page's origin. A request with neither header does not come from a page.
+    Browsers send "Sec-Fetch-Site" (W3C, Fetch Metadata) only over HTTPS, or to the machine they run on. Otherwise they
+    send only the page's origin. A request with neither header does not come from a page.
     """
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     if site is not None:

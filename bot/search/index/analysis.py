@@ -47,8 +47,8 @@ MOST_LINES = 200
 class Field:
     """A field of the index. Each field counts separately how many issues have a term.
 
-    A `posted` field can be searched. Fields in the same `space` share term numbers, so that the title of an issue can
-    be compared with the body of another issue.
+    A `posted` field has postings, so the field can be searched. In all fields of a `space`, a term has the same number,
+    so that the title of an issue can be compared with the body of another issue.
     """
 
     name: str
@@ -73,7 +73,7 @@ def countable_lines(lines: Iterable[str]) -> list[str]:
 
 
 def whole_issue_term(title: str, lines: Iterable[str]) -> str:
-    """Title and body as one term of the field `lines`, to find copies. It has line breaks, so it equals no line."""
+    """Title and body as one term of the field `lines`, to find copies. Its line breaks tell the term from a line."""
     return "\n".join([" ".join(title.lower().split()), *lines])
 
 
@@ -88,7 +88,7 @@ def hashes(space: str, terms: Iterable[str]) -> list[int]:
     return list(struct.unpack(f"<{len(digests)}q", b"".join(digests)))
 
 
-#: A line is boilerplate, supplied by a form, if at least this many issues and this share of all issues have the line.
+#: A line counts as boilerplate that a form supplied if at least this many issues and this share of all have the line.
 SUPPLIED_ISSUES, SUPPLIED_SHARE = 5, 0.003
 
 
@@ -102,23 +102,23 @@ def find_boilerplate(
     counts the earlier issues with the same title and body: a line that only they have does not come from a form.
     """
     threshold = max(SUPPLIED_ISSUES, SUPPLIED_SHARE * issues)
-    # Copies of an issue repeat all its lines. So a limit counts only if there are too few copies to reach it alone.
-    recurring = {line for line in lines if seen[line] >= SUPPLIED_ISSUES > copies}
-    boilerplate = {line for line in lines if seen[line] >= threshold > copies} | (form_lines & lines)
+    # Copies of an issue repeat all its lines. If the copies alone reach a limit, that limit finds no boilerplate.
+    recurring = {line for line in lines if copies < SUPPLIED_ISSUES <= seen[line]}
+    boilerplate = {line for line in lines if copies < threshold <= seen[line]} | (form_lines & lines)
     if boilerplate and (recurring | boilerplate).issuperset(all_lines):
-        # The issue is an empty form. Most people delete the `recurring` lines, so these do not reach `threshold`.
+        # This is an empty form. Most people who fill in a form delete `recurring` lines, so these miss `threshold`.
         boilerplate |= recurring
     return boilerplate
 
 
-def stored_boilerplate(lines: Sequence[str], copy: str, stored: Collection[str]) -> set[str] | None:
+def stored_boilerplate(lines: Sequence[str], whole_term: str, stored: Collection[str]) -> set[str] | None:
     """The lines that were boilerplate when the issue was stored, or None if that is unknown.
 
-    `stored` has the lines of the issue that were not boilerplate at that time. If it has any line, it also has `copy`,
-    the whole issue as one term. Counting again now would miss forms that are no longer used.
+    `stored` has the lines of the issue that were not boilerplate at that time. If `stored` has any line, it
+    also has `whole_term`, the whole issue as one term. Counting the lines now would miss forms that are no longer used.
     """
-    # Unknown: another analyser version stored the issue, or lines after MOST_LINES may be missing.
-    if (stored and copy not in stored) or len(stored) > MOST_LINES:
+    # Unknown: another analyser version stored the issue, or `stored` has MOST_LINES lines and may lack later ones.
+    if (stored and whole_term not in stored) or len(stored) > MOST_LINES:
         return None
     return {line for line in lines if line} - {*stored}
 
@@ -142,7 +142,7 @@ class TextAnalyser:
     | `supplied` | the boilerplate that was left out, to count how often its lines recur |
     """
 
-    #: Raise this number when texts get other terms: the indexer then reads all issues again. A test notices the change.
+    #: Raise this number when a text's terms change: the indexer then reads all issues again. A test notices the change.
     version = 5
     #: The database refers to fields by position: add new fields at the end. Removing a field requires a new index.
     fields = (
@@ -196,14 +196,14 @@ def _normalised(text: str) -> str:
 
 
 def _body_without(boilerplate: Collection[str], lines: Sequence[str], original_lines: Sequence[str]) -> str:
-    """The body without boilerplate lines. If such a line ends an HTML comment of the author's, its `-->` stays."""
+    """The body without boilerplate lines. If a boilerplate line ends the author's HTML comment, the `-->` stays."""
     remaining = []
     in_comment = False
     for line, original in zip(lines, original_lines, strict=True):
         if line not in boilerplate:
             remaining.append(original)
             if "<!--" in line or "-->" in line:
-                # A line opens a comment if it begins with `<!--` (see `without_comments`), and its last mark is `<!--`.
+                # A leading `<!--` opens a comment (see `without_comments`) if no `-->` comes after the last `<!--`.
                 in_comment = line.startswith("<!--") and line.rfind("<!--") > line.rfind("-->")
         elif in_comment and "-->" in line:
             # Otherwise the comment would hide the rest of the body.

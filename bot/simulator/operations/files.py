@@ -22,14 +22,14 @@ def write_file(
 ) -> str:
     """Commit one file to the default branch (`text` None deletes it) and return the commit's id."""
     repo = world.repo(repository)
-    before, existed = repo.head, path in repo.files
+    before, change = repo.head, "modified" if path in repo.files else "added"
     if text is None:
         del repo.files[path]
+        change = "removed"
     else:
         repo.files[path] = text.encode() if isinstance(text, str) else text
     repo.head = hashlib.sha1(before.encode() + path.encode() + os.urandom(8), usedforsecurity=False).hexdigest()
     repo.pushed_at = world.now()
-    change = "removed" if text is None else "modified" if existed else "added"
     sender = acting(world, login, repo)
     world.emit("push", None, sender, repository=repo, before=before, files={change: [path]}, message=message)
     return repo.head

@@ -128,7 +128,7 @@ def close_issue(
     """Close an issue. With reason `duplicate`, `duplicate_of` is the original.
 
     `closer` is what closed the issue, if not a person: a merged pull request, or the hash of a pushed commit. A closed
-    issue can be closed again with another reason or original: GitHub then shows a second "closed".
+    issue can be closed again with another reason or original: GitHub then shows a second "closed" event.
     """
     issue = world.issue(repository, number)
     sender = who(world, actor) if actor else issue.author
@@ -214,5 +214,5 @@ def _unmark(world: World, issue: Issue, sender: Account) -> None:
         issue.duplicate_of = None
 
 
-def _emit(world: World, issue: Issue, action: str, sender: Account, **parts: Any) -> None:
-    world.emit("issues", action, sender, repository=issue.repository, issue=issue, **parts)
+def _emit(world: World, issue: Issue, action: str, sender: Account, **details: Any) -> None:
+    world.emit("issues", action, sender, repository=issue.repository, issue=issue, **details)

@@ -35,7 +35,7 @@ def missing() -> QueryError:
 
 
 def too_long() -> QueryError:
-    """At most 256 characters, not counting operators and qualifiers ("Limitations on query length")."""
+    """A search has at most 256 characters, not counting operators and qualifiers ("Limitations on query length")."""
     return invalid("The search is longer than 256 characters.")
 
 
@@ -69,7 +69,7 @@ def unrecognised_date(value: str) -> QueryError:
 
 
 def untyped() -> QueryError:
-    """GitHub requires Apps and fine-grained tokens to choose between issues and pull requests."""
+    """The query chooses neither issues nor pull requests. GitHub requires Apps and fine-grained tokens to choose."""
     return QueryError("Query must include 'is:issue' or 'is:pull-request'", documentation_url=ISSUE_SEARCH_DOCS)
 
 

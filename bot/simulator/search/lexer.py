@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-# Matching takes linear time: a stretch of text can match in only one way, and is scanned a fixed number of times.
+# Matching takes linear time: a stretch of text can match in only one way, so a fixed number of scans is enough.
 _LEXEME = re.compile(
     r"""(?P<open>\() | (?P<close>\))
       | (?P<minus>-?)(?P<name>[A-Za-z][A-Za-z-]*):(?P<value>(?:"[^"]*"|[^\s()"])+)
@@ -57,6 +57,6 @@ def lex(query: str, names: frozenset[str]) -> list[Lexeme]:
             lexemes.append(Lexeme(Kind.PHRASE, match["phrase"]))
         elif match["word"] in _OPERATORS:
             lexemes.append(Lexeme(Kind.OPERATOR, match["word"]))
-        elif match["word"] or name:
+        elif match["word"] or match["name"]:
             lexemes.append(Lexeme(Kind.WORD, match[0]))
     return lexemes
