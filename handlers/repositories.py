@@ -40,13 +40,13 @@ def erase_repository(repo_id: int, services: Services, *, installation: int | No
     """
 
     def is_elsewhere(known: StoredRepository) -> bool:
-        return None not in (installation, known.installation) and known.installation != installation
+        return installation is not None and known.installation not in (None, installation)
 
     known = services.store.repositories.get(repo_id)
     if known is not None and is_elsewhere(known):
         return
     if known is not None:
-        # If this repository holds the owner's settings, the owner's other repositories have copies of them.
+        # If this repository holds the owner's settings, drop the copies for the owner's other repositories too.
         services.repository_settings.forget(known.summary)
     # Erase the queue first: a waiting job would store the erased data again.
     services.inbox.erase(repo_id, services.arrived)
@@ -59,14 +59,14 @@ def erase_repository(repo_id: int, services: Services, *, installation: int | No
 def erased_if_ended(repo_id: int, store: Store) -> Iterator[None]:
     """Erase a repository at the end of the block if access has ended: the work in the block may have stored data.
 
-    `erase_repository` does not wait for running work. Look up the repository only inside the block. Otherwise
-    the retry of a killed job could find the repository gone, and leave behind what the killed job stored.
+    `erase_repository` does not wait for running work. Look up the repository only inside the block: the retry of a
+    killed job may find the repository gone, but must enter the block to erase what the killed job stored.
     """
     try:
         yield
     finally:
         if store.repositories.get(repo_id) is None:
-            # If access has just returned, the repository has a row again. Then erase nothing (`spared`).
+            # If access has just returned, there is a row again. Then `forget` calls `spared`, and erases nothing.
             store.forget(repo_id, spared=lambda _: True)
 
 

@@ -1,4 +1,4 @@
-"""Finds the handler of an event. `bot.app` passes the table, `handlers.ROUTES`."""
+"""Finds the handler of an event. `bot.app` makes the router from the table `handlers.ROUTES`."""
 
 from __future__ import annotations
 

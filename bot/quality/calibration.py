@@ -1,4 +1,4 @@
-"""Calculates a repository's threshold, `min_confidence`, from feedback. `calibrate` is pure; `recalibrate` stores it.
+"""Calculates (`calibrate`, pure) and stores (`recalibrate`) a repository's threshold, `min_confidence`, from feedback.
 
 Only verdicts on the bot's candidates count. Marks do not count: people mark duplicates that they
 found without the bot, and a duplicate that nobody found has no mark. If marks counted, the
@@ -40,7 +40,7 @@ MARKS = frozenset({FeedbackKind.CLOSED, FeedbackKind.OF})
 class Point:
     """A verdict on one issue's comment, posted or not.
 
-    At every threshold up to `probability`, the comment is `right` or else wrong. `weight`: (0, 1].
+    `right` says whether the comment is right or wrong at every threshold up to `probability`. `weight`: (0, 1].
     """
 
     probability: float
@@ -53,8 +53,8 @@ def points(decisions: Iterable[Decision], feedback: Iterable[Example]) -> list[P
 
     Comments in shadow mode and comments below the threshold count too. If somebody confirms a named issue, the comment
     is right at every threshold up to that issue's probability. A comment is wrong if people reject every named issue.
-    If several people agree, only the highest weight counts, so repetition gains nothing. Decisions with the same first
-    candidate count as one comment, the earliest.
+    If several people agree, only the highest weight counts, so repetition gains nothing. Of an issue's decisions with
+    the same first candidate, only the earliest counts.
     """
     comments_by_issue: dict[int, dict[int, Decision]] = {}
     for decision in sorted(decisions, key=lambda one: one.at):
@@ -82,7 +82,7 @@ def _right_points(comments: Sequence[Decision], feedback: Sequence[Example]) -> 
         if candidate and example.same and (candidate.shown or example.kind not in MARKS):
             confirmed.append((candidate.probability, example.weight))
     highest = 0.0
-    # Begin with the most likely candidate. A heavier confirmation of a less likely candidate adds only the excess.
+    # Begin with the most likely candidate. Each later confirmation adds only its weight above the highest so far.
     for probability, weight in sorted(confirmed, reverse=True):
         if weight > highest:
             yield Point(probability, right=True, weight=weight - highest)
@@ -94,7 +94,7 @@ def _wrong_points(comment: Decision, feedback: Sequence[Example]) -> Iterator[Po
     named = _named(comment)
     rejections = [example for example in feedback if not example.same]
     heaviest = [max((one.weight for one in rejections if it.is_about(one.other)), default=0.0) for it in named]
-    # The weight of the candidate whose heaviest rejection weighs least.
+    # People must reject every candidate, so the lowest of these weights counts (0: nobody rejects a candidate).
     weight = min(heaviest)
     if weight:
         yield Point(named[0].probability, right=False, weight=weight)
@@ -157,7 +157,7 @@ def calibrate(points: Sequence[Point], usual: float) -> CalibrationResult:
 
 
 def _is_decisive(support: float, rest: float) -> bool:
-    """Whether the weight that supports a move is ENOUGH, and surely more than half of all weight."""
+    """Whether the weight that supports a move is at least ENOUGH, and surely more than half of all weight."""
     # RIGHT is one half, so the limit is the same for wrong comments (a rise) and right comments (a fall).
     return support >= ENOUGH and wilson(support / (support + rest), support + rest)[0] > RIGHT
 

@@ -91,7 +91,7 @@ class DatabaseFile:
 
 
 class SqliteDatabases:
-    """The existing files of some databases, as they were when this object was made; none for PostgreSQL."""
+    """The SQLite files that some databases had when this object was made; PostgreSQL has none."""
 
     def __init__(self, urls: Sequence[str]) -> None:
         files = [str(file) for url in urls if (file := sqlite_file(url)) is not None]

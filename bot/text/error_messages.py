@@ -29,7 +29,7 @@ _SIGN_PHRASES = (
     "could not", "no such", "not found", "out of bounds", "out of memory", "out of range", "timed out", "unable to"
 )  # fmt: skip
 _SIGNS = (*_SIGN_WORDS.split(), *_SIGN_PHRASES)
-# The lookahead for a sign's first letter halves the time.
+# The lookahead for a sign's first letter halves the search's time.
 _FIRST_LETTERS = "".join(sorted({sign[0] for sign in _SIGNS}))
 _SIGN = re.compile(rf"\b(?=[{_FIRST_LETTERS}])(?:{'|'.join(_SIGNS)})\b", re.IGNORECASE)
 _NAMED_ERROR = re.compile(r"[a-z](?:Error|Exception)\b")
@@ -96,7 +96,7 @@ def _with_straight_quotes(line: str) -> str:
 
 
 def searchable_phrase(line: str) -> str:
-    """The longest run of words between values and colons, cut to six words. Other reports may have the same run.
+    """The longest run of words without a value (`_VALUE`) or colon, cut to six words. Other reports may have the run.
 
     "" if the run has fewer than three words.
     """
@@ -137,7 +137,7 @@ _CHUNK = re.compile(r"[\w$@][\w$@./\\:+-]*")
 _JOINING = "./\\:+-"
 # Suffixes of a name that differ between two reports: a line, a column, an offset in hexadecimal.
 _PLACE = re.compile(r"(?::\d+)+$|\+0x[0-9a-f]+$")
-# Memory addresses and hashes, numbers, times. Of these, only Windows status codes count as codes.
+# Memory addresses and hashes, numbers, times. These count as codes only if they are Windows status codes.
 _DATA = re.compile(r"(?:0x)?[0-9a-f]{7,}|\d+|[\d:.+tz-]{8,}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+){1,4}(?:[-.]?(?:rc|beta|alpha|ga|dev|pre)[.-]?\d*)?")
 # As in `readFile` and in `HTTPServer`.

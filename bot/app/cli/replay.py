@@ -35,7 +35,7 @@ _SAMPLE = "Ask about only this many arrivals, chosen at random; every issue stil
 _BUDGET = "The number of word searches for each issue."
 _WHERE = "Where to look: in an index (full-text and vectors), or with GitHub's searches, simulated."
 SOURCES = {"index": INDEX, **{name: (name,) for name in (*INDEX, SEARCH[0])}, ",".join(SEARCH): SEARCH}
-"""The values of `--sources`, each with its sources: both of the index, a single source, or both GitHub searches."""
+"""Maps values of `--sources` to sources: both of the index, one source (not SEARCH[1]), or both GitHub searches."""
 
 replay_options = options(
     click.option("--sources", type=click.Choice(SOURCES), default="index", show_default=True, help=_WHERE),
@@ -48,11 +48,11 @@ replay_options = options(
 @click.command()
 @click.argument("issues", type=READ_FILE)
 @click.option("--out", type=WrittenFile(), required=True, help=_OUT)
-@from_option("asked about")
+@from_option(verb="asked about")
 @click.option("--top", type=ONE_OR_MORE, default=20, show_default=True, help="The most candidates for each issue.")
 @click.option("--sample", type=ONE_OR_MORE, help=_SAMPLE)
 @seed_option
-@click.option("--threshold", type=SHARE, default=0.0, show_default=True, help="A candidate's least title similarity.")
+@click.option("--threshold", type=SHARE, default=0.0, show_default=True, help="The lowest allowed title similarity.")
 @click.option("--budget", type=click.IntRange(1, 10), default=DEFAULT_BUDGET, show_default=True, help=_BUDGET)
 @replay_options
 def replay(

@@ -39,7 +39,7 @@ def clean(text: str, limit: int = TEXT_MAX) -> str:
     marks = 0
     for char in text[:_READ_MAX]:
         if is_ignorable(char):
-            # Ignorable: the letter's marks go on. `without_invisible` removes needless ones below.
+            # The letter's marks still count. Below, `without_invisible` removes needless ignorable characters.
             kept.append(char)
             continue
         category = unicodedata.category(char)
@@ -63,7 +63,7 @@ _PHRASE = re.compile(rf"duplicate(?=[\s{JOINERS}]*of)", re.IGNORECASE)
 _HEX = re.compile(r"(?<![0-9A-Za-z])[0-9a-fA-F]{7,}(?![0-9A-Za-z])")
 _ACTIVE = re.compile(
     r"@"  # mentions of people and teams, owner/repo@commit, mail addresses
-    # `#1` and `GH-1`, also after an underscore: a reference would leave a back-link in the issue.
+    # `#1` and `GH-1`, also after an underscore. As references, they would leave back-links in issues.
     r"|#(?=[0-9])|(?<![0-9A-Za-z])GH-(?=[0-9])"
     r"|:(?=//)|(?<![0-9A-Za-z])(?:(?:mailto|xmpp):|www(?=\.))"  # addresses that GitHub turns into links
     r"|:(?=(?![0-9]{2}:)[a-z0-9_+-]{1,40}:)",  # names of emoji, but not the time of day
@@ -107,7 +107,7 @@ def _markdown(text: str) -> str:
     text = _ENTITY.sub("&amp;", text).replace("<", "&lt;").replace(">", "&gt;")
     text = _UNDERSCORE.sub(r"\\_", _SPECIAL.sub(r"\\\g<0>", text))
     if start := _LINE_START.match(text):
-        # A list, a heading or an underline would begin here. Escape the sign after the number, or else the first sign.
+        # A list, a heading or an underline would begin here. Escape the sign after a number, otherwise the first sign.
         at = start.end() if start[0].isdigit() else 0
         text = f"{text[:at]}\\{text[at:]}"
     return no_formula(text)[0]
@@ -117,7 +117,7 @@ _DOLLAR = re.compile(r"(?<!<span>)\$")
 
 
 def no_formula(*texts: str) -> list[str]:
-    """Escape the dollar signs of one paragraph's Markdown texts if there are two or more, which make a formula."""
+    """If one paragraph's Markdown texts have several dollar signs, escape these signs: two signs make a formula."""
     several = sum(text.count("$") for text in texts) > 1
     # GitHub documents only `<span>` for this.
     return [_DOLLAR.sub("<span>$</span>", text) if several else text for text in texts]

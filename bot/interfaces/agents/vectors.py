@@ -57,7 +57,7 @@ def choose_model(name: str | None) -> KnownModel:
 def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArray[np.float32]:
     """One vector for each text, not scaled to length one: shape (texts, dimensions). Raises EmbeddingError.
 
-    Cut a long text into pieces, and add their vectors. Otherwise texts with the same beginning would count as equal.
+    A long text's vector is the sum of its pieces' vectors. Otherwise texts with equal beginnings would count as equal.
     """
     starts: list[int] = []
     pieces: list[str] = []
@@ -76,7 +76,7 @@ def embed_texts(model: SentenceModel | WordLlama, texts: Sequence[str]) -> NDArr
 
 
 def _installed(package: str) -> bool:
-    # Do not call `find_spec` for a loaded module: it may raise. None in `sys.modules` forbids the import.
+    # `find_spec` may raise for a loaded module, so look in `sys.modules` first. An entry None forbids the import.
     if package in sys.modules:
         return sys.modules[package] is not None
     return importlib.util.find_spec(package) is not None
@@ -115,7 +115,7 @@ def components(vectors: Vectors, threshold: float, rows: int = 256) -> NDArray[n
         for position, linked in enumerate(alike, start):
             # Merge the vector's own group with the groups of all linked vectors, under the lowest of their labels.
             own, others = labels[position], labels[start:][linked]
-            merged = np.append(others[others != own], own)
-            if len(merged) > 1:
-                labels[np.isin(labels, merged)] = merged.min()
+            to_merge = np.append(others[others != own], own)
+            if len(to_merge) > 1:
+                labels[np.isin(labels, to_merge)] = to_merge.min()
     return labels

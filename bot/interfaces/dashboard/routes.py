@@ -161,7 +161,7 @@ class _Pages:
         return shown
 
     def _still_sees(self, repository: StoredRepository, session: Session) -> bool:
-        """Whether the person still has access, and so may learn a private repository's new name."""
+        """Whether the person still has access. Without access, they must not learn a private repository's new name."""
         try:
             return self._dashboard.access.allows(repository, session.login)
         except GitHubError:
@@ -195,7 +195,7 @@ class _Pages:
         before, unjudged = request.args.get("before", type=float), request.args.get("judged") == "no"
         store = self._data.store.decisions
         found = self._data.without_feedback(repository) if unjudged else store.latest(repository.id, PAGE + 1, before)
-        more = found[PAGE - 1].at if len(found) > PAGE else None
+        older_than = found[PAGE - 1].at if len(found) > PAGE else None
         titles = self._data.titles(repository, views.issues_named(found[:PAGE]))
         last = store.last_looks(repository.id, {one.number for one in found[:PAGE]})
         week = self._data.week(repository) if before is None else None
@@ -205,7 +205,7 @@ class _Pages:
             decisions=found[:PAGE],
             last=last,
             titles=titles,
-            more=more,
+            more=older_than,
             before=before,
             unjudged=unjudged,
             votes=self._data.all_votes(repository, g.session.login),
@@ -258,7 +258,7 @@ class _Pages:
         if request.form.get("back") == "pair":
             return redirect(_page_of(repository, "pair", number=number, other=other), 303)
         if request.form.get("back"):
-            # Return to the list where the person voted. On its first page, `before` is None.
+            # Return to the list page where the person voted. `back` is its `before`, or "first", which gives None.
             before = request.form.get("back", type=float)
             return redirect(_page_of(repository, "decisions", before=before, _anchor=f"issue-{number}"), 303)
         return redirect(_page_of(repository, "issue", number=number, _anchor=f"candidate-{other}"), 303)
@@ -306,7 +306,7 @@ class _Pages:
             "dashboard/feedback.html",
             repository=repository,
             threshold=self._data.threshold(repository),
-            put_back=stored.since if stored else 0.0,  # The time of the last reset; 0 if there was none.
+            reset_at=stored.since if stored else 0.0,  # The time of the last reset; 0 if there was none.
             bins=bins_of([(one.probability, one.right, one.weight) for one in points]),
             said=examples[::-1][skipped:following],
             skipped=skipped,

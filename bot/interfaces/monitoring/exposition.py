@@ -96,7 +96,7 @@ _FEEDBACK_KINDS = [kind for kind in FeedbackKind if kind not in (FeedbackKind.NO
 def page(
     store: sa.Engine, queue: sa.Engine, ill: Mapping[int, Illness], vectors: str, accept: str
 ) -> tuple[bytes, str]:
-    """The page and its content type, as the header `Accept` prefers. `vectors` names the embedding model.
+    """The page as the header `Accept` prefers it, and its content type. `vectors` names the embedding model.
 
     `ill` are the repositories where the bot fails (`bot.quality.illness`). Raises QueueUnavailable and SQLAlchemyError.
     """
@@ -176,7 +176,7 @@ def _of_store(engine: sa.Engine) -> Iterator[Metric]:
         kinds = dict.fromkeys(("not", "of"), 0) | {row.kind: row.times for row in rows}
         feedback_rows = connection.execute(feedback).all()
         repositories, issues, no_vectors = connection.execute(indexed).one()
-    decisions_metric = GaugeMetricFamily("doppel_verdicts", "Decisions of people that hold, by kind.", labels=["kind"])
+    decisions_metric = GaugeMetricFamily("doppel_verdicts", "People's current decisions, by kind.", labels=["kind"])
     for kind, count in kinds.items():
         decisions_metric.add_metric([kind], count)
     feedback_metric = GaugeMetricFamily(

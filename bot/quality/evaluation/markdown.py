@@ -14,7 +14,7 @@ from bot.quality.evaluation.measures import Id
 def evaluation_markdown(result: Evaluation, titles: Mapping[Id, str], *, of_file: bool) -> str:
     """The whole evaluation. `titles` has the issues' titles by id; `of_file` says whether a file was evaluated."""
     blocks = [words.basis(result), f"{words.finding(result)} {words.confidence(result)}"]
-    # The sentences below describe the recommended threshold, if any. Describe here a configured threshold that differs.
+    # The sentences below describe the recommended threshold, if any. Describe a different configured threshold here.
     if words.discussed_threshold(result) != result.at.cut:
         blocks.append(words.at_threshold(result, result.at))
     blocks.append(f"**{words.advice(result)}** {words.last_month(result)} {words.history(result)}")

@@ -36,7 +36,7 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRun:
-    """`chain` names the job; `problem` says why it is delayed or failed; `asked_at`: Unix time."""
+    """`chain` names the run; `problem` says why the run is delayed or failed; `asked_at`: Unix time."""
 
     stage: Stage = Stage.NONE
     chain: str = ""
@@ -83,7 +83,7 @@ class EvaluationRuns(TableGateway):
         """Store a waiting run; False if none is allowed yet. Of two simultaneous calls, only one returns True."""
         insert = self._insert(table).values(repo_id=repo_id, **asdict(EvaluationRun()))
         with write(self._engine) as connection:
-            # Insert a missing row, because simultaneous calls take turns by locking the row.
+            # Simultaneous calls take turns by locking the row, so first insert a missing row.
             connection.execute(insert.on_conflict_do_nothing())
             row = connection.execute(sa.select(table).where(table.c.repo_id == repo_id).with_for_update()).one()
             if seconds_until_allowed(_run(row), now):

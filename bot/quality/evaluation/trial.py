@@ -1,4 +1,4 @@
-"""Evaluates the finder on past issues: reads the marks, chooses the arrivals to ask about, and judges the answers."""
+"""Evaluates the finder on past issues: reads the labels, chooses the arrivals to ask about, and judges the answers."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ WARM = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The marks of a file.
+    """The labels of a file's issues.
 
-    `group` maps each issue to one that stands for all issues that report the same thing. `marked` issues are known
-    duplicates; `doubtful` issues may be duplicates; `named` issues name their original in their text. `astray` holds,
-    by issue, each `duplicate_of` that is not the id of another issue in the file.
+    Issues that report the same thing form a group; `group` maps each issue to its group's representative. `marked`
+    issues are known duplicates; `doubtful` issues may be duplicates; `named` issues name their original in their text.
+    `astray` maps an issue to its `duplicate_of`, if the file has no other issue with this id.
     """
 
     group: Mapping[Id, Id]
@@ -49,10 +49,10 @@ def read_labels(path: Path) -> Labels:
 def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -> Labels:
     """The labels in rows: `duplicate_of`, `maybe_related`, `dup_unknown_master`, `body_mentions_master`.
 
-    Issues linked by `duplicate_of`, in either direction, form a group. People's decisions about
-    pairs (`decided`) count as well: the later issue of a `same` pair is a duplicate, and an issue
-    whose mark contradicts a decision is doubtful. So with decisions, rows must be in order of
-    arrival. Raises UserError naming an issue whose `duplicate_of` cannot be an id.
+    Issues linked by `duplicate_of`, in either direction, form a group. People's decisions about pairs (`decided`) count
+    as well. An issue whose `duplicate_of` contradicts a decision is doubtful. The later issue of a `same` pair is a
+    duplicate, so with decisions, rows must be in order of arrival. Raises UserError naming an issue whose
+    `duplicate_of` cannot be an id.
     """
     for row in rows:
         original = row.get("duplicate_of")
@@ -81,9 +81,9 @@ def labels_of(rows: Sequence[Mapping[str, Any]], decided: Decided = UNDECIDED) -
 def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[tuple[int, frozenset[Id] | None]]:
     """The positions of the arrivals that can be judged, each with its originals: the earlier members of its group.
 
-    None instead of originals means that no earlier issue is known to be the same, so the bot should
-    stay silent. Leaves out the first `warm` share, duplicates whose text names their original or
-    whose original is not in the file, doubtful issues without one, and unmarked issues with one.
+    None instead of originals means that no earlier issue is known to be the same, so the bot should stay silent. Leaves
+    out the first `warm` share. Of the arrivals with originals, leaves out unmarked issues, and issues that name their
+    original. Of the arrivals without originals, leaves out doubtful issues, and duplicates whose original is missing.
     """
     size = Counter(labels.group[issue.id] for issue in issues)
     earlier: dict[Id, list[Id]] = {}
@@ -102,7 +102,7 @@ def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[
 
 
 def to_learn_from(issues: Sequence[PastIssue], labels: Labels, others: int, seed: int) -> dict[int, float]:
-    """Positions of all duplicates and of a sample of `others` unmarked issues, with the weight of each position."""
+    """Maps the positions of all duplicates, and of a sample of at most `others` unmarked issues, to their weights."""
     known = dict(truth(issues, labels, WARM))
     duplicates = [position for position, originals in known.items() if originals]
     unmarked = [position for position, originals in known.items() if originals is None]
@@ -120,8 +120,8 @@ Found = tuple[tuple[Id, float], ...]
 def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
     """The positions to ask about (all, or a seeded sample of `size`), each with the number of arrivals it represents.
 
-    Duplicates are rare, but most figures depend on them. So a third of a sample are duplicates, if the file has enough
-    duplicates and enough other issues.
+    Duplicates are rare, but most figures depend on them. So a third of a sample are duplicates: fewer if the file has
+    too few duplicates, more if it has too few unmarked issues.
     """
     duplicates = [position for position, originals in known.items() if originals is not None]
     unmarked = [position for position, originals in known.items() if originals is None]
@@ -136,7 +136,7 @@ def choose(known: Truth, size: int | None, seed: int) -> dict[int, float]:
 
 
 def read_answers(rows: Iterable[tuple[Any, str]], issues: Sequence[PastIssue]) -> dict[Id, Found]:
-    """A replay's answers by the arrival's id, from rows with their locations in the file.
+    """A replay's answers by the arrival's id. Each row of the answers' file comes with its location in the file.
 
     Raises UserError naming the location of a row that is malformed, answers for an issue a second time, or names an
     unknown issue or a candidate that arrived later. Confidences must be in [0, 1], and candidates best first.
@@ -244,5 +244,5 @@ class Trial:
 
 
 def as_the_bot_asks() -> ReplayOptions:
-    """The options with the index's sources, the shipped weights, and as many candidates as the figures need."""
+    """The default options (the index's sources, the shipped weights), but as many candidates as the figures need."""
     return ReplayOptions(top=max(DEPTHS))

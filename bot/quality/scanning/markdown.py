@@ -63,7 +63,7 @@ def render_scan(result: ScanResult, links: RepoLinks, checked: datetime, say: Me
 
     The text mentions omitted groups, and shows `checked` in its own time zone.
     """
-    # Its length counts below, so break it first. The setting `templates` can make this text long.
+    # `break_phrase` adds characters, so call it before `len(time)`. The setting `templates` can make this text long.
     time = break_phrase(say.checked(time=checked))
     # The 200 characters are for the marker and the blank lines.
     inside = scan_markdown(result, links, say, BODY_MAX - 200 - len(time))
@@ -101,7 +101,7 @@ def scan_markdown(
         closable = sum(group.closable for group in omitted)
         blocks.append(say.scan_left_out(groups=say.groups(count=len(omitted)), issues=say.issues(count=closable)))
     text = break_phrase("\n\n".join(blocks))
-    # Only a repository's own texts can be too long, so use the bot's texts instead.
+    # Only a repository's templates can make the text too long, so use the bot's own messages instead.
     return text if len(text) <= limit else scan_markdown(result, links, say.plain, limit, most)
 
 
@@ -162,7 +162,7 @@ def scan_page(result: ScanResult, links: IssueNames, name: str, checked: datetim
     """The Markdown of all groups as an HTML page; `name` says what was scanned, and `checked` when."""
     say = english()
     title, when = quoted(clean(f"{say.scan_title()}: {name}")), quoted(say.checked(time=checked))
-    # Only GitHub makes formulas of dollar signs, so a page needs no protection from them.
+    # Only GitHub makes formulas of dollar signs, so undo `no_formula` for a page.
     text = scan_markdown(result, links, say, EVERYTHING).replace("<span>$</span>", "$")
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'

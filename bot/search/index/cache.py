@@ -25,7 +25,7 @@ from bot.storage.schema import index_lists, indexed_terms
 
 #: Bytes for all repositories together; the least recently used repository is dropped first.
 MOST_BYTES = 128 << 20
-#: If more issues than this number plus 1% of all issues have changed, all terms are counted again.
+#: If the number of changed issues exceeds FEW_CHANGED plus 1% of all issues, all terms are counted again.
 FEW_CHANGED = 50
 
 _ROWS = 10_000
@@ -36,7 +36,7 @@ _OWN_BYTES = 20_000
 class RepositoryCache:
     """One repository's cache. Safe to share between threads.
 
-    A large read needs several times the memory of its result, so only the holder of `large_read_lock` may make one.
+    A large read needs several times the memory of its result, so each large read needs `large_read_lock`.
     """
 
     def __init__(self, large_read_lock: threading.Lock) -> None:
@@ -62,8 +62,8 @@ class RepositoryCache:
     def frequencies(self, connection: sa.Connection, repo_id: int, field: int, state: IndexState) -> NDArray[np.int32]:
         """How many issues have each term in a field, by term number.
 
-        Only terms of several issues are read; others count 1. If another process removes a term
-        from an issue, the term's count falls only after another issue with the term changes.
+        Only terms that several issues have are read; other terms count 1. If another process removes a term from an
+        issue, the term's count falls only after another issue with the term changes.
         """
         with self._lock:
             if self._counted_until < state.sequence:
@@ -129,7 +129,7 @@ class IndexCache:
 
 
 def _count_all(connection: sa.Connection, repo_id: int, field: int, next_term: int) -> NDArray[np.int32]:
-    """How many issues have each term of a field, at least 1."""
+    """The number of issues with each term of a field, never below 1."""
     counts = np.ones(next_term, dtype=np.int32)
     first, table = list_key(field, 0), index_lists.c
     query = sa.select(table.list, table.issues).where(

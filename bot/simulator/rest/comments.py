@@ -11,7 +11,7 @@ from bot.simulator.http.operation import READ_ISSUES, WRITE_ISSUES
 from bot.simulator.http.reply import Reply
 from bot.simulator.http.routing import Routes
 from bot.simulator.payloads import Json
-from bot.simulator.payloads.issues import comment
+from bot.simulator.payloads.issues import comment as comment_payload
 from bot.simulator.state.issues import Comment
 from bot.simulator.state.repositories import at_least
 
@@ -26,7 +26,7 @@ def list_of_issue(ctx: Context) -> Reply:
     """An issue's comments, oldest first."""
     since = read_iso(ctx.query.get("since"))
     matches = [entry for entry in ctx.issue().comments if since is None or entry.updated_at >= since]
-    return ctx.page(matches, lambda entry: comment(ctx.sim, entry))
+    return ctx.page(matches, lambda entry: comment_payload(ctx.sim, entry))
 
 
 @ROUTES.add("GET", "/repos/<owner>/<repo>/issues/comments", permissions=READ_ISSUES, model="[IssueComment]")
@@ -44,13 +44,13 @@ def list_of_repository(ctx: Context) -> Reply:
         key=lambda entry: (entry.updated_at if by_update else entry.created_at, entry.id),
         reverse=ctx.query.get("direction") == "desc",
     )
-    return ctx.page(matches, lambda entry: comment(ctx.sim, entry))
+    return ctx.page(matches, lambda entry: comment_payload(ctx.sim, entry))
 
 
 @ROUTES.add("GET", _COMMENT_PATH, permissions=READ_ISSUES, model="IssueComment")
 def get_comment(ctx: Context) -> Json:
     """One comment."""
-    return comment(ctx.sim, ctx.comment())
+    return comment_payload(ctx.sim, ctx.comment())
 
 
 @ROUTES.add(
@@ -65,7 +65,7 @@ def create_comment(ctx: Context) -> Reply:
     """Comment on an issue."""
     target = ctx.issue()
     created = ctx.sim.comment(target.repository, target.number, ctx.actor, _text(ctx))
-    shown = comment(ctx.sim, created)
+    shown = comment_payload(ctx.sim, created)
     return Reply(shown, 201, {"Location": shown["url"]})
 
 
@@ -80,7 +80,7 @@ def update_comment(ctx: Context) -> Json:
     """Change a comment. People without write access may change only their own."""
     target = ctx.comment()
     _require_rights(ctx, target)
-    return comment(ctx.sim, ctx.sim.edit_comment(target, _text(ctx), ctx.actor))
+    return comment_payload(ctx.sim, ctx.sim.edit_comment(target, _text(ctx), ctx.actor))
 
 
 @ROUTES.add("DELETE", _COMMENT_PATH, permissions=WRITE_ISSUES)

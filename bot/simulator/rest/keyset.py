@@ -1,4 +1,4 @@
-"""Lists with cursors: a page starts after the cursor's entry. Numbered pages end at 10,000 entries.
+"""Lists with cursors: a page starts after the cursor's entry. A numbered page must end before entry 10,000.
 
 GitHub's manual does not describe the limit of numbered pages. But with 100 entries per page, GitHub
 refuses page 100. GitHub's `Link` header has addresses with the parameter `after`.

@@ -18,13 +18,13 @@ from bot.simulator.state.repositories import Label, Repository
 
 ROUTES = Routes()
 
-_OF_REPOSITORY = "/repos/<owner>/<repo>/labels"
-_ONE = "/repos/<owner>/<repo>/labels/<path:name>"
-_OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/labels"
-_ONE_OF_ISSUE = "/repos/<owner>/<repo>/issues/<int:number>/labels/<path:name>"
+_LABELS_PATH = "/repos/<owner>/<repo>/labels"
+_PATH = "/repos/<owner>/<repo>/labels/<path:name>"
+_ISSUE_LABELS_PATH = "/repos/<owner>/<repo>/issues/<int:number>/labels"
+_ISSUE_LABEL_PATH = "/repos/<owner>/<repo>/issues/<int:number>/labels/<path:name>"
 
 
-@ROUTES.add("GET", _OF_REPOSITORY, permissions=READ_ISSUES, model="[Label]")
+@ROUTES.add("GET", _LABELS_PATH, permissions=READ_ISSUES, model="[Label]")
 def list_of_repository(ctx: Context) -> Reply:
     """The repository's labels."""
     repo = ctx.repository()
@@ -35,7 +35,7 @@ def list_of_repository(ctx: Context) -> Reply:
 
 @ROUTES.add(
     "POST",
-    _OF_REPOSITORY,
+    _LABELS_PATH,
     permissions=WRITE_ISSUES,
     role="write",
     model="Label",
@@ -51,7 +51,7 @@ def create(ctx: Context) -> Reply:
     return Reply(label(ctx.sim, repo, created), 201)
 
 
-@ROUTES.add("GET", _ONE, permissions=READ_ISSUES, model="Label")
+@ROUTES.add("GET", _PATH, permissions=READ_ISSUES, model="Label")
 def get(ctx: Context) -> Json:
     """One label."""
     repo = ctx.repository()
@@ -59,7 +59,7 @@ def get(ctx: Context) -> Json:
 
 
 @ROUTES.add(
-    "PATCH", _ONE, permissions=WRITE_ISSUES, role="write", model="Label", request="ReposOwnerRepoLabelsNamePatchBody"
+    "PATCH", _PATH, permissions=WRITE_ISSUES, role="write", model="Label", request="ReposOwnerRepoLabelsNamePatchBody"
 )
 def update(ctx: Context) -> Json:
     """Rename, recolour or describe a label."""
@@ -76,7 +76,7 @@ def update(ctx: Context) -> Json:
     return label(ctx.sim, repo, changed)
 
 
-@ROUTES.add("DELETE", _ONE, permissions=WRITE_ISSUES, role="write")
+@ROUTES.add("DELETE", _PATH, permissions=WRITE_ISSUES, role="write")
 def delete(ctx: Context) -> Reply:
     """Delete a label."""
     repo = ctx.repository()
@@ -84,23 +84,23 @@ def delete(ctx: Context) -> Reply:
     return Reply(None, 204)
 
 
-@ROUTES.add("GET", _OF_ISSUE, permissions=READ_ISSUES, model="[Label]")
+@ROUTES.add("GET", _ISSUE_LABELS_PATH, permissions=READ_ISSUES, model="[Label]")
 def list_of_issue(ctx: Context) -> Reply:
     """An issue's labels."""
     target = ctx.issue()
     return ctx.page(target.labels, lambda entry: label(ctx.sim, target.repository, entry))
 
 
-@ROUTES.add("POST", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
+@ROUTES.add("POST", _ISSUE_LABELS_PATH, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def add(ctx: Context) -> list[Json]:
-    """Add labels to the issue; a label may be sent as a suggestion."""
+    """Add labels to the issue, except suggested labels (see `suggestions.split`)."""
     target = ctx.issue()
     names, _ = suggestions.split(ctx, target, _labels(ctx))
     ctx.sim.set_labels(target, [*(entry.name for entry in target.labels), *names], ctx.actor)
     return _shown(ctx, target)
 
 
-@ROUTES.add("PUT", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
+@ROUTES.add("PUT", _ISSUE_LABELS_PATH, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def replace(ctx: Context) -> list[Json]:
     """Give the issue exactly these labels."""
     target = ctx.issue()
@@ -108,14 +108,14 @@ def replace(ctx: Context) -> list[Json]:
     return _shown(ctx, target)
 
 
-@ROUTES.add("DELETE", _OF_ISSUE, permissions=WRITE_ISSUES, role="triage")
+@ROUTES.add("DELETE", _ISSUE_LABELS_PATH, permissions=WRITE_ISSUES, role="triage")
 def remove_all(ctx: Context) -> Reply:
     """Remove all labels from the issue."""
     ctx.sim.set_labels(ctx.issue(), [], ctx.actor)
     return Reply(None, 204)
 
 
-@ROUTES.add("DELETE", _ONE_OF_ISSUE, permissions=WRITE_ISSUES, role="triage", model="[Label]")
+@ROUTES.add("DELETE", _ISSUE_LABEL_PATH, permissions=WRITE_ISSUES, role="triage", model="[Label]")
 def remove(ctx: Context) -> list[Json]:
     """Remove a label from the issue and show the rest; 404 if the issue does not have the label."""
     target = ctx.issue()
@@ -138,7 +138,7 @@ def _label(ctx: Context, repo: Repository) -> Label:
 
 
 def _labels(ctx: Context) -> list[Any]:
-    """The labels in the body, which is an object with `labels` or just the list."""
+    """The body's labels. The body is a list, or an object with `labels`. Each label must be a name or have a name."""
     labels = ctx.body if isinstance(ctx.body, list) else ctx.data.get("labels", [])
     if not isinstance(labels, list):
         raise invalid("Label", "labels", "invalid")
