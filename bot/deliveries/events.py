@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from bot.domain.entities import Actor, Repository
 
-# Jobs of a partition run one at a time. Prefixes of the partitions of background work:
+# Jobs of a partition run one at a time. Partitions of background work have these prefixes:
 BACKGROUND = "index:"
 REPLAY = f"{BACKGROUND}replay:"  # for work that takes hours
 
@@ -61,7 +61,7 @@ def own_issue_event(
 class CommentEvent:
     """`issue_comment.*` on an issue (not on a pull request).
 
-    `previous`: the body before an edit. `updated_at`: `body`'s time. `locked`: the issue is locked.
+    `previous` is the body before an edit. `updated_at` is the time of `body`. `locked`: the issue is locked.
     `app` is the id of the App that wrote the comment, or 0. `author` is the login of the comment's author; jobs of an
     earlier version leave it empty. `by_another` marks an edit by somebody other than the author.
     """
@@ -162,8 +162,8 @@ class _Step:
 class IndexEvent(_Step):
     """The next step of a backfill or of a check. A check finds indexed issues that no longer exist.
 
-    A check has looked up all issues up to number `checked`. In a backfill, `checked` is None. If
-    `completed` is set, the event stands for the work that follows the first backfill.
+    A check has looked up all issues up to number `checked`. In a backfill, `checked` is None. A `completed` event asks
+    for the work that follows the first backfill.
     """
 
     checked: int | None = None

@@ -72,7 +72,7 @@ class JudgeAnswer:
 class JudgeLimits:
     """The judge's budgets.
 
-    `calls` and `tokens` are per day for the host, `calls_each` and `tokens_each` per day for each repository,
+    `calls` and `tokens` are per day for the host. `calls_each` and `tokens_each` are per day for each repository.
     `calls_author` is per hour for each author.
     """
 

@@ -1,4 +1,4 @@
-"""Operations of the App itself (installations, webhook, deliveries), and of people who sign in or create an App.
+"""Requests of the App itself (installations, webhook, deliveries), and for people who sign in or create an App.
 
 https://docs.github.com/rest/apps
 """
@@ -80,7 +80,7 @@ class AppClient:
         return AppInfo(data.get("slug") or "", dict(data["permissions"]), tuple(data["events"]))
 
     def clock_skew(self) -> float | None:
-        """Seconds GitHub's clock is ahead; 0 if under 2 off. None before GitHub's first answer."""
+        """Seconds that GitHub's clock is ahead; negative if behind, 0 if under 2. None before the first answer."""
         return self._skew()
 
     def installation_of(self, repo: RepoRef) -> int:
@@ -231,7 +231,7 @@ class NewApp:
 
 
 def convert_manifest(api: Api, code: str) -> NewApp:
-    """Exchange the code for an App's secrets. Raises NotFound after one use, and after one hour."""
+    """Exchange the code for an App's secrets. Raises NotFound if the code was used before, or is over an hour old."""
     data = api.call("exchange the manifest's code", partial(api.rest.apps.create_from_manifest, quote(code, safe="")))
     return NewApp(
         id=data["id"],

@@ -30,9 +30,9 @@ from bot.domain.errors import (
 from bot.github.limits import message_of
 
 _LONGEST_DETAIL = 500
-# GitHub's message for any request that is signed for an App that does not exist (octokit/auth-app.js, issue 165).
+# GitHub's message for any request signed for an App that does not exist (octokit/auth-app.js, issue 165).
 _NO_SUCH_APP = "Integration not found"
-# GitHub's message, with status 422, for a comment on a new issue, while some of GitHub's databases lack the issue
+# GitHub refuses a comment on a new issue with 422 and this message, while some of GitHub's databases lack the issue
 # (https://github.com/trstringer/manual-approval/issues/208).
 _NOT_THERE_YET = "Could not resolve to a node with the global id"
 
@@ -148,7 +148,7 @@ class Api:
         if attempt == 2 and isinstance(error, Forbidden) and error.unknown:
             # Do not raise Forbidden, which would tell the caller that access has ended.
             if self._installed:
-                # It takes seconds until all of GitHub knows a new token (octokit/auth-app.js retries for five).
+                # It takes seconds until all of GitHub knows a new token (octokit/auth-app.js retries for five seconds).
                 raise Unavailable(f"{operation}: GitHub does not know the new token yet")
             raise KeyRefused(f"{operation}: GitHub refuses what the App's private key signed: {error.detail}")
         raise error
@@ -194,7 +194,7 @@ class Api:
     def pages(
         self, operation: str, request: Callable[..., githubkit.Response[Any, Any]], most: int, within: str = ""
     ) -> Iterator[Any]:
-        """Up to `most` items of a list, or of the list in field `within`. `request` takes `per_page` and `page`."""
+        """Up to `most` items of the answer, or of its field `within`. `request` takes `per_page` and `page`."""
         page = 0
         while page * PAGE < most:
             page += 1

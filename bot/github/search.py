@@ -77,7 +77,7 @@ class SimilarIssues:
 def similar_issues(api: Api, repo: RepoRef, number: int) -> SimilarIssues:
     """Ask for similar issues. GitHub's threshold applies: we do not know the scale of its scores.
 
-    If GitHub refuses or omits a judgement, `enabled` is false; we skip the repository for a day.
+    If GitHub refuses the feature or omits a judgement, `enabled` is false, and we skip the repository for a day.
     """
     feature = f"similar issues in {repo.key}"
     if feature in api.switched_off:
@@ -126,7 +126,7 @@ fragment found on SearchResultItemConnection {
 
 @dataclass(frozen=True, slots=True)
 class FoundDiscussions:
-    """`lists` maps each answered search text to the number of matching discussions, and the best of them, as issues.
+    """`lists` has a pair for each answered search text: how many discussions match, and the best of them as issues.
 
     `reason` says why some or all answers are missing. `cached_at` is as in `SearchPage`.
     """
@@ -211,7 +211,7 @@ class Thread:
     """An issue with its latest `comments`, oldest first. GraphQL does not say which App wrote a comment.
 
     If the issue is closed as a duplicate within this repository, `original` is the original's number, else 0. `whole`
-    says whether `comments` is complete. `thumbs` are the bot's own reactions by the comment's id: "+1", "-1" or empty.
+    says whether `comments` is complete. `thumbs` maps a comment's id to the bot's own reaction: "+1", "-1" or empty.
     """
 
     number: int
@@ -223,7 +223,7 @@ class Thread:
 
 
 def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
-    """The threads that have any of PHRASES and were changed at `since` (ISO 8601; empty for all) or later.
+    """The threads that have any of PHRASES and were changed at or after `since` (ISO 8601; empty for all).
 
     Yields each thread once. Raises GitHubError, RateLimited, Unavailable.
     """
@@ -251,13 +251,13 @@ def threads(api: Api, repo: RepoRef, since: str = "") -> Iterator[Thread]:
             if page.get("hasNextPage") and page.get("endCursor") not in (None, after[name]):
                 after[name] = page["endCursor"]
             elif found.get("issueCount", 0) > _REACHABLE and last and last != until[name]:
-                until[name], after[name] = last, None
+                until[name], after[name] = last, None  # The results end here: search for earlier changes.
             else:
-                del after[name]
+                del after[name]  # This search is finished.
 
 
 def _search(repo: RepoRef, phrase: str, since: str, until: str) -> str:
-    # Latest change first. An issue changed meanwhile moves to the front: later pages may repeat issues, but skip none.
+    # Latest change first. An issue changed meanwhile moves to the front: other issues may repeat, but are not skipped.
     changed = f" updated:{since or '*'}..{until or '*'}" if since or until else ""
     return f'repo:{repo} is:issue in:comments "{phrase}"{changed} sort:updated-desc'
 
@@ -274,13 +274,13 @@ def _query(after: Mapping[str, object]) -> str:
 
 def _thread(node: Mapping[str, Any], repo: RepoRef) -> Thread:
     original = node.get("duplicateOf") or {}
-    is_own = bool(original) and name_key(original["repository"]["nameWithOwner"]) == repo.key
+    is_here = bool(original) and name_key(original["repository"]["nameWithOwner"]) == repo.key
     comments = node.get("comments") or {}
     nodes = [comment for comment in comments.get("nodes") or () if comment]
     return Thread(
         node["number"],
         _actor(node.get("author")),
-        original["number"] if is_own else 0,
+        original["number"] if is_here else 0,
         tuple(map(_comment, nodes)),
         not (comments.get("pageInfo") or {}).get("hasPreviousPage"),
         {_comment_id(comment): _thumb(comment) for comment in nodes},

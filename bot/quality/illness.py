@@ -48,14 +48,14 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
             if not connection.execute(_done_since(repo_id, dead_number)).first()
         }
     id_column = repositories.c.repo_id
-    last_decision = sa.select(decisions.c.at, decisions.c.reason).where(decisions.c.repo_id == id_column)
+    last_decision = sa.select(decisions.c.at).where(decisions.c.repo_id == id_column)
     last_decision = last_decision.order_by(decisions.c.at.desc(), decisions.c.id.desc()).limit(1)
     newest = sa.select(indexed_issues.c.created_at).where(indexed_issues.c.repo_id == id_column)
     newest = newest.order_by(indexed_issues.c.number.desc()).limit(1)
     query = sa.select(
         id_column,
-        # `checked_at`: the last decision, or else the last change of the repository's row. Older issues are never late.
-        sa.func.coalesce(last_decision.with_only_columns(decisions.c.at).scalar_subquery(), repositories.c.updated_at),
+        # `checked_at`: the last decision, else the last change of the repository's row. Earlier issues are never late.
+        sa.func.coalesce(last_decision.scalar_subquery(), repositories.c.updated_at),
         last_decision.with_only_columns(decisions.c.reason).scalar_subquery(),
         newest.scalar_subquery(),
     ).where(~repositories.c.suspended, ~repositories.c.archived)

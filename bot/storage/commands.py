@@ -13,16 +13,16 @@ from bot.storage.schema import heeded, muted, repositories, usage
 
 
 class HandledCommands(TableGateway):
-    """`said_at` is the comment's `updated_at`. `text_hash` hashes `said_at` and the commands."""
+    """The `heeded` table. `said_at` is the comment's `updated_at`. `text_hash` hashes `said_at` and the commands."""
 
     def begin(self, repo_id: int, number: int, comment_id: int, *, said_at: str, text_hash: str, delivery: str) -> bool:
         """Record a comment's commands, and return whether this delivery must carry them out.
 
-        A delivery must carry out new commands, and those that the same delivery began but did not
-        end. Only texts of the latest `said_at` count: several, if edited within one whole second.
+        A delivery must carry out new commands, and those that the same delivery began but did not end. Only texts with
+        the latest `said_at` count. Several texts can have this time, because GitHub's times are whole seconds.
         """
-        where, texts = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
-        last = sa.select(sa.func.max(texts.c.said_at)).where(_of_comment(texts, repo_id, number, comment_id))
+        where, alias = _of_comment(heeded, repo_id, number, comment_id), heeded.alias()
+        last = sa.select(sa.func.max(alias.c.said_at)).where(_of_comment(alias, repo_id, number, comment_id))
         key = {"repo_id": repo_id, "number": number, "comment_id": comment_id, "text_hash": text_hash}
         insert = self._insert(heeded).values(**key, said_at=said_at, delivery=delivery, done=False)
         own_done = sa.select(heeded.c.done).where(where, heeded.c.text_hash == text_hash, heeded.c.delivery == delivery)
@@ -30,7 +30,7 @@ class HandledCommands(TableGateway):
             connection.execute(insert.on_conflict_do_nothing())
             # This deletes the new row too, if the commands of a later text are stored already.
             connection.execute(sa.delete(heeded).where(where, heeded.c.said_at < last.scalar_subquery()))
-            return connection.execute(own_done).scalar_one_or_none() is False
+            return connection.execute(own_done).scalar_one_or_none() is False  # None: no row of this delivery
 
     def end(self, repo_id: int, number: int, comment_id: int, *, text_hash: str) -> None:
         """Record that the delivery has carried out the commands."""
@@ -86,7 +86,7 @@ class Usage(TableGateway):
     def refuse(
         self, repo_id: int, login: str, uses: Collection[str], limits: Sequence[UsageLimit], now: float
     ) -> UsageLimit | None:
-        """Count these uses if all limits allow them. Else return the first limit that forbids them.
+        """Return the first limit that forbids these uses. If all limits allow the uses, count them and return None.
 
         `uses` are unique names, such as one for each command of a comment. A retry may repeat uses; they count once.
         Limits cover the installation's repositories; without a known installation, this repository.
@@ -104,9 +104,9 @@ class Usage(TableGateway):
             known = {row.use for row in past if (row.repo_id, row.login) == (repo_id, login)}
             new = [use for use in uses if use not in known]
             for limit in limits:
-                counted = [row for row in past if abs(now - row.at) < limit.seconds]
+                logins = [row.login for row in past if abs(now - row.at) < limit.seconds]
                 # `together` counts only commands. Rows of other uses have a space in `login`.
-                spent = sum(" " not in row.login if limit.together else row.login == login for row in counted)
+                spent = sum(" " not in who for who in logins) if limit.together else logins.count(login)
                 if new and spent + len(new) > limit.most:
                     return limit
             if new:

@@ -25,7 +25,7 @@ _SHORT_WAIT, _LONG_WAIT, _SOON = 0.001, 0.01, 0.1
 # How many times to try to empty SQLite's log: even a busy process has moments without readers.
 _TRIES = 500
 
-# Names of an engine's options: the lock of `write_slot`, and for how many seconds to wait for a lock.
+# Names of an engine's options: the lock that `write_slot` takes, and the patience (seconds to wait for any lock).
 _SLOT, _PATIENCE = "doppel_write_slot", "doppel_patience"
 
 # The key of the file's inode in a connection's pool record.
@@ -34,7 +34,7 @@ _FILE = "doppel_file"
 # If fewer bytes than this are free on the disk, a delivery may not fit.
 _ROOM = 1 << 20
 
-# Each connection maps this many bytes of the file into memory, and reads their pages without copying them: a search
+# Each connection maps this many bytes of the file into memory, and reads mapped pages without copying: a search
 # among 17,000 issues takes 7% less time. The mapped pages count as resident memory, but the system shares them.
 _MAPPED = 1 << 27
 
@@ -86,7 +86,7 @@ def sqlite_engine(url: str, patience: float, synchronous: str, pool_size: int) -
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute(f"PRAGMA mmap_size={_MAPPED}")
         # `secure_delete` overwrites deleted text in the file, which not every build of SQLite does by default.
-        # `journal_size_limit` shortens a log that SQLite begins anew: the log's old end would keep deleted text.
+        # `journal_size_limit` cuts off the old end of a log that SQLite begins anew: the old end may hold deleted text.
         connection.execute("PRAGMA secure_delete=ON")
         connection.execute("PRAGMA journal_size_limit=0")
 
@@ -128,7 +128,7 @@ def write_slot(engine: sa.Engine) -> Iterator[None]:
 def take_write_lock(connection: sa.Connection) -> None:
     """Begin a transaction that may write, and wait for the lock as long as the engine's patience.
 
-    SQLite itself would sleep up to 0.1 s between tries, and a busy writer could win each time. Frequent tries are fair.
+    SQLite itself would sleep up to 0.1 s between tries: a busy writer could win each time. Frequent tries prevent that.
     """
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
@@ -210,7 +210,7 @@ class SharedCommit(Generic[T]):
         """`commit` commits items, returns their answers, and must begin within `patience` seconds (None: no limit)."""
         self._commit = commit
         self._patience = patience
-        self._changing = threading.Lock()
+        self._state_lock = threading.Lock()
         self._waiting: list[tuple[T, Future[bool]]] = []
         self._writing = False
 
@@ -220,7 +220,7 @@ class SharedCommit(Generic[T]):
         Raises TimeoutError if no commit begins in time, RuntimeError if no thread can start, or the commit's own error.
         """
         answer = Future[bool]()
-        with self._changing:
+        with self._state_lock:
             if not self._writing:
                 threading.Thread(target=self._commit_all, name="shared-commit", daemon=True).start()
                 self._writing = True
@@ -236,7 +236,7 @@ class SharedCommit(Generic[T]):
     def _commit_all(self) -> None:
         while True:
             time.sleep(_DELAY)
-            with self._changing:
+            with self._state_lock:
                 gathered, self._waiting = self._waiting, []
                 self._writing = bool(gathered)
             if not gathered:

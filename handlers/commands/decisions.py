@@ -1,8 +1,8 @@
 """The commands `not`, `undo`, `mute` and `unmute` (C4).
 
-`not` rejects a pair of issues: the command's issue and #N, which may belong to another repository if a comment here
-has shown it (H6). After a crash or a time-out a command runs again, so every step must be repeatable. A separate
-job updates the comment on #N. The queue runs this job and the events of #N one after another.
+`not` rejects a pair of issues: the command's issue and #N. #N may belong to another repository if the bot's comment on
+the command's issue has shown #N (H6). After a crash or a time-out a command runs again, so every step must be
+repeatable. A separate job updates the comment on #N. The queue runs this job and the events of #N one after another.
 """
 
 from __future__ import annotations
@@ -72,19 +72,19 @@ def _number_elsewhere(request: CommandRequest, command: Command) -> int | Comman
 
 
 def _was_shown(context: IssueContext, issue: str) -> bool:
-    """Whether a comment here has shown the issue. In `mode: shadow` there were no comments."""
+    """Whether a comment here has shown the issue. Decisions in `mode: shadow` do not count: they posted no comment."""
     shown = [item for past in context.decisions() if past.outcome.seen for item in past.evidence if item.shown]
     return any(name_key(f"{item.repo}#{item.number}") == issue for item in shown)
 
 
 @with_context
 def pair_judged(context: IssueContext, event: IssueEvent) -> None:
-    """A `not` or `undo` on another issue concerned both that issue and this one, so update this issue's comment."""
+    """Update this issue's comment: a `not` or `undo` on another issue concerned the pair of both issues."""
     follow(context)
 
 
 def follow(context: IssueContext) -> None:
-    """Apply decisions made on other issues to the comment, unless the issue is locked or muted."""
+    """Apply decisions made on other issues to this issue's comment, unless this issue is locked or muted."""
     if not context.issue.locked and not context.muted:
         refresh(context)
 
@@ -105,10 +105,10 @@ def _queue_other(request: CommandRequest, other: int) -> None:
 
 
 def undo(request: CommandRequest, command: Command) -> CommandResult:
-    """`undo`: take back the person's own last `not` or `of` on this issue; a triager takes back anybody's last.
+    """`undo`: take back the person's own last `not` or `of` on this issue. A triager takes back the last by anybody.
 
-    Only decisions in the same comment or in earlier comments count, because people read from top to bottom: editing an
-    old comment into an `undo` never affects the comments below. One comment takes back one decision, however often the
+    People read from top to bottom, so only decisions in the same comment or in earlier comments count. Editing an old
+    comment into an `undo` never affects the comments below. One comment takes back one decision, however often the
     comment is edited.
     """
     context, store = request.context, request.context.services.store.verdicts
@@ -121,10 +121,9 @@ def undo(request: CommandRequest, command: Command) -> CommandResult:
         return request.refuse(request.say.undo_nothing())
     if verdict.kind is UserVerdictKind.NOT:
         return _undo_not(request, verdict, everybodys=actor is None)
-    of = COMMANDS_BY_NAME[CommandName.OF]
-    if not request.may(of.who):
-        # The person has lost triage access since.
-        return request.refuse(request.replies.forbidden(of))
+    of_command = COMMANDS_BY_NAME[CommandName.OF]
+    if not request.may(of_command.who):  # The person has lost triage access since.
+        return request.refuse(request.replies.forbidden(of_command))
     return _undo_of(request, verdict, again=bool(undone))
 
 
@@ -134,7 +133,7 @@ def _undo_not(request: CommandRequest, verdict: UserVerdict, *, everybodys: bool
     repo_id, other = context.repository.id, (verdict.other if verdict.number == context.number else verdict.number)
     pair = store.of_pair(repo_id, context.number, other, verdict.issue)
     earlier = [past for past in pair if past.command_id <= request.command_id]
-    for past in (verdict, *(earlier if everybodys else ())):
+    for past in [verdict, *earlier] if everybodys else [verdict]:
         store.undo(past.id, request.command_id, context.services.now())
     still_rejected = bool(store.of_pair(repo_id, context.number, other, verdict.issue))
     if not still_rejected:
@@ -157,9 +156,10 @@ def _restore(request: CommandRequest, verdict: UserVerdict) -> bool:
     """Undo what `of` did on GitHub, except for what people have changed since. Returns whether the issue is open."""
     context, is_open = request.context, request.issue.state == "open"
     # People may have reopened the issue since, or closed it as a duplicate of another issue.
-    if not is_open and closed_in_favour_of(request) == verdict.other and not _close_as_before(request, verdict):
-        context.github.reopen(context.repo, context.number)
-        is_open = True
+    if not is_open and closed_in_favour_of(request) == verdict.other:
+        is_open = not _close_as_before(request, verdict)
+        if is_open:
+            context.github.reopen(context.repo, context.number)
     if verdict.details["label"]:
         remove_own_label(context)
     return is_open
@@ -176,8 +176,8 @@ def _close_as_before(request: CommandRequest, verdict: UserVerdict) -> bool:
     if original is not None:
         # The original may be gone or hidden by now.
         with suppress(NotFound, Invalid):
-            before = github.issue(RepoRef.parse(other_repo) if other_repo else repo, original)
-            github.close_as_duplicate(repo, number, before.id)
+            original_issue = github.issue(RepoRef.parse(other_repo) if other_repo else repo, original)
+            github.close_as_duplicate(repo, number, original_issue.id)
             return True
     return False
 

@@ -42,7 +42,7 @@ def in_each(
     """Call `do` for every repository with its installation. Erase a repository if the App loses access meanwhile.
 
     After an error in one repository, continue with the others and raise the first error at the end. Raise at once if
-    the database is away or another worker has taken over.
+    the database is away, full, locked or read-only (`may_pass`), or if another worker has taken over.
     """
     first_fault: Exception | None = None
     for known, installation in repositories:
@@ -76,7 +76,7 @@ def poll_feedback(services: Services) -> None:
         budget = budget_of_installation.setdefault(installation, RequestBudget())
         client_of = partial(services.github.in_repository, installation)
         try:
-            # Slightly old settings are good enough here, and save a request.
+            # Settings as last read, perhaps slightly old, are good enough here, and save a request.
             config = services.repository_settings.last_or_present(client_of, known.summary)
             if config.mode == "off":
                 return
@@ -130,7 +130,7 @@ def update_digest(services: Services, known: StoredRepository, installation: int
     digests, login = store.digest_issues, services.github.login()
     existing = _existing_digest(github, known, digests, login)
     if existing is not None:
-        # Store ticked boxes whose event was lost, or came before the store knew the issue.
+        # Store ticked boxes if their event was lost, or if their event came before the store knew the issue.
         store_checkboxes(store, services.index, known.id, existing.body, SOMEBODY, now)
     found = digest_of(store, known.id, now - WEEK, now)
     if existing is None and not found.lines:

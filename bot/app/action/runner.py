@@ -30,7 +30,7 @@ TASKS = (UPKEEP, EVALUATE, SCAN)
 """The tasks of runs that no issue event started. The last two run only if a person starts them by hand."""
 
 OLDEST = 86_400.0
-"""Seconds. Older events, from repeated old runs, are ignored, but not deletions and transfers."""
+"""Seconds. Older events come from repeated old runs, and are ignored. Deletions and transfers are never too old."""
 
 # Besides DOPPEL_*, only these variables of the job's environment become settings.
 _SETTINGS = ("GITHUB_TOKEN", "GITHUB_API_URL")
@@ -93,7 +93,7 @@ class WorkflowJob:
 
     @property
     def is_issue_event(self) -> bool:
-        """Whether the run is not for a task. `event_to_handle` ignores events without an issue."""
+        """Whether the run handles an event, not a task. If the event has no issue, `event_to_handle` ignores it."""
         return self.event not in ("schedule", "workflow_dispatch")
 
     def event_to_handle(self, now: datetime) -> Event | Ignored:
@@ -108,7 +108,8 @@ class WorkflowJob:
         if not isinstance(event, IssueEvent | CommentEvent):
             return Ignored("the event is about neither an issue nor a comment")
         updated = (self.payload.get("comment") or self.payload["issue"]).get("updated_at")
-        if updated and (now - (at := parse_time(updated))).total_seconds() > OLDEST:
+        at = parse_time(updated) if updated else now
+        if (now - at).total_seconds() > OLDEST:
             return Ignored(f"it happened on {at:%Y-%m-%d}, and what is more than a day old is left alone")
         return event
 
@@ -127,7 +128,7 @@ _OUTCOME_SENTENCES = {
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """The result of a run. `pages`: the address of GitHub's web pages; `progress`: of the index.
+    """The result of a run. `pages` is the address of GitHub's web pages, `progress` the index's progress.
 
     `number` is the issue's number or 0, `decision` the decision about this issue, `titles` the candidates' titles by
     number. `lines` are further paragraphs in Markdown. `problems`, in plain text, are for a maintainer to fix.
@@ -206,10 +207,9 @@ def _table(run: RunSummary) -> str:
     rows = ["| candidate | how likely it is the same |", "|---|---|"]
     for one in run.named:
         name = f"{escape(one.repo)}#{one.number}"
-        title = escape(run.titles.get(one.number, "")) if one.own else ""
-        rows.append(
-            f"| [{name}]({run.url(one)}) {title} | {likelihood(one.probability).value} ({one.probability:.0%}) |"
-        )
+        title = escape(run.titles.get(one.number, "")) if one.own else ""  # `own`: an issue of this repository
+        chance = f"{likelihood(one.probability).value} ({one.probability:.0%})"
+        rows.append(f"| [{name}]({run.url(one)}) {title} | {chance} |")
     return "\n".join(rows)
 
 

@@ -53,7 +53,7 @@ def _run(job: WorkflowJob) -> tuple[RunSummary, bool]:
 
 
 def _annotate(end_token: str, level: str, text: str) -> None:
-    """Show `text` at the top of the run. The runner obeys the command with the text, then ignores commands again."""
+    """Show `text` at the top of the run. The runner obeys the line with `level`, then ignores commands again."""
     line = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     click.echo(f"::{end_token}::")
     click.echo(f"::{level} title=Doppel::{line}")

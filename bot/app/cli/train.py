@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bot.quality.training.arrivals import TrainingFile
 
 _READINGS = "Readers' verdicts on issues. The file must be named like one of FILES. Can be repeated."
-_BY = "The folder of a text model, not tuned on file NAME, to use for NAME's issues with verdicts."
+_BY = "For issues of NAME that have verdicts, use the text model in FOLDER. The model must not be tuned on NAME."
 _MODEL = "Tune only a text model, into this folder. Needs 30 minutes or more and the extra `train`."
 _OTHERS = "Non-duplicates to learn from, in each file."
 
@@ -72,7 +72,8 @@ def _learn(out: Path, materials: Sequence[TrainingFile], others: int, seed: int)
     with temporary_index_errors(), progress_bar("Issues looked at", None) as (progress, task):
 
         def advance(added: int, done: int) -> None:
-            progress.update(task, total=(progress.tasks[0].total or 0) + added, advance=done)
+            total = (progress.tasks[0].total or 0) + added
+            progress.update(task, total=total, advance=done)
 
         learned = learning.learn(materials, advance, others=others, seed=seed)
     made_from = [path.name for one in materials for path in (one.issues, one.readings) if path]
@@ -91,8 +92,7 @@ def _materials(files: Sequence[Path], readings: Sequence[Path], compared_by: Seq
     """Match readings and models to files by name. Raises UserError for a wrong name or no model."""
     from bot.quality.training.arrivals import TrainingFile
 
-    # The name of golang-go.jsonl.gz is golang-go.
-    names = [path.name.partition(".")[0] for path in files]
+    names = [path.name.partition(".")[0] for path in files]  # The name of golang-go.jsonl.gz is golang-go.
     readings_of = {path.name.partition(".")[0]: path for path in readings}
     models = {name: Path(folder) for name, _, folder in (one.partition("=") for one in compared_by)}
     for name in (*readings_of, *models):

@@ -43,7 +43,7 @@ IssueRow = dict[str, Any]
 class PastRecord:
     """One issue as the file stores it, without the texts of comments. Times are ISO 8601.
 
-    `closed_by` is the login of the person who closed the issue; empty if nobody did, or the author or an App did.
+    `closed_by` is the login of the person who closed the issue; empty if nobody, the author or an App closed it.
     """
 
     number: int
@@ -60,7 +60,7 @@ class PastRecord:
     @classmethod
     def from_json(cls, row: Mapping[str, Any]) -> PastRecord:
         """A record that `HistoryFile.add` wrote. Raises KeyError, TypeError or ValueError for a malformed row."""
-        statements = (Statement(**fields | {"kind": StatementKind(fields["kind"])}) for fields in row["statements"])
+        statements = (Statement(**{**fields, "kind": StatementKind(fields["kind"])}) for fields in row["statements"])
         return cls(**{**row, "statements": tuple(statements)})
 
 
@@ -118,14 +118,14 @@ def _login(author: Mapping[str, Any]) -> str:
 
 
 def _mark(event: Mapping[str, Any]) -> Statement:
-    original = (event["canonical"] or {}).get("number")
-    return Statement(_MARKS[event["__typename"]], None if event["isCrossRepository"] else original, event["createdAt"])
+    original = None if event["isCrossRepository"] else (event["canonical"] or {}).get("number")
+    return Statement(_MARKS[event["__typename"]], original, event["createdAt"])
 
 
 def rows(records: Iterable[PastRecord], repo: RepoRef) -> list[IssueRow]:
     """The rows in order of arrival, with `duplicate_of` only for certain duplicates. docs/evaluate.md lists the fields.
 
-    GitHub names only today's members. Whoever closed another's issue had triage access, and counts too (`maintainers`).
+    GitHub names only today's members. `maintainers` adds people who closed another's issue, and so had triage access.
     """
     ordered = sorted(records, key=lambda one: (one.created_at, one.number))
     known = {one.number for one in ordered}
@@ -259,7 +259,7 @@ class HistoryFile:
             with self._path.open(encoding="utf-8") as file:
                 for line in file:
                     row = json.loads(line)
-                    if lines:
+                    if lines:  # The first line, the header, has been read.
                         one = PastRecord.from_json(row["issue"])
                         self.records[one.number] = one
                     elif row["version"] != HISTORY_VERSION:
@@ -299,8 +299,8 @@ def read_history(
 ) -> tuple[int, list[IssueRow]]:
     """Read the changed issues from GitHub; return the repository's id and its rows in order of arrival.
 
-    `home` is the data directory; with `fresh` everything is read again. Calls `tell` with the numbers of
-    issues read (`completed`) and to read (`total`). Raises NotFound, Forbidden, RateLimited and Unavailable; a new
+    `home` is the data directory; with `fresh` everything is read again. Calls `tell` with two numbers of issues:
+    `completed` (read so far) and `total` (to read). Raises NotFound, Forbidden, RateLimited and Unavailable; a new
     call without `fresh` continues the reading. Raises UserError as `HistoryFile` does.
     """
     found = github.repository(repo)

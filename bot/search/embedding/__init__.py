@@ -34,7 +34,7 @@ class Embedder(Protocol):
         """Whether texts leave this machine. For private texts, host and repository must both allow that (C6a)."""
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """The vectors of texts, an array (texts, dimensions). Raises EmbeddingError.
+        """Return one vector for each text, in an array of shape (texts, dimensions). Raises EmbeddingError.
 
         A vector has length one, or is zero if the model cannot read the text.
         """
@@ -42,11 +42,11 @@ class Embedder(Protocol):
 
 def all_invalid(rows: NDArray[np.float32]) -> bool:
     """Whether the model is broken: every row has NaN or infinity. A single such row may be due to its text."""
-    return len(rows) > 0 and not np.isfinite(rows).all(axis=1).any()
+    return len(rows) > 0 and bool((~np.isfinite(rows)).any(axis=1).all())
 
 
 def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Scale rows to length one. NaN and infinity count as zero, and a row of zeros stays zero."""
+    """Scale rows to length one. NaN and infinity count as zero. Rows of length 1e-6 or less become zero."""
     rows = np.asarray(rows, dtype=np.float32)
     lengths = np.sqrt(np.einsum("...d,...d->...", rows, rows))[..., None]
     if not np.isfinite(lengths).all():

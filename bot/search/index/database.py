@@ -46,8 +46,8 @@ def fetch(
 ) -> list[Any]:
     """Select columns of a repository's rows whose `column` is one of `keys`: each row once, in no particular order.
 
-    On PostgreSQL the statement looks up each key separately; OFFSET prevents a join. Without table
-    statistics, `= ANY` or a join reads all rows of the repository: twenty times slower.
+    On PostgreSQL the statement looks up each key separately; OFFSET prevents a join. With `= ANY` or a join, PostgreSQL
+    would read all rows of a repository while the table has no statistics: twenty times slower.
     """
     wanted = sorted(set(keys))
     if not wanted:
@@ -65,7 +65,7 @@ def fetch(
 
 
 def read_on_sqlite(connection: sa.Connection, statement: str, values: tuple[Any, ...]) -> list[Any]:
-    """Read without SQLAlchemy, which adds more time to each read than SQLite takes for the read."""
+    """Read without SQLAlchemy: its own work takes longer than SQLite's read."""
     driver = connection.connection.driver_connection
     assert isinstance(driver, sqlite3.Connection)
     try:
@@ -118,10 +118,10 @@ NO_VECTORS: NDArray[np.float64] = np.zeros((0, 0))
 class IndexState:
     """One repository's totals.
 
-    `sequence` is the number of the last change. Term numbers are below `next_term`. `lengths` has
-    the total length of each field, by position. `model` made the vectors of `vectors` issues, and
-    `vector_sum` is their sum. Searches subtract `centre` from vectors. `vector_sum` and `centre`
-    are (2, dimensions): titles, texts. The analyser of version `reading` read the issues.
+    `sequence` is the number of the last change. Term numbers are below `next_term`. `lengths` has the total length of
+    each field, by position. `vectors` counts the issues with vectors of `model`; `vector_sum` adds up these vectors.
+    Searches subtract `centre` from vectors. `vector_sum` and `centre` have the shape (2, dimensions): first the titles,
+    then the texts. `reading` is the version of the analyser that read the issues.
     """
 
     sequence: int = 0
@@ -161,7 +161,7 @@ def save_state(connection: sa.Connection, repo_id: int, state: IndexState) -> No
 
 
 def _first_sequence(connection: sa.Connection) -> int:
-    """The time in ms: above all sequence numbers of an erased index, which caches may remember."""
+    """The time in ms. It exceeds all sequence numbers of an erased index: caches may remember these numbers."""
     now: float = connection.execute(sa.select(database_time(connection.engine))).scalar_one()
     return int(now * 1_000)
 

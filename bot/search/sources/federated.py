@@ -29,7 +29,7 @@ from bot.text.terms import read
 
 log = logging.getLogger(__name__)
 
-FULL_TEXT, VECTORS = INDEX
+FULL_TEXT, VECTORS = INDEX  # names of sources
 
 # These sources use no words or queries of the plan.
 _UNPLANNED = (GitHubSimilar.name, GitHubHybrid.name)
@@ -117,8 +117,9 @@ class FinderSettings:
         off = {PullRequests.name, Discussions.name, *([GitHubLexical.name] if asks_index else ())}
         if not self.hybrid:
             off.add(GitHubHybrid.name)
-        settings = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in SOURCE_NAMES}
-        return {name: one for name, one in settings.items() if one.enabled and (indexed or name not in INDEX)}
+        available = SOURCE_NAMES if indexed else [name for name in SOURCE_NAMES if name not in INDEX]
+        settings = {name: named.get(name, SourceConfig(enabled=name not in off)) for name in available}
+        return {name: setting for name, setting in settings.items() if setting.enabled}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +151,8 @@ class Gathered:
 class FederatedSearch:
     """The searches for a repository's issues over the network: GitHub's own searches and the `further` sources.
 
-    Plans rely on `stats`: word counts of the repository's issues, or at first contact of the `recent` issues. With
-    `indexed`, the finder also asks the index. The network sources may take `within` seconds (None: no limit; F8b).
+    Plans rely on `stats`: word counts of the repository's issues. At first contact, `gather` counts `recent` issues.
+    With `indexed`, `Finder` also asks the index. The network sources may take `within` seconds (None: no limit; F8b).
     """
 
     github: GitHubReads
@@ -163,7 +164,7 @@ class FederatedSearch:
     within: float | None = None
 
     def gather(self, target: Issue, state: StateFilter, words: str) -> Gathered:
-        """Ask enabled sources; if there are none, plan and read nothing. A person's `words` replace the target's."""
+        """Ask enabled sources; without any, plan and read nothing. A person's `words` replace the target's text."""
         use = self.settings.use(indexed=self.indexed)
         github, known = self.github, self.settings.known_issues
         available: list[Source] = [
@@ -173,8 +174,7 @@ class FederatedSearch:
             PullRequests(github),
             *self.further,
         ]
-        # With an index, the finder takes the known issues from there.
-        if known and not self.indexed:
+        if known and not self.indexed:  # With an index, `Finder` takes the known issues from the index.
             available.append(KnownIssues(github, known))
         by_name = {source.name: source for source in available}
         asked = [by_name[name] for name in use if name in by_name]
@@ -222,13 +222,13 @@ def _valid_results(answer: SourceResult, target: Issue) -> SourceResult:
     def is_valid(issue: Issue) -> bool:
         is_elsewhere = issue.repo.key != target.repo.key
         is_target = not is_elsewhere and issue.number == target.number
-        if is_target or is_elsewhere != (answer.source == Siblings.name):
+        must_be_elsewhere = answer.source == Siblings.name
+        if is_target or is_elsewhere != must_be_elsewhere:
             return False
-        if is_own_issue(issue):
-            # The bot's own issues (the digest, the scan) resemble every issue.
+        if is_own_issue(issue):  # The bot's own issues (the digest, the scan) resemble every issue.
             return False
         # Pull requests come only from PullRequests, discussions only from Discussions; neither finds anything else.
-        fits_pulls = issue.is_pull_request == (answer.source == PullRequests.name)
-        return fits_pulls and issue.is_discussion == (answer.source == Discussions.name)
+        wants_pulls, wants_discussions = answer.source == PullRequests.name, answer.source == Discussions.name
+        return issue.is_pull_request == wants_pulls and issue.is_discussion == wants_discussions
 
-    return replace(answer, lists=tuple(tuple(issue for issue in issues if is_valid(issue)) for issues in answer.lists))
+    return replace(answer, lists=tuple(tuple(filter(is_valid, issues)) for issues in answer.lists))

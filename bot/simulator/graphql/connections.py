@@ -15,7 +15,7 @@ MOST = 100
 def connection(name: str, items: Sequence[Any], args: Mapping[str, Any]) -> dict[str, Any]:
     """The page of `items` selected by `first`/`after` or `last`/`before`, with `pageInfo` and `totalCount`."""
     first, last = check(name, args)
-    # Cursors count from 1, indexes from 0. So the item after cursor 1 has index 1.
+    # Cursors count from 1, indexes from 0. So the item after cursor 1 has index 1, and the item before cursor 3 too.
     start = position(args.get("after"), 0)
     end = position(args.get("before"), len(items) + 1) - 1
     end = min(end, len(items))
