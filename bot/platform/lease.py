@@ -1,7 +1,7 @@
 """A fence for writes: each write first checks that this worker still holds the lease of the current job.
 
 `bot.github` checks before every write to GitHub. Handlers and `bot.conversation` check before they store something
-about an issue. Otherwise they could store data about a deleted issue that another worker has already erased.
+about an issue: if somebody deleted it, another worker may already have erased its data.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ STOP_WITHIN_SECONDS = 27.0
 class Supervisor:
     """Keeps the named commands running, with the variables of `ENVIRON` and `environ`; `environ` overrides `ENVIRON`.
 
-    The children run in the directory `cwd` and write to `output`. All three arguments default to this process's own.
+    Children run in `cwd` and write to `output`. These and `environ` default to this process's own.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ def running_in_processes(
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _begin, (begin, begin_arguments))
     own: set[BaseProcess] = set()
     try:
-        # The pool starts its `own` processes when it gets work. The lock keeps other pools from starting any meanwhile.
+        # The pool starts processes when it gets work. The lock keeps other pools' out of `own`.
         with _starting, _signals_blocked():
             others = set(multiprocessing.active_children())
             futures = [pool.submit(work, *call) for call in calls]

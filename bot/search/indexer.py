@@ -34,7 +34,7 @@ WAITING, READING, EMBEDDING, READY, STOPPED = "waiting", "reading", "embedding",
 class IndexStatus:
     """The state of a repository's index. `problem` says why the index waits, or is empty.
 
-    `issues` counts the issues in the index. `expected` is about the number of all issues (None: unknown or outdated).
+    `issues` is the count in the index. `expected` estimates all issues (None: unknown or outdated).
     `vectors` counts issues with a vector of the embedding model, `texts` those of the text model (None: not used).
     """
 
@@ -359,7 +359,7 @@ class StoredRepositoryInfo:
 
 
 def no_vectors(repository: Repository, failure: EmbeddingError) -> str:
-    """Why vectors are missing, for people who do not run the host. Logs the whole failure for the operator."""
+    """Why vectors are missing, for people who do not run the host. The log tells the rest."""
     if failure.public_message != str(failure):
         logger.warning("%s: %s", repository.ref, failure)
     return f"vectors: {failure.public_message}"

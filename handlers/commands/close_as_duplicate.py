@@ -84,7 +84,7 @@ def _chain(context: IssueContext, named: Issue) -> list[Issue]:
 
 
 def _original(context: IssueContext, number: int) -> IssueRef | None:
-    """The original of the closed duplicate `number`: as GitHub says, or else as the last stored command `of` says.
+    """The original of the closed duplicate `number`, by GitHub or else the last `of` that holds.
 
     GraphQL can fail permanently for a single repository. In that case only the store knows the original.
     """

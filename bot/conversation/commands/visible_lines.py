@@ -48,8 +48,8 @@ _COMMENTS_MAX = 20
 _INDENT = re.compile(r" {0,3}(?=[/@])")
 # `@doppel duplicates` or `@doppel[bot], dup`, with any App's name; `_begins` checks the name.
 _MENTION = re.compile(r"@([A-Za-z0-9-]{1,40})(?:\[bot\])?[,:]? +dup(?:licates)?(?!\S)", re.IGNORECASE)
-# Python and markdown-it take these characters for spaces. GitHub takes only `\v` and `\f` for spaces. So `\v` and `\f`
-# become ordinary spaces. All the other characters become a character that is no space.
+# Python and markdown-it take these characters for spaces, but GitHub takes only `\v` and `\f`.
+# So these two become ordinary spaces, and the others become a character that is no space.
 _SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")
 _SPACES |= dict.fromkeys(range(0x2000, 0x200B), "\ufffc") | dict.fromkeys(map(ord, "\v\f"), " ")
 _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list", "reference"]

@@ -166,7 +166,7 @@ class ReplayOptions:
     """How a replay asks the finder about each arrival: the sources (from `INDEX` or from `SEARCH`), and the options.
 
     `top` limits the candidates. `weights` is the text of a weights file, or empty for the shipped weights. `budget` is
-    the number of searches by words for each arrival. A replay never asks a judge. If `floor` is set, the replay records
+    the most searches by words per arrival. A replay never asks a judge. With a `floor`, it records
     the question that a judge would get: about candidates with at least the probability `floor`.
     """
 

@@ -19,7 +19,7 @@ from rapidfuzz import fuzz
 from bot.domain.entities import Issue
 from bot.text.github_urls import normalize_url, thing_at
 
-ALIKE = 0.95  # Titles at least this similar belong to the same thing.
+ALIKE = 0.95  # Titles at least this similar mean the same thing, except issues' titles.
 TITLE_MAX = 1_000
 """How many characters of a title are compared. GitHub allows 256."""
 
@@ -63,7 +63,7 @@ def title_similarity(one: str, other: str) -> float:
 def collapse(documents: Iterable[Document], alike: float = ALIKE) -> list[Document]:
     """Merge documents that are the same thing: the first stays, and gets the snippets, sources and addresses of all.
 
-    Only an equal `identity` makes two issues or pull requests the same. For other things, an equal address, an equal
+    With an `identity`, only the same one or its address counts. Without one, an equal address or
     text or titles with at least the similarity `alike` suffice. Empty texts and titles do not count.
     """
     unique: list[Document] = []

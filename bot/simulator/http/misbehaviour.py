@@ -1,4 +1,4 @@
-"""Spoils answers: resets the connection instead, cuts an answer in half, or marks it as failed or incomplete."""
+"""Spoils answers: resets (at once or later), halved answers, failures, incomplete results."""
 
 from __future__ import annotations
 
