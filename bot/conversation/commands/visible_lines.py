@@ -36,8 +36,8 @@ _INVISIBLE = "\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067
 _WITHOUT_INVISIBLE = dict.fromkeys(map(ord, _INVISIBLE))
 # Invisible characters before a command, to remove. Elsewhere, removing one could join two marks of Markdown.
 _LEADING = re.compile(rf"^( {{0,3}})[{_INVISIBLE}]+(?=[/／])", re.MULTILINE)
-# A command's word in full-width characters, which becomes ASCII. The rest of the line stays: people search for words
-# as they wrote them, and full-width punctuation must not turn into marks of Markdown.
+# A command's word in full-width characters, which becomes ASCII. The rest of the line stays: search
+# words stay as they were written, and full-width punctuation must not become marks of Markdown.
 _FULL_WIDTH = re.compile(r"^ {0,3}(?:／[a-z]|[/／][ａ-ｚ])[a-zａ-ｚ]{0,20}", re.IGNORECASE | re.MULTILINE)
 # The end of a word: no letter or digit follows. An underscore may follow, as Markdown's mark for emphasis.
 _END_OF_WORD = r"(?![^\W_])"
@@ -48,8 +48,8 @@ _COMMENTS_MAX = 20
 _INDENT = re.compile(r" {0,3}(?=[/@])")
 # `@doppel duplicates` or `@doppel[bot], dup`, with any App's name; `_begins` checks the name.
 _MENTION = re.compile(r"@([A-Za-z0-9-]{1,40})(?:\[bot\])?[,:]? +dup(?:licates)?(?!\S)", re.IGNORECASE)
-# Python and markdown-it take these characters for spaces, but GitHub takes only `\v` and `\f`.
-# So these two become ordinary spaces, and the others become a character that is no space.
+# Python and markdown-it take these characters for spaces. GitHub takes only two of them for spaces,
+# `\v` and `\f`: these two become ordinary spaces, and the others a character that is no space.
 _SPACES = dict.fromkeys((*range(0x1C, 0x20), *map(ord, "\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000")), "\ufffc")
 _SPACES |= dict.fromkeys(range(0x2000, 0x200B), "\ufffc") | dict.fromkeys(map(ord, "\v\f"), " ")
 _BLOCKS = ["blockquote", "code", "fence", "heading", "hr", "html_block", "lheading", "list", "reference"]

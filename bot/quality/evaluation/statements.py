@@ -76,7 +76,7 @@ _CALLED_DUPLICATE = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"[.!?\n]")
-# "#11 is a duplicate of #7" is about #11. But "this" or "it" would mean the comment's issue.
+# "#11 is a duplicate of #7" is about #11. But "this" or "it" after "is" means the comment's issue.
 _OF_ANOTHER = re.compile(
     r"(?:#|GH-|/(?:issues|pull)/|\bissue\s+)\d+\s+(?:is|was|are|were|(?:has|had|have)\s+been)"
     r"\s+(?:(?!this\b|it\b)\w+\s+){0,4}\Z",

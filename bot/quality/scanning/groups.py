@@ -46,7 +46,7 @@ class ScanMatch:
 
 @dataclass(frozen=True, slots=True)
 class ScanAnswer:
-    """An issue's matches after the index's change number `sequence`. `model`: `BacklogMatcher.version`."""
+    """An issue's matches found after index change `sequence`. `model`: `BacklogMatcher.version`."""
 
     number: int
     sequence: int

@@ -45,7 +45,7 @@ class IndexResults:
     """The index's answer: candidates, most likely first. `found` maps each source to the issue numbers it found.
 
     `indexed` has the numbers of the candidates, and of hits in the index that rank too low to be compared. The finder
-    does not score these hits in a temporary index, which could score them too high.
+    scores no hit in `indexed` again: a temporary index could score a low hit too high.
     """
 
     candidates: tuple[ScoredIssue, ...] = ()

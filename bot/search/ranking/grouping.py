@@ -19,7 +19,7 @@ from rapidfuzz import fuzz
 from bot.domain.entities import Issue
 from bot.text.github_urls import normalize_url, thing_at
 
-ALIKE = 0.95  # Titles at least this similar mean the same thing, except issues' titles.
+ALIKE = 0.95  # Titles at least this similar make documents without `identity` the same.
 TITLE_MAX = 1_000
 """How many characters of a title are compared. GitHub allows 256."""
 

@@ -1,4 +1,4 @@
-"""Spoils answers: resets (at once or later), halved answers, failures, incomplete results."""
+"""Spoils an answer: withholds it and hangs up, halves it, or marks it as failed or incomplete."""
 
 from __future__ import annotations
 
@@ -65,5 +65,5 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
         return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})
     if fault.kind == "incomplete_results" and isinstance(reply.body, dict) and "incomplete_results" in reply.body:
         return replace(reply, body=reply.body | {"incomplete_results": True})
-    # `rest/search.py` has applied `hybrid_unavailable` already. Any other fault does not fit this answer.
+    # A search applied `hybrid_unavailable` (`rest/search.py`). Otherwise the fault does not fit.
     return reply

@@ -28,7 +28,7 @@ Outage = Literal["server_error", "service_unavailable"]
 
 
 def fallback_reasons(query: Query, *, anything_visible: bool, outage: Outage | None) -> tuple[str, ...]:
-    """GitHub's reasons to answer lexically, in the API's words; else empty. `outage` counts if there are no others."""
+    """The API's reasons for a lexical answer; empty for a semantic one. Others replace `outage`."""
     reasons = {
         "no_text_terms": not query.texts,
         "quoted_text": any(text.quoted for text in query.texts),
