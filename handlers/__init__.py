@@ -1,7 +1,7 @@
 """The bot's features, and the table of routes: which function handles which event with which permissions (C1).
 
-`bot.app` passes the table to the router, and a test compares it with `app.yml`. The bot
-queues the actions in capitals itself. The action "" stands for an event without actions.
+`bot.app` passes the table to the router, and a test compares it with `app.yml`. The bot itself queues
+the actions that are constants, such as DEFERRED. The action "" stands for an event without actions.
 """
 
 from __future__ import annotations

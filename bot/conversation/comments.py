@@ -50,8 +50,8 @@ class CommentSlot:
 class CommentDraft:
     """A comment's new content, and the candidates `shown` in it.
 
-    The bot edits the comment if `body_hash` differs from the stored hash. This hash ignores differences that do not
-    deserve an edit; None differs from every hash. `text_hash` is the hash of the text that the comment answers, if any.
+    The bot edits the comment if `body_hash` differs from the stored hash, or is None. The hash ignores differences that
+    do not deserve an edit. `text_hash` is the hash of the text that the comment answers, if any.
     """
 
     body: str
@@ -66,7 +66,7 @@ class CommentDraft:
 
 LEASE = 35.0
 """A claim holds for this many seconds. A request may wait twenty seconds for its turn (the patience of `bot.github`),
-and GitHub ends it after ten more. After that, an unanswered write has happened or never will."""
+and GitHub ends a request after ten more. By then, an unanswered write has happened or never will."""
 
 # The shortest wait in seconds while another attempt handles the comment.
 _LEAST_WAIT = 1.0
@@ -96,7 +96,7 @@ class CommentRow:
         return outcome, since
 
     def renew(self, since: float) -> float:
-        """Renew the claim of `since`; returns its new time. Raises Retryable if another attempt has the claim."""
+        """Renew the claim made at `since`; returns the new time. Raises Retryable if another attempt has the claim."""
         now = self._now()
         if not self._store.renew(*self._where, since=since, now=now):
             raise self._overtaken(self._lease)
@@ -104,7 +104,7 @@ class CommentRow:
 
     @contextmanager
     def claimed(self, since: float) -> Iterator[None]:
-        """After a refused request, release the claim of `since`. Without an answer, keep it and raise Retryable."""
+        """Release the claim made at `since` if a request is refused. If no answer comes, keep it; raise Retryable."""
         try:
             yield
         except (GitHubError, RateLimited, Overtaken):
@@ -114,7 +114,7 @@ class CommentRow:
             raise Retryable(str(unanswered), after=max(self._lease, unanswered.after or 0)) from unanswered
 
     def settle(self, draft: CommentDraft, comment_id: int | None, since: float) -> float | None:
-        """Record that this comment has the draft's content, or, with no `comment_id`, that the bot wrote none.
+        """Record that this comment has the draft's content; without a `comment_id`, that the bot wrote no comment.
 
         `since` is the row's `updated_at` as this attempt knows it. Returns the new one, or None if the row has changed.
         """
@@ -196,7 +196,6 @@ class CommentWriter:
         the stored hash is the same, since somebody may have deleted or changed the comment without an event. Raises
         Retryable while another attempt handles the same comment.
         """
-        # This checks the job's lease.
         check_lease(TRUSTED_SECONDS)
         row = self._row(slot)
         stored = row.stored()
@@ -206,9 +205,8 @@ class CommentWriter:
             known_hash = None if force else stored.body_hash
             return self._edit(github, row, draft, stored.comment_id, known_hash, stored.updated_at)
         # Without `create`, trust a silent row, even from an old backup: a search for each silent row costs too much.
-        may_exist = stored is None or stored.state is CommentState.INTENDED
-        search = search and (create or may_exist)
-        if not create and not search and (stored is None or stored.state is CommentState.SILENT):
+        is_silent = stored is not None and stored.state is CommentState.SILENT
+        if not create and (is_silent or (stored is None and not search)):
             row.record_silence(draft.text_hash, draft.shown)
             COMMENTS.labels("silent").inc()
             return True
@@ -235,7 +233,7 @@ class CommentWriter:
         return search and self._find(github, slot) is not None
 
     def remove(self, github: RepoClient, slot: CommentSlot, text_hash: str, *, search: bool = False) -> None:
-        """Answer a text with silence, and delete the comment that answered the issue's previous text.
+        """Delete the comment on the issue's previous text, and record that the bot writes nothing about the new one.
 
         `search` as for `write`. Raises Retryable while another attempt handles the same comment.
         """
@@ -263,7 +261,7 @@ class CommentWriter:
         row.settle_claimed(CommentDraft("", None, text_hash), None, since)
 
     def _create(self, github: RepoClient, row: CommentRow, draft: CommentDraft, since: float) -> bool:
-        """Renew the claim of `since` or raise Retryable: a search takes time. Post the comment."""
+        """Post the comment. First renew the claim made at `since`, because a search takes time; may raise Retryable."""
         slot, since = row.slot, row.renew(since)
         with row.claimed(since):
             comment = github.create_comment(slot.repo, slot.number, draft.body)
@@ -280,7 +278,7 @@ class CommentWriter:
         return True
 
     def _give_way(self, github: RepoClient, row: CommentRow, comment_id: int) -> bool:
-        """Handle a comment that GitHub wrote too late: another attempt had taken the claim by then."""
+        """Handle a comment that GitHub wrote after another attempt had taken the claim. Returns the same as `write`."""
         stored = row.stored()
         if stored is None or (stored.comment_id == comment_id and stored.state is CommentState.POSTED):
             # The issue is gone, or the other attempt has adopted this very comment.

@@ -31,7 +31,7 @@ NO_INSTALLATION = -1
 LEASE = 30.0
 """Seconds for which a lease holds unless it is renewed."""
 
-# Seconds to keep ended jobs, so that a redelivery changes nothing: Enterprise Server redelivers for a week.
+# Seconds to keep ended jobs. A redelivery of a kept job changes nothing; Enterprise Server redelivers for a week.
 KEEP_DONE = 7 * 86_400 + 3_600
 KEEP_DEAD = 30 * 86_400
 
@@ -50,11 +50,11 @@ QUEUES = (QUEUE, BACKGROUND_QUEUE, REPLAY_QUEUE, SCHEDULE)
 HOLD = 300.0
 
 # A job that has killed this many workers is poison and becomes a dead letter. After its second crash a job is suspect
-# and kept apart (`Worker._claim_some`). Three is too few if the host itself often kills workers.
+# and is kept apart (`Worker._claim_some`). If a host kills workers often, a limit of three is too low.
 POISON = 5
 
-# Seconds. If a stored time lies further ahead, somebody has set the clock back. The first limit is
-# for arrivals and leases, the second for retries.
+# Seconds. If a stored time is further in the future than this, somebody has set the clock back. _AHEAD is the limit
+# for arrivals and leases, _FAR_AHEAD for retries.
 _AHEAD, _FAR_AHEAD = 60.0, 8 * 3600.0
 
 # In all SQL below, `Queue` replaces `now()` by the database's clock. Conditions on `state` repeat the partial indexes'
@@ -117,8 +117,8 @@ RETURNING id, queue, lease_token, installation, repository, payload, attempts, a
 
 CLAIM_SUSPECT = CLAIM.replace("crashes < 2", "crashes >= 2")
 
-# DUE_QUEUES tells for each queue whether a job that is not suspect is due, then for each queue whether a suspect job
-# can run. Blocked suspect jobs do not count: workers claim nothing else before a suspect delivery.
+# DUE_QUEUES tells for each queue whether a job that is not suspect is due, then for each queue whether a suspect job is
+# due and not BLOCKED. If a blocked suspect delivery counted, workers would claim nothing until the delivery can run.
 IS_DUE = f"SELECT 1 FROM jobs AS job WHERE state = 'waiting' AND queue = '%s' AND {DUE}"
 DUE_QUEUES = "SELECT " + ", ".join(
     f"EXISTS ({IS_DUE % queue}{which})"
@@ -223,7 +223,7 @@ class Queue:
             new = {id for (id,) in self._run(connection, statement, entries=rows)}
             if new and not self._is_sqlite:
                 self._run(connection, NOTIFY)
-        # Only the first entry with an id is new. So it is written last, over the others.
+        # Of entries with one id, only the first is new. In reversed order, the first overwrites the later ones.
         first = {entry.id: position for position, entry in reversed([*enumerate(entries)])}
         return [entry.id in new and first[entry.id] == position for position, entry in enumerate(entries)]
 
@@ -248,7 +248,7 @@ class Queue:
     def claim(
         self, queue: str, most: int = 1, *, suspects: bool = False, without: int = NO_INSTALLATION, limited: Ids = ()
     ) -> list[ClaimedJob]:
-        """Claim up to `most` jobs of a queue, but none of the installation `without`, or of `limited` repositories.
+        """Claim up to `most` jobs of a queue. Leaves out the installation `without` and the repositories in `limited`.
 
         The installation with the fewest running jobs comes first, then the repository that was served longest ago. A
         partition's jobs run in order, one at a time. `suspects` claims only suspect jobs.
@@ -292,7 +292,7 @@ class Queue:
     def postpone(self, repository: int, wait: float) -> int:
         """Let a repository's `opened` deliveries wait after a job met GitHub's rate limit. Returns how many.
 
-        Other jobs, such as commands, are fewer and send fewer requests, so each of them still tries.
+        Other jobs, such as commands, are fewer and send fewer requests, so none of them is postponed.
         """
         return self._change(POSTPONE, repository=repository, wait=wait)
 
@@ -333,7 +333,7 @@ class Queue:
         return connection.execute(text, {"lease": LEASE, "batch": _BATCH, **parameters})
 
 
-# Seconds. If a task's run is more than `every` plus _SLACK ahead, somebody set the clock back.
+# Seconds. If a task's next run is more than `every` + _SLACK away, somebody has set the clock back.
 _SLACK = 60.0
 
 
@@ -375,7 +375,7 @@ class Schedule:
         return self._queue.reschedule(claim, task.wait(now))
 
     def repair(self, *, starting: bool = False) -> None:
-        """Make stuck tasks due: the clock was set back, or a run was given up over `every` s ago.
+        """Make a stuck task due: after somebody set the clock back, or `every` seconds after a run was given up.
 
         When a worker is `starting`, also add missing tasks, which are due at once, and make the `at_start` tasks due.
         """

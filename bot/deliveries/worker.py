@@ -42,12 +42,12 @@ log = logging.getLogger(__name__)
 
 # All in seconds. A worker polls for due jobs even if nothing wakes it.
 RENEW_EVERY, POLL_EVERY, CLEAN_EVERY = LEASE / 6, 0.5, 600.0
-# A delivery, or a job of another queue, counts as hung after this long. An evaluation takes hours.
+# A delivery counts as hung after LONGEST, other jobs after LONGEST_BACKGROUND: an evaluation takes hours.
 LONGEST, LONGEST_BACKGROUND = 900.0, 6 * 3600.0
 # When GitHub's rate limit stops a job, the repository's `opened` deliveries wait in the queue for at most
-# LONGEST_POSTPONED. For _LIMIT_PAUSE, this worker claims only suspect deliveries of the repository.
+# LONGEST_POSTPONED. Until _LIMIT_PAUSE has passed, this worker claims only suspect deliveries from the repository.
 LONGEST_POSTPONED, _LIMIT_PAUSE = 300.0, 2.0
-# The wait until an absent database is asked again, and until a task that this version does not know is due again.
+# After RETRY_AFTER, an absent database is asked again. After _UNKNOWN_TASK, a task of another version is due again.
 RETRY_AFTER, _UNKNOWN_TASK = 1.0, 60.0
 
 
@@ -80,8 +80,8 @@ class _RunningJob:
 
 
 class Worker:
-    """Calls `handle` for up to `worker_threads` deliveries, one background job and one replay at a time, and runs the
-    scheduled tasks. An extra slot for deliveries is reserved for a second installation.
+    """Runs the scheduled tasks, and calls `handle` for at most one background job and one replay at a time. Of
+    deliveries, up to `worker_threads` + 1 run at a time, and up to `worker_threads` of one installation.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Worker:
         self._free = {QUEUE: self._most + 1, BACKGROUND_QUEUE: 1, REPLAY_QUEUE: 1, SCHEDULE: len(tasks)}
         self._changed = threading.Condition()  # Held to change `_free` or `_running`.
         self._running: set[_RunningJob] = set()
-        # Until when to claim no deliveries of a repository (monotonic clock).
+        # For each limited repository: when to claim its deliveries again (monotonic clock).
         self._limited: dict[int, float] = {}
         self._wake, self._stopping, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._threads: list[threading.Thread] = []
@@ -129,8 +129,8 @@ class Worker:
         self._stopping.set()
         self._wake.set()
         # First wait for the claiming thread, because it may still add jobs to `_running`.
-        for claiming in self._threads[:1]:
-            claiming.join(RENEW_EVERY)
+        if self._threads:
+            self._threads[0].join(RENEW_EVERY)
         with self._changed:
             finished = self._changed.wait_for(lambda: not self._running, timeout)
         self._ended.set()
@@ -152,7 +152,7 @@ class Worker:
             try:
                 claimed = self._claim_some()
             except Exception as error:
-                log.warning("the queue is unavailable, and asked again: %s", describe(error), extra=OFTEN)
+                log.warning("the queue is unavailable and will be asked again: %s", describe(error), extra=OFTEN)
                 self._stopping.wait(RETRY_AFTER)
                 continue
             if not claimed:
@@ -185,7 +185,7 @@ class Worker:
             if queue == QUEUE and busiest_is_full:
                 most, excluded = 1, busiest
             elif queue == QUEUE:
-                # The busiest installation may run `_most` deliveries, and all newly claimed ones may belong to it.
+                # All newly claimed deliveries may be of the busiest installation, which is limited to `_most`.
                 most = min(most, self._most - busy[busiest])
             claimed |= self._claim_from(queue, most, without=excluded)
         return claimed
@@ -241,7 +241,7 @@ class Worker:
     def _record_outcome(self, job: _RunningJob, error: Exception | None) -> str:
         """Record how a run ended, unless another worker now has the job. Returns the outcome, as a label of JOBS."""
         claim, failures, level = job.claim, job.claim.attempts + 1, logging.DEBUG
-        outcome, record = "done", partial(self._queue.finish, claim)
+        outcome, message, record = "done", "", partial(self._queue.finish, claim)
         if isinstance(error, UserError):
             level, outcome, message = logging.INFO, "refused", f"refused: {type(error).__name__}"
         elif error is not None:
@@ -253,7 +253,7 @@ class Worker:
                 level, outcome, message = logging.WARNING, "failed", f"failed, and is tried again in {wait:.0f} s"
                 if isinstance(error, RateLimited):
                     self._limited[claim.repository] = time.monotonic() + _LIMIT_PAUSE
-                    # Postpone the `opened` deliveries as after one failure, even if this job has failed more often.
+                    # The `opened` deliveries wait as long as after one failure, even if this job has failed more often.
                     postponed = min(decide(error, 1, 0.0) or wait, LONGEST_POSTPONED)
                     self._until_answered(partial(self._queue.postpone, claim.repository, postponed))
         if job.lost or isinstance(error, Overtaken) or not self._until_answered(record):
@@ -290,7 +290,7 @@ class Worker:
             try:
                 return operation()
             except Exception as error:
-                log.warning("the queue is unavailable, and asked again: %s", why(error), extra=OFTEN)
+                log.warning("the queue is unavailable and will be asked again: %s", why(error), extra=OFTEN)
                 time.sleep(RETRY_AFTER)
 
     def _heartbeat(self) -> None:
@@ -310,10 +310,10 @@ class Worker:
         """Renew the leases of this worker and its jobs, and give up hung jobs."""
         with self._changed:
             running = [*self._running]
-        # Note the time even if the renewal below fails: otherwise failures would look like a suspended process.
+        # Note the time even if the renewal below fails: otherwise failed renewals would look like a suspended process.
         elapsed, self._heartbeat_at = now - self._heartbeat_at, now
         if elapsed > 6 * RENEW_EVERY:
-            # The machine suspended the whole process, and so its jobs.
+            # The machine suspended this process with all its jobs.
             for job in running:
                 job.deadline = None if job.deadline is None else job.deadline + elapsed
         hanging = [job for job in running if job.deadline is not None and job.deadline < now and not job.lost]
@@ -321,7 +321,7 @@ class Worker:
         if self._id not in leases:
             self._queue.register(self._id)
         for job in running:
-            # A job that has just ended has no lease either. Marking this job as lost does no harm.
+            # A job that has just ended has no lease. Marking such a job as lost does no harm.
             job.lost = job.lost or job.claim.token not in leases
         for job in hanging:
             log.error("%s does not end, and neither does its thread: this worker ends", job.claim.id)
@@ -342,7 +342,7 @@ class Worker:
             self._wake.set()
 
 
-# Seconds between checks of SQLite's file, more while nothing changes. 0.01 s cost a busy worker 20% of its time.
+# Seconds between checks of SQLite's file, and their growth while it is idle. 0.01 s cost a busy worker 20% of its time.
 _SHORTEST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.05, 0.1, 1.05
 
 
@@ -371,7 +371,7 @@ def _watch_file(engine: sa.Engine, wake: threading.Event, ended: threading.Event
 
 
 def _watch_channel(engine: sa.Engine, wake: threading.Event, ended: threading.Event) -> None:
-    # Import late: in the web process, gevent must patch Python before the import of psycopg, which chooses how to wait.
+    # Import late: psycopg chooses during its import how to wait, and gevent in the web process must patch Python first.
     import psycopg
 
     with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:

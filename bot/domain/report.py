@@ -14,7 +14,7 @@ from bot.domain.judge_protocol import JUDGE, JudgeVerdict
 
 
 class ReasonCode(StrEnum):
-    """The kinds of reasons: shared content, GitHub's verdict, or labels of different surfaces (app, platform, …)."""
+    """Kinds of reasons: shared content, GitHub's verdict, or labels naming different surfaces (app, platform, …)."""
 
     COPY = "all of the text"
     CAUSE = "cause"
@@ -42,7 +42,7 @@ _ENGLISH = {
 class Reason:
     """A reason (C3) of kind `code`. `quoted` has its words, error text, cause or labels, if any.
 
-    `str` quotes them in a sentence. They are hostile; `bot/conversation/render/` escapes them.
+    `str` quotes these texts in a sentence. The texts are hostile; `bot/conversation/render/` escapes them.
     """
 
     code: ReasonCode
@@ -97,8 +97,8 @@ class Candidate:
     `relevance` is the ranking's sort key. `confidence` is the probability that target and candidate report the same
     thing; None if unknown. `workflow_state` is the issue's state in a project; `workflow_state_reason` says why GitHub
     gave none. `reasons` come strongest first. `sources` are all sources that found the candidate (H2). `repo` is
-    `OWNER/REPO`, empty for the target's own repository. `also` are numbers of issues in the candidate's repository that
-    report the same thing. `named` says whether the target's text names the candidate. `verdict` is the judge's (J);
+    `OWNER/REPO`, empty for the target's own repository. `also` are numbers of issues that report the same thing, in the
+    candidate's repository. `named` says whether the target's text names the candidate. `verdict` is the judge's (J);
     `unjudged` is the confidence without the verdict.
     """
 
@@ -145,16 +145,16 @@ class Candidate:
 _JUDGED = ("verdict", "unjudged")
 
 MENTION_FROM = 0.05
-"""Unless shown, a candidate needs this probability to get reasons or be named the nearest issue."""
+"""A candidate that is not shown needs this probability to get reasons or to be named the nearest issue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """One of the best candidates, shown or not, with its probability in [0, 1]: the evidence of a decision.
 
-    `rank` counts all candidates from the best, which has 1. `sources` maps each source to the candidate's rank
+    `rank` is the place among all candidates; the best has 1. `sources` maps each source to the candidate's rank
     there, or to None if that source found only a duplicate of the candidate. `shown` says whether the comment lists the
-    candidate as likely enough (or would, in shadow mode). `titles` are the titles' similarities by letters
+    candidate as likely enough; in shadow mode, whether it would. `titles` are the titles' similarities by letters
     and by words. `reasons` are codes. `also` and `repo` are as in `Candidate`. `verdict` is the judge's. `judged_by`
     names the model and the prompts. `unjudged` is the probability without the verdict.
     """
@@ -190,9 +190,9 @@ class Report:
     `best_confidence` is the highest probability of all compared issues, shown or not; None if no issue was compared.
     `considered` are the best of them. `not_asked` are sources that the caller requested, but that the finder did not
     ask: they are switched off or forbidden, or need an index that does not exist. `search_query` is the first query of
-    GitHub's search by words, else of any source. `relevance` is the name of the relevance function, such as "title" or
-    "learned"; `Candidate.relevance` is a number. `threshold` is the least similarity of titles (F5). `counts` has the
-    numbers of results: `total`, `unique`, `duplicates` (results that repeat another), and each source's.
+    GitHub's search by words; without one, the first of all. `relevance` names the relevance function, such as "title"
+    or "learned"; `Candidate.relevance` is a number. `threshold` is the least similarity of titles (F5). `counts` has
+    the numbers of results: `total`, `unique`, `duplicates` (results that repeat another), and each source's.
     """
 
     repo: str

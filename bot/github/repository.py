@@ -232,7 +232,7 @@ class RepoClient:
         return self._update(f"edit {repo}#{number}", repo, number, body=body)
 
     def add_labels(self, repo: RepoRef, number: int, names: Sequence[str]) -> None:
-        """Add labels and keep the issue's other labels, which an update of the issue would replace."""
+        """Add labels to the issue's other labels. An update of the issue would replace all its labels."""
         if names:
             self._send(f"label {repo}#{number}", repo, self._api.rest.issues.add_labels, number, labels=list(names))
 
@@ -256,7 +256,7 @@ class RepoClient:
 
     def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
         """Remove a label from an issue, if the issue has the label."""
-        # The name is one segment of the path, so escape its slashes. A name of dots such as ".." would change the path.
+        # The name is one segment of the path. Slashes, or a name of only dots, such as "..", would change it.
         segment = name.replace(".", "%2E") if name.strip(".") == "" else quote(name, safe="")
         with suppress(NotFound):
             self._send(f"unlabel {repo}#{number}", repo, self._api.rest.issues.remove_label, number, segment)
@@ -282,7 +282,7 @@ class RepoClient:
             return send(repo)
         except NotFound as problem:
             if problem.status in (404, 410):
-                raise
+                raise  # Any other status is a redirect.
             redirect = problem
         present = self.repository(repo).ref
         # If the repository still has its name, GitHub redirected because the issue was transferred.
@@ -304,7 +304,7 @@ def _cached(
         bound.apply_defaults()
         _client, *named = bound.arguments.items()
         arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in named}
-        # By its default rule, the tracker could reuse an answer about another issue of the repository (T5).
+        # The tracker's default rule could reuse an answer about another issue of the repository (T5).
         client._tracker.add_rule(tool, equal)
         answer = client._tracker.call(
             client._key, tool, arguments, partial(method, client, *args, **kwargs), fresh=client._fresh, keep=keep

@@ -17,7 +17,7 @@ from bot.storage import Store
 from bot.text.github_urls import named_by
 
 SHADOW = "mode: shadow"
-"""The reason for silence in a repository where the bot checks issues without commenting."""
+"""The reason for silence in shadow mode, in which the bot checks issues but does not comment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class KnownRepository:
         # No setting makes the bot comment on pull requests (C1).
         ignored = "it is a pull request" if target.is_pull_request else config.why_ignored(target) or ""
         mode = "" if config.mode == "comment" else f"mode: {config.mode}"
-        # In shadow mode, the bot checks all issues but muted and ignored ones, so these reasons come before the mode.
+        # In shadow mode, the bot does not check muted or ignored issues, so `muted` and `ignored` precede the mode.
         # In mode `off`, the bot checks no issue, so the mode comes first.
         silence = (muted or ignored or mode) if mode == SHADOW else (mode or muted or ignored)
         return CommentPreview(report.candidates, threshold, config.likely, silence)

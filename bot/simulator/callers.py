@@ -1,6 +1,6 @@
 """Who calls: an App by its JWT, an installation or a user by a token, or nobody.
 
-Rate limits count a caller's requests under its `key`. `account` is the author of what the caller writes, if any.
+Rate limits count a caller's requests under its `key`. `account`, if any, is the author of what the caller writes.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class InstallationCaller:
 
 @dataclass(frozen=True, slots=True)
 class UserCaller:
-    """A person who calls through `app`, or with a personal access token: classic or `fine_grained` (`github_pat_…`)."""
+    """A person who calls through `app` or with a personal access token: `fine_grained` (`github_pat_…`) or classic."""
 
     user: Account
     fine_grained: bool = False

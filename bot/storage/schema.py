@@ -84,7 +84,7 @@ comments = _table(
 )
 
 # People's verdicts by command; the unique constraint keeps out redelivered commands. `other` is the
-# second issue, or 0 if `issue` names one of another repository (OWNER/REPO#NUMBER in lower case).
+# second issue. If that issue is in another repository, `other` is 0 and `issue` is OWNER/REPO#NUMBER in lower case.
 verdicts = _table(
     "verdicts",
     *_row_id(),
@@ -101,7 +101,7 @@ verdicts = _table(
     sa.Index("ix_verdicts_other", "repo_id", "other"),
 )
 
-# Which delivery carries out the commands in each comment's newest text (`HandledCommands` explains the columns).
+# The delivery that carries out the commands in a comment's newest text (`HandledCommands` explains the columns).
 heeded = _table(
     "heeded",
     *keys("repo_id", "number", "comment_id"),
@@ -112,7 +112,7 @@ heeded = _table(
 
 muted = _table("muted", *keys("repo_id", "number"), *strings("actor"), *times("at"))
 
-# Recent commands and other limited uses (`Usage`). `use` is a unique name.
+# Recent commands and other limited uses (`Usage`). `use` is the unique name of one use.
 usage = _table("usage", *keys("repo_id"), *text_keys("login", "use"), *times("at"))
 
 # The judge's verdicts on pairs of issues. `key` stands for both texts, the model and the prompts
@@ -127,7 +127,7 @@ judgements = _table(
     sa.Index("ix_judgements_number", "repo_id", "number"),
 )
 
-# Questions to the judge. Until the answer arrives, `tokens_in` is the most that question and answer can take together.
+# Questions to the judge. Until the answer arrives, `tokens_in` is the most tokens for question and answer together.
 judge_calls = _table(
     "judge_calls",
     *_row_id(),
@@ -164,7 +164,7 @@ decisions = _table(
     sa.Index("ix_decisions_number", "repo_id", "number"),
 )
 
-# Issues that the bot labelled `duplicate`; `place` counts how often this label had been added or removed before.
+# Issues that the bot labelled `duplicate`; `place` counts the additions and removals of this label before the bot's.
 labelled = _table("labelled", *keys("repo_id", "number"), *numbers("place"))
 
 # People's feedback by other means than commands (`FeedbackSignal`): one of each kind from each person about a pair.
@@ -209,7 +209,7 @@ evaluations = _table(
     *times("made_at", nullable=True),
 )
 
-# The scan's `candidates` for one issue, as JSON. `sequence` is the one in `index_states` when the scan looked; `model`
+# The scan's `candidates` for one issue, as JSON. `sequence` is the index's (`index_states`) before the search; `model`
 # names the weights and vectors that scored the candidates.
 scan_answers = _table("scan_answers", *keys("repo_id", "number"), *numbers("sequence"), *strings("model", "candidates"))
 
@@ -226,8 +226,8 @@ def lock_index(connection: sa.Connection, repo_id: int) -> None:
 def _index_table(name: str, *parts: Any, narrow: bool = False) -> sa.Table:
     """A table of the index. SQLite stores a `narrow` one in the order of its primary key."""
     table = sa.Table(name, metadata, *parts, info=INDEX, sqlite_with_rowid=not narrow)
-    # PostgreSQL expects one row for a repository newer than the last ANALYZE, and would read all
-    # the repository's rows to find an issue or term. Without statistics it expects many rows.
+    # If a repository is newer than the last ANALYZE, PostgreSQL expects one row for the repository. To find an issue or
+    # term, PostgreSQL would then read all the repository's rows. Without statistics it expects many rows.
     no_statistics = sa.DDL("ALTER TABLE %(fullname)s ALTER COLUMN repo_id SET STATISTICS 0")  # type: ignore[no-untyped-call]
     sa.event.listen(table, "after_create", no_statistics.execute_if(dialect="postgresql"))
     return table
@@ -277,7 +277,7 @@ def _by_change(name: str, column: str) -> sa.Table:
 indexed_terms, indexed_vectors = _by_change("indexed_terms", "terms"), _by_change("indexed_vectors", "vectors")
 
 # The text model's vector (`bot/search/embedding/local_models.py`) of title and body: a scale, then a byte for each
-# dimension. If `changed` differs from that in `indexed_terms`, the vector is of a former text.
+# dimension. If `changed` differs from `changed` in `indexed_terms`, the vector is of an earlier text.
 text_vectors = _index_table(
     "text_vectors",
     *keys("repo_id", "number"),

@@ -31,8 +31,8 @@ def is_ignorable(char: str) -> bool:
 def without_invisible(text: str) -> str:
     """`text` without ignorable characters, except those that scripts and emoji need to look right.
 
-    The exceptions are joiners in Arabic, Indic scripts and emoji, Mongolian letters' selectors, and
-    the emoji selector. A joiner or selector without effect, such as a repeated one, is removed.
+    The exceptions are the emoji selector, the selectors of Mongolian letters, and joiners in Arabic, in Indic scripts
+    and in emoji. A joiner or selector without effect, such as a repeated one, is removed.
     """
     if not _IGNORABLE.search(text):
         return text
@@ -55,11 +55,11 @@ def _changes_look(char: str, before: str, after: str) -> bool:
     # After a virama, or between a caseless (Indic) letter and a virama, a joiner changes a form.
     if _is_virama(last) or (_is_virama(following) and _is_caseless_letter(last)):
         return True
-    # The base character, without a mark or an emoji selector after it.
+    # If `last` is a mark or an emoji selector, the base is the character before `last`.
     base = before[:1] if last == _AS_EMOJI or unicodedata.combining(last) else last
     if char == _NON_JOINER:
         return _is_joined(base) and _is_joined(following)
-    # A joiner counts only at the end of a run of ignorable characters.
+    # In a run of ignorable characters, only a joiner at the end has an effect.
     if is_ignorable(following):
         return False
     # A joiner has no effect between two letters of a script that joins its letters, such as Arabic.
@@ -123,7 +123,7 @@ def _next_begin(html: str, at: int) -> int:
 
 
 def pieces(html: str) -> Iterator[re.Match[str] | None]:
-    """Yield a match for each tag (with group `name`) and comment, or None if it is unfinished."""
+    """Yield a match for each tag (with group `name`) and each comment; None for an unfinished tag or comment."""
     at = 0
     while (begin := _next_begin(html, at)) < len(html):
         whole = _TAG_OR_COMMENT.match(html, begin)
@@ -143,7 +143,7 @@ def without_comments(html: str) -> str:
     for piece in pieces(html):
         if piece is None:
             return "".join(kept) + html[at : _next_begin(html, at)]
-        kept.append(html[at : piece.end() if piece["name"] else piece.start()])
+        kept += [html[at : piece.start()], piece[0] if piece["name"] else ""]
         at = piece.end()
     return "".join(kept) + html[at:]
 
@@ -151,11 +151,11 @@ def without_comments(html: str) -> str:
 def hidden_by(html: str, before: str = "") -> str:
     """The name of the element that hides the text after `html`, or UNFINISHED; empty if that text is visible.
 
-    `before` is the name of the element that hides `html`, as this function returns it.
+    `before` is this function's result for the text before `html`.
     """
     hiding = before
     for piece in pieces(html):
-        if piece is None or hiding == UNFINISHED:
+        if piece is None:
             return UNFINISHED
         name = (piece["name"] or "").lower()
         if not hiding and name in _HIDING:

@@ -97,5 +97,5 @@ def test_while_the_database_is_away_a_worker_asks_again_and_says_so_once(
 
     assert idle[0]._until_answered(ask)
     assert [line.getMessage() for line in filter(RepeatFilter().filter, caplog.records)] == [
-        "the queue is unavailable, and asked again: nothing listens there"
+        "the queue is unavailable and will be asked again: nothing listens there"
     ]

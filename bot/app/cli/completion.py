@@ -1,4 +1,4 @@
-"""`doppel completion SHELL`: the completion script that click makes for this command."""
+"""`doppel completion SHELL`: the completion script that click makes for `doppel`."""
 
 from __future__ import annotations
 

@@ -59,16 +59,16 @@ def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
             return RepoConfig.model_validate(tree.plain())
         except ValidationError as invalid:
             errors = invalid.errors(include_url=False)[::-1]  # last first: keeps list indexes valid
-            # But remove unknown sources and texts (`[key]`) before handling the errors inside them.
+            # But first remove unknown keys of `sources` and `templates` (marked `[key]`), with the errors inside them.
             errors.sort(key=lambda error: "[key]" not in error["loc"])
             problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in errors))
 
 
 def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> ConfigError | None:
-    """Remove the value at pydantic's `loc`. Returns its error; None if an earlier call removed it with its parent."""
-    ends_in_mark = loc[-1] == "[key]"
-    is_key = ends_in_mark or error["type"] == "extra_forbidden"
-    *parents, last = loc[:-1] if ends_in_mark else loc
+    """Remove the value at pydantic's `loc`, and return the error; None if an earlier call has removed the value."""
+    ends_in_key_mark = loc[-1] == "[key]"
+    is_key = ends_in_key_mark or error["type"] == "extra_forbidden"
+    *parents, last = loc[:-1] if ends_in_key_mark else loc
     parent, field = tree, FieldInfo(annotation=RepoConfig)
     for step in parents:
         if isinstance(parent.value, dict) and step not in parent.value:
@@ -88,7 +88,7 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
     if error["type"] == TRANSLATABLE:
         return ConfigError.translatable(origin.line, origin.column, error["ctx"]["wording"], error["ctx"]["hint"])
     if is_key:
-        # `field` is the key's parent: a model or `sources`. Keys of `templates` were handled above.
+        # `field` is the key's parent: a model or `sources`. For a key of `templates`, the branch above has returned.
         return _unknown_key(origin, str(last), getattr(field.annotation, "model_fields", SOURCES))
     expected = _field_of(field, last)
 
@@ -99,11 +99,11 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
 
 
 def _field_of(field: FieldInfo, step: int | str) -> FieldInfo:
-    """The field one `step` below: of a model's key, of a list's items, or of a mapping's values."""
+    """The field that `step` leads to inside `field`: a model's field, a list's item, or a mapping's value."""
     kind: Any = field.annotation
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return kind.model_fields[str(step)]
-    return FieldInfo.from_annotation(get_args(kind)[0] if get_origin(kind) is tuple else get_args(kind)[1])
+    return FieldInfo.from_annotation(get_args(kind)[0 if get_origin(kind) is tuple else 1])  # list: tuple[item, ...]
 
 
 def _unknown_key(key: YamlNode, name: str, known: Iterable[str]) -> ConfigError:

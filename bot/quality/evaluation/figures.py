@@ -38,18 +38,18 @@ FEW = 20
 """A recommendation needs this many known duplicates."""
 
 BEARABLE = 0.08
-"""At a recommended threshold we are 95 % sure that at most this share of the unmarked issues gets a comment. Many of
-these comments are right all the same: careful readers find two to five times as many duplicates as are marked."""
+"""We are 95 % sure that a recommended threshold comments on at most this share of the unmarked issues. Many of these
+comments are right: careful readers find two to five times as many duplicates as are marked."""
 
 OTHERS_NEEDED = next(number for number in count(1) if wilson(0, number)[1] <= BEARABLE)
 """The fewest unmarked issues for a recommendation. With fewer, even a share of 0 has an upper bound above BEARABLE."""
 
 LEAST = 0.15
-"""The lowest threshold to recommend. From there on, readers find about three of four comments useful."""
+"""The lowest threshold to recommend. From this threshold on, readers find about three of four comments useful."""
 
 MONTH = timedelta(days=365.25 / 12)
 RECENT = timedelta(days=365)
-"""Monthly averages cover this last stretch of the history."""
+"""Monthly averages cover this much of the history, up to the last arrival."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +85,13 @@ class Advice:
 class Evaluation:
     """All figures of an evaluation.
 
-    `issues` counts all issues, and `arrivals` the issues that can be judged. `asked` counts the sample of arrivals that
-    was evaluated, and `silent` the unmarked issues in this sample. `rr_intervals[k]` is the interval of the share
-    `retrieval.rr[k]`, if there are duplicates. `limits` has the outcome at the threshold of each of SHARES
-    (`threshold_for_share`). `caught_intervals` has the interval of each such outcome's `caught`.
+    `issues` counts all issues, and `arrivals` the issues that can be judged. `asked` counts the evaluated sample of
+    arrivals, and `silent` the unmarked issues in this sample. `rr_intervals[k]` is the interval of the share
+    `retrieval.rr[k]`, if there are duplicates. `limits` maps each of SHARES to the outcome at that share's threshold
+    (`threshold_for_share`). `caught_intervals` maps each of SHARES to the interval of this outcome's `caught`.
     `curve` has the outcomes at the thresholds of CURVE, and `at` the outcome at `min_confidence`.
     `unmarked` lists the likeliest pairs without a mark. `period` holds the times of the first and the last arrival.
-    `monthly` has an average month for each threshold, and `last_month` the MONTH up to the last arrival.
+    For each threshold, `monthly` has an average month, and `last_month` has the MONTH up to the last arrival.
     """
 
     issues: int
@@ -177,9 +177,9 @@ def evaluate(
 
 
 def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Advice:
-    """The advice without the unmarked issues of the last month: people may still mark some of these as duplicates.
+    """Advise, but ignore the last month's unmarked issues: people may still mark some of these issues as duplicates.
 
-    The last month counts after all if the older unmarked issues are too few, or fewer than half.
+    The last month counts if fewer than OTHERS_NEEDED, or fewer than half, of the unmarked issues are older.
     """
     marked, silent = split(judged)
     old = [one for one in silent if max(arrived) - one.arrived >= MONTH]
@@ -190,7 +190,7 @@ def _advice(judged: Sequence[JudgedArrival], arrived: Sequence[datetime]) -> Adv
 
 
 def advise(cuts: Sequence[ThresholdOutcome], duplicates: int, silent: int) -> Advice:
-    """The threshold that catches most duplicates, but comments on few unmarked issues (95 % sure).
+    """The threshold that catches the most duplicates, among thresholds that BEARABLE and LEAST allow.
 
     `cuts` has the outcomes to choose from. `duplicates` and `silent` are the numbers of marked and of unmarked issues.
     The comments that people called wrong must not outnumber the comments that name a marked original.

@@ -50,7 +50,7 @@ class WireServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Print a traceback, except for OSError: the client or a simulated fault hung up."""
+        """Print a traceback, but not for OSError: then the client or a simulated fault has closed the connection."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 

@@ -51,11 +51,11 @@ def dismiss(ctx: Context) -> Json:
 def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], list[Json]]:
     """Store a request's suggested labels. Return the other labels' names, and the suggestions.
 
-    If the repository lacks the feature, or the client uses an older API version, `suggest` is ignored.
+    If the repository lacks the feature, or the client uses an older API version, no label counts as suggested.
     """
     enabled = target.repository.suggestions and ctx.headers.get("X-GitHub-Api-Version") == VERSION
     names: list[str] = []
-    proposed: list[Json] = []
+    suggestions: list[Json] = []
     suggested = [one for one in labels if enabled and isinstance(one, dict) and one.get("suggest")]
     # Check every suggestion before any is stored.
     for confidence in [one.get("confidence") for one in suggested]:
@@ -68,15 +68,15 @@ def split(ctx: Context, target: Issue, labels: list[Any]) -> tuple[list[str], li
             continue
         stored = ctx.sim.suggest_label(target, name, ctx.actor, entry.get("rationale"), entry.get("confidence"))
         shown = {key: value for key, value in entry.items() if key in ("name", "rationale", "suggest", "confidence")}
-        proposed.append(shown if stored else shown | {"ignored": True, "ignored_reason": "already_applied"})
-    return names, proposed
+        suggestions.append(shown if stored else shown | {"ignored": True, "ignored_reason": "already_applied"})
+    return names, suggestions
 
 
 def store_suggested_closing(ctx: Context, target: Issue, state: dict[str, Any]) -> bool:
-    """Return whether the request's `state` object is a suggestion, and store the suggestion.
+    """If the request's `state` object is a suggestion, store the suggestion and return True.
 
     Only closing as a duplicate can be suggested; other suggestions get 422. If the repository lacks
-    the feature, nothing is stored: GitHub answers 200.
+    the feature, nothing is stored, but the answer is 200, as on GitHub.
     """
     if not state.get("suggest"):
         return False

@@ -4,8 +4,8 @@
     index.put(Document(id=1, repo="acme/app", …))
     index.search('repo:acme/app is:issue in:title "cannot connect"')
 
-Where GitHub's documentation leaves a question open, a docstring or comment says how we decided. An `int` that stands
-for a document is its id.
+Where GitHub's documentation leaves a question open, a docstring or comment says how we decided. An `int` in place
+of a document is the document's id.
 """
 
 from __future__ import annotations
