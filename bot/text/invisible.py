@@ -141,7 +141,7 @@ def without_comments(html: str) -> str:
     kept: list[str] = []
     at = 0
     for piece in pieces(html):
-        if piece is None:
+        if piece is None or hiding == UNFINISHED:
             return "".join(kept) + html[at : _next_begin(html, at)]
         kept += [html[at : piece.start()], piece[0] if piece["name"] else ""]
         at = piece.end()
@@ -155,7 +155,7 @@ def hidden_by(html: str, before: str = "") -> str:
     """
     hiding = before
     for piece in pieces(html):
-        if piece is None:
+        if piece is None or hiding == UNFINISHED:
             return UNFINISHED
         name = (piece["name"] or "").lower()
         if not hiding and name in _HIDING:
