@@ -103,8 +103,8 @@ def find_duplicates(
 ) -> Report:
     """Read issue `number` of `owner/repo` and look for other issues that report the same thing (F2).
 
-    Reads GitHub as the App if one is set up, else with `GITHUB_TOKEN`. Drops issues whose title has a similarity to
-    this issue's title below `threshold`, in [0, 1]. If a kept issue is a known duplicate, shows its original instead,
+    Reads GitHub as the App if one is set up, else with `GITHUB_TOKEN`. Drops issues if their titles' similarity to this
+    issue's title is below `threshold`, in [0, 1]. If a kept issue is a known duplicate, shows its original instead,
     whose title may be less similar. `max_candidates` is 1 or more. `state` ("open", "closed" or "all") overrides
     `include_closed`. `sources` limits the report to candidates that these sources found.
 

@@ -98,7 +98,7 @@ def working_on(work: Work) -> Iterator[None]:
 
 
 def with_context(function: Callable[P, T]) -> Callable[P, T]:
-    """Wrap a function for pool threads: each call runs in a copy of the context in which the function was wrapped."""
+    """Wrap a function for pool threads: each call runs in a copy of the context as it was at wrapping."""
     here = copy_context()
 
     def run(*args: P.args, **kwargs: P.kwargs) -> T:

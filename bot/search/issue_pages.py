@@ -18,7 +18,7 @@ from bot.github.repository import RepoClient
 from bot.storage.repositories import Progress
 
 # A step reads up to PAGES pages of a hundred issues. After the last page, a step makes vectors of up to EMBEDDED issues
-# with the embedding model, or of up to READ_CLOSELY issues with the text model, which takes one core a second.
+# with the embedding model, or of up to READ_CLOSELY issues with the text model, which takes a second of one core.
 PAGES, EMBEDDED, READ_CLOSELY = 5, 200, 50
 # Seconds to wait after a step, for each of its requests: at first, and once requests become scarce. GitHub allows
 # fifteen requests a second.

@@ -54,7 +54,7 @@ def jobs(ctx: click.Context, limit: int, as_json: bool) -> None:
 def retry(delivery: str | None, everything: bool) -> None:
     """Put the delivery ID back into the queue, as if it had just arrived.
 
-    Exit code 1: a delivery was not put back. It was never given up, or has been retried or erased.
+    Exit code 1: a delivery was not put back. It was never given up, or has been retried or removed.
     """
     if [bool(delivery), everything].count(True) != 1:
         raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")

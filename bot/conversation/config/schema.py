@@ -101,8 +101,8 @@ class SearchConfig(_Section):
     words_max: Annotated[int, Ge(1), Le(10)] = 5
     """How many words of a title the first query takes."""
     budget: Annotated[int, Ge(1), Le(10)] = 4
-    """How many word searches an issue may cost. An installation's repositories share 30 a minute. An enabled source is
-    asked even beyond the budget: pull requests need one search, siblings one for every three repositories."""
+    """How many word searches an issue may cost. An installation's repositories share 30 a minute. Pull requests cost
+    one search, siblings one for every three repositories. An enabled source is asked even beyond the budget."""
     hybrid: Switch = True
     """Also ask GitHub's semantic search, where it is available."""
 

@@ -268,7 +268,7 @@ class BacklogAnswer(ToolAnswer):
 
 
 class MergeResult(BaseModel):
-    """An entry and all it absorbed. Below the minimum `similarity`, `through` names the group's most similar entry."""
+    """An entry and those it absorbed. If one's `similarity` is too low, `through` names its closest in the group."""
 
     name: str
     section: str

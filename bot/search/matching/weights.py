@@ -50,7 +50,7 @@ BOUNDS_VERSION = 6
 # But if most copies were sent within a week of the question, they are taken for reports of one event.
 _FEW_COPIES, _EVENT_DAYS = 2, np.log1p(7.0)
 # From the similarity _WORD_FOR_WORD on, title and text are the same word for word (P2). Such
-# pairs get at least _COPY_CONFIDENCE. `bounds` makes exceptions. With these, readers call 26 of 35 pairs the same.
+# pairs get at least _COPY_CONFIDENCE. `bounds` makes exceptions, as readers call only 26 of all 35 pairs the same.
 _WORD_FOR_WORD, _COPY_CONFIDENCE = 0.999, 0.95
 # The feature `length` of an issue that has a title and one sentence.
 _LINE_LENGTH = np.log1p(20.0)

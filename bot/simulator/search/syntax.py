@@ -51,7 +51,7 @@ class Query:
     """A parsed query. A result must match at least one qualifier of each group in `scopes` (repo, user, org).
 
     `fields` has what `in:` names, if anything. `texts` has the words and phrases that are not under NOT. `kinds` has
-    what `is:` and `type:` demand, except under NOT (`issue`, `pr`). `is_advanced`: the query has an OR or parentheses.
+    what `is:` and `type:` demand (`issue`, `pr`), except under NOT. `is_advanced`: the query has an OR or parentheses.
     """
 
     root: Node
