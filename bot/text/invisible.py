@@ -141,7 +141,7 @@ def without_comments(html: str) -> str:
     kept: list[str] = []
     at = 0
     for piece in pieces(html):
-        if piece is None or hiding == UNFINISHED:
+        if piece is None:
             return "".join(kept) + html[at : _next_begin(html, at)]
         kept += [html[at : piece.start()], piece[0] if piece["name"] else ""]
         at = piece.end()
