@@ -80,7 +80,7 @@ class AppClient:
         return AppInfo(data.get("slug") or "", dict(data["permissions"]), tuple(data["events"]))
 
     def clock_skew(self) -> float | None:
-        """Seconds that GitHub's clock is ahead; negative if behind, 0 if under 2. None before the first answer."""
+        """Seconds that GitHub's clock is ahead; negative if behind, 0 if under 2 off. None before the first answer."""
         return self._skew()
 
     def installation_of(self, repo: RepoRef) -> int:

@@ -126,7 +126,7 @@ fragment found on SearchResultItemConnection {
 
 @dataclass(frozen=True, slots=True)
 class FoundDiscussions:
-    """`lists` has a pair for each answered search text: how many discussions match, and the best of them as issues.
+    """`lists` maps each answered search text to a pair: how many discussions match, and the best of them as issues.
 
     `reason` says why some or all answers are missing. `cached_at` is as in `SearchPage`.
     """

@@ -94,7 +94,7 @@ def _wrong_points(comment: Decision, feedback: Sequence[Example]) -> Iterator[Po
     named = _named(comment)
     rejections = [example for example in feedback if not example.same]
     heaviest = [max((one.weight for one in rejections if it.is_about(one.other)), default=0.0) for it in named]
-    # People must reject every candidate, so the lowest of these weights counts (0: nobody rejects a candidate).
+    # People must reject every candidate, so the lowest of these weights counts (0 if some candidate has no rejection).
     weight = min(heaviest)
     if weight:
         yield Point(named[0].probability, right=False, weight=weight)

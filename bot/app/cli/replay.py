@@ -52,7 +52,7 @@ replay_options = options(
 @click.option("--top", type=ONE_OR_MORE, default=20, show_default=True, help="The most candidates for each issue.")
 @click.option("--sample", type=ONE_OR_MORE, help=_SAMPLE)
 @seed_option
-@click.option("--threshold", type=SHARE, default=0.0, show_default=True, help="The lowest allowed title similarity.")
+@click.option("--threshold", type=SHARE, default=0.0, show_default=True, help="Minimum title similarity of candidates.")
 @click.option("--budget", type=click.IntRange(1, 10), default=DEFAULT_BUDGET, show_default=True, help=_BUDGET)
 @replay_options
 def replay(

@@ -83,7 +83,7 @@ def truth(issues: Sequence[PastIssue], labels: Labels, warm: float) -> Iterator[
 
     None instead of originals means that no earlier issue is known to be the same, so the bot should stay silent. Leaves
     out the first `warm` share. Of the arrivals with originals, leaves out unmarked issues, and issues that name their
-    original. Of the arrivals without originals, leaves out doubtful issues, and duplicates whose original is missing.
+    original. Of those without originals, leaves out doubtful issues, and duplicates whose original the file lacks.
     """
     size = Counter(labels.group[issue.id] for issue in issues)
     earlier: dict[Id, list[Id]] = {}

@@ -63,7 +63,7 @@ def render_scan(result: ScanResult, links: RepoLinks, checked: datetime, say: Me
 
     The text mentions omitted groups, and shows `checked` in its own time zone.
     """
-    # `break_phrase` adds characters, so call it before `len(time)`. The setting `templates` can make this text long.
+    # `break_phrase` adds characters, so call it before `len(time)`. The setting `templates` can make `time` long.
     time = break_phrase(say.checked(time=checked))
     # The 200 characters are for the marker and the blank lines.
     inside = scan_markdown(result, links, say, BODY_MAX - 200 - len(time))
