@@ -36,7 +36,7 @@ class Batch:
     errors_of: Mapping[int, Sequence[GraphQLError]]
 
     def failed(self, number: int) -> bool:
-        """Whether GitHub failed internally on this issue. If so, a field that has a value may be null."""
+        """Whether GitHub failed internally on this issue. If so, a field that is null may have a value after all."""
         return any(map(is_failure, self.errors_of.get(number, ())))
 
 
@@ -52,7 +52,7 @@ def read_issues(
 ) -> Iterator[Batch]:
     """Read `fields` of each issue, a hundred issues per request. Raises like `Api.graphql`.
 
-    Also reads the repository's fields `of_repository`. `texts` become variables; put people's texts only there.
+    `of_repository` names the repository's fields to read, too. `texts` become variables: put people's texts only there.
     """
     variables = {"owner": repo.owner, "name": repo.name, **(texts or {})}
     declared = ", ".join(f"${name}: String!" for name in variables)

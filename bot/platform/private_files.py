@@ -72,7 +72,7 @@ def open_existing(path: Path) -> TextIO:
 
 
 def replace_file(path: Path, pieces: Iterable[str], mode: int = 0o600) -> None:
-    """Write to a pipe. Else write a file with this mode, completely or not at all. Raises OSError, also for links."""
+    """Write a file with this mode, completely or not at all; or write to a pipe. Raises OSError, also for links."""
     refuse_links(path)
     if is_pipe_or_device(path):
         with path.open("w", encoding="utf-8") as stream:

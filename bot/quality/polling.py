@@ -198,7 +198,7 @@ class ReactionPoll:
 
 
 def _unread_votes(before: Iterable[FeedbackSignal], votes: Votes) -> list[FeedbackSignal]:
-    """Stored votes to keep: they count, and from a crowd the bot read only later votes of their kind (`since`)."""
+    """Stored votes to keep: they count, but the bot read only a crowd's latest votes (`since`), and not these."""
     read = {name_key(vote.login) for vote in votes.votes}
     return [
         signal

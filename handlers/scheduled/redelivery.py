@@ -2,7 +2,7 @@
 
 GitHub's manual ("Handling failed webhook deliveries") describes the method: list the attempts since the last turn, and
 request a redelivery of each delivery without a successful attempt (status `OK`). A redelivery keeps its
-`X-GitHub-Delivery`. So if a delivery arrived and only our response was lost, the queue drops the known redelivery.
+`X-GitHub-Delivery`. So if only our response was lost, the queue recognises the delivery and drops the redelivery.
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def test_c7_a_turn_makes_as_many_requests_as_it_may() -> None:
 def test_c7_reading_stops_at_a_share_of_the_budget() -> None:
     budget = RequestBudget(3)
     assert budget.take()
-    budget.heed(VotesPage(remaining=2600, limit=5000))
+    budget.end_if_low(VotesPage(remaining=2600, limit=5000))
     assert budget.take()
-    budget.heed(VotesPage(remaining=2400, limit=5000))
+    budget.end_if_low(VotesPage(remaining=2400, limit=5000))
     assert not budget.take()

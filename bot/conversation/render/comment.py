@@ -250,7 +250,7 @@ def _asked(view: CommentView, shown: tuple[Candidate, ...]) -> list[str]:
         sentences.append(view.say.from_confidence(percent=view.options.confidence))
     if view.options.threshold is not None:
         sentences.append(view.say.from_threshold(percent=view.options.threshold))
-        # `threshold` is the least similarity of titles. If only a duplicate is that similar, its original is shown.
+        # `options.threshold`: the least similarity of titles. If only a duplicate reaches it, its original is shown.
         if any(candidate.similarity < view.options.threshold for candidate in shown):
             sentences.append(view.say.from_threshold_original())
     return [" ".join(sentences)] if sentences else []

@@ -23,7 +23,7 @@ _LIMITS = {
 
 
 def render_reply(comment_id: int, answers: Sequence[tuple[str, str]], *, partial: bool = False) -> str:
-    """The reply to new commands. `answers` has (command's line, answer). `partial`: older commands are left out."""
+    """The reply to new commands. `answers` has (command's line, answer). `partial`: the comment has older ones, too."""
     if len(answers) == 1 and not partial:
         text = answers[0][1]
     else:

@@ -203,7 +203,7 @@ def _is_prefixed(word: str, one: frozenset[str], other: frozenset[str]) -> bool:
 
 @cache
 def _opposites() -> dict[str, tuple[str, bool]]:
-    """For each stem, the stem that stands for it, and whether the two mean the same (True) or the opposite (False)."""
+    """For stems of `_OPPOSITES`: the stem that stands for it, and whether it means the same (True) or the opposite."""
     stem_of = snowballstemmer.stemmer("english").stemWord
     table: dict[str, tuple[str, bool]] = {}
     for pair in _OPPOSITES.split():

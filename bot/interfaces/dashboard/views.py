@@ -37,7 +37,7 @@ Marked = list[tuple[str, bool]]
 class IssuePair:
     """Two issues. `titles` and `texts` mark the shared words. `reasons` come strongest first.
 
-    `probability` comes from the latest decision about the first issue that has the second issue as a candidate.
+    Of the decisions about the first issue, the latest that lists the second gives `probability`; None if there is none.
     """
 
     titles: tuple[Marked, Marked]

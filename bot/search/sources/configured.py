@@ -71,7 +71,7 @@ REPOS_PER_QUERY = 3
 
 
 class Siblings:
-    """Searches the `named` repositories, if the issue's repository has the same owner or the host `allowed` them."""
+    """Searches the repositories that the settings name, if the issue's owner owns them or the host `allowed` them."""
 
     name = "siblings"
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
-# Matching takes linear time: a stretch of text can match in only one way, so a fixed number of scans is enough.
+# Matching takes linear time: a stretch of text can match in only one way, and is scanned a fixed number of times.
 _LEXEME = re.compile(
     r"""(?P<open>\() | (?P<close>\))
       | (?P<minus>-?)(?P<name>[A-Za-z][A-Za-z-]*):(?P<value>(?:"[^"]*"|[^\s()"])+)
