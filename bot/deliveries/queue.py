@@ -223,7 +223,7 @@ class Queue:
             new = {id for (id,) in self._run(connection, statement, entries=rows)}
             if new and not self._is_sqlite:
                 self._run(connection, NOTIFY)
-        # Of entries with one id, only the first is new. In reversed order, the first overwrites the later ones.
+        # Of entries with the same id, only the first is new. In reverse, it overwrites the rest.
         first = {entry.id: position for position, entry in reversed([*enumerate(entries)])}
         return [entry.id in new and first[entry.id] == position for position, entry in enumerate(entries)]
 

@@ -80,8 +80,8 @@ class _RunningJob:
 
 
 class Worker:
-    """Runs the scheduled tasks, and calls `handle` for at most one background job and one replay at a time. Of
-    deliveries, up to `worker_threads` + 1 run at a time, and up to `worker_threads` of one installation.
+    """Runs the scheduled tasks. Calls `handle` for one background job, one replay and up to
+    `worker_threads` + 1 deliveries at a time, at most `worker_threads` of them of one installation.
     """
 
     def __init__(

@@ -256,7 +256,7 @@ class RepoClient:
 
     def remove_label(self, repo: RepoRef, number: int, name: str) -> None:
         """Remove a label from an issue, if the issue has the label."""
-        # The name is one segment of the path. Slashes, or a name of only dots, such as "..", would change it.
+        # Escape slashes, and a name of only dots (".."): they would not stay one path segment.
         segment = name.replace(".", "%2E") if name.strip(".") == "" else quote(name, safe="")
         with suppress(NotFound):
             self._send(f"unlabel {repo}#{number}", repo, self._api.rest.issues.remove_label, number, segment)

@@ -62,7 +62,7 @@ _CONNECT_REASONS = (
 
 
 def why(problem: BaseException) -> str:
-    """The reason of a failure, in plain words without addresses and files; else the error's type and code. Pure."""
+    """A failure's plain reason, without addresses or files; if unknown, its type and code. Pure."""
     if isinstance(problem, sa.exc.TimeoutError):
         return "all its connections are busy"
     # SQLAlchemy's errors have the driver's error as `orig`.

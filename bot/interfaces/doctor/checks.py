@@ -118,7 +118,7 @@ def judge(settings: Settings, endpoint: Callable[[Settings], Endpoint | None]) -
 
 # GitHub refuses a signed token whose times are off by more than a minute.
 MOST_SKEW_SECONDS = 30
-# Read at most this many delivery attempts, with ten requests.
+# Read at most this many delivery attempts, in at most ten requests.
 MOST_READ = 1_000
 _RANK = {"read": 1, "write": 2, "admin": 3}
 
