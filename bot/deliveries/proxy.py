@@ -44,7 +44,7 @@ TRIES = 10
 # Bytes: room for a payload and its headers. A payload that comes as a list of numbers takes four times its size.
 LONGEST_EVENT = 5 * LARGEST_PAYLOAD
 
-# One escape in JSON. In `\\u001b`, the escape is `\\`, and `u001b` is plain text.
+# One escape in JSON. In `\\u001b` (two backslashes), the escape is `\\`, and `u001b` is plain text.
 _ESCAPE = re.compile(r"\\(?:u[0-9a-f]{4}|.)")
 # The headers that the receiver reads. Other headers may come from a stranger and are not passed on.
 _HEADER = re.compile(r"content-type|user-agent|x-hub-signature-256|x-github-[a-z0-9-]+")

@@ -70,7 +70,7 @@ def read(headers: Mapping[str, str], body: bytes, secrets: Sequence[str]) -> Acc
         return Refused(401, "X-Hub-Signature-256 is missing or does not match the webhook secret")
     delivery_id, name = named.get("x-github-delivery", "").lower(), named.get("x-github-event", "")
     if not _GUID.fullmatch(delivery_id):
-        return Refused(400, "X-GitHub-Delivery is missing or no GUID (as 72d3162e-cc78-11e3-81ab-4c9367dc0958 is)")
+        return Refused(400, "X-GitHub-Delivery is missing or no GUID (a GUID: 72d3162e-cc78-11e3-81ab-4c9367dc0958)")
     if not _EVENT_NAME.fullmatch(name):
         return Refused(400, "X-GitHub-Event is missing or no event name")
     content_type = named.get("content-type", "").partition(";")[0].strip().lower()

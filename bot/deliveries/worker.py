@@ -342,7 +342,7 @@ class Worker:
             self._wake.set()
 
 
-# Seconds between checks of SQLite's file, and their growth while it is idle. 0.01 s cost a busy worker 20% of its time.
+# Seconds between checks of SQLite's file; more while it is idle. A pause of 0.01 s cost a busy worker 20% of its time.
 _SHORTEST_PAUSE, _LONGEST_PAUSE, _GROWTH = 0.05, 0.1, 1.05
 
 

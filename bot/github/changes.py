@@ -95,7 +95,7 @@ def changed_issues(
         last=convert.moment(entries[-1]["updated_at"]) if entries else None,
         more=bool(following),
         after=next(iter(parse_qs(urlsplit(following).query).get("after", ())), ""),
-        # A full page gets no ETag. A next page would not change this page's ETag, and so would go unnoticed.
+        # A full page gets no ETag: if a next page appears later, this page's ETag stays the same, so nobody notices.
         etag=raw.headers.get("etag", "") if len(entries) < PAGE else "",
         budget=budget,
     )

@@ -173,7 +173,7 @@ def digest(decisions: Iterable[Decision], examples: Iterable[Example], since: fl
     feedback = by_issue(examples)
     checked = {one.number for one in inside if one.outcome is not DecisionOutcome.LEFT_ALONE}
     lines = tuple(sorted(_lines(inside, feedback).values(), key=lambda line: -line.at))
-    # By issue, whether the comment was posted. `speaking` also has comments that name only other repositories' issues.
+    # Unlike `lines`, `speaking` also has decisions whose comments name only other repositories' issues.
     speaking = [one for one in inside if one.outcome.speaks and any(it.shown for it in one.evidence)]
     was_posted = {one.number: one.outcome.seen for one in speaking}
     was_posted |= {line.number: line.posted for line in lines}

@@ -27,7 +27,7 @@ def sentences(found: Digest, checked: datetime, say: Messages) -> str:
     since, until = (datetime.fromtimestamp(moment, checked.tzinfo).date() for moment in (found.since, found.until))
     looked = say.issues(count=found.looked)
     texts = [say.digest_looked(since=since, until=until, issues=looked, new=found.new)]
-    # In shadow mode, the bot withheld some comments (`would`), or made its latest decision (`watching`).
+    # Shadow mode shows in withheld comments (`would`), or in the mode of the latest decision (`watching`).
     shadow_mode = found.would or found.watching
     if found.commented or not shadow_mode:
         texts.append(say.digest_commented(count=found.commented))

@@ -54,7 +54,7 @@ def illnesses(store: Store, queue: sa.Engine, now: float) -> Mapping[int, Illnes
     newest = newest.order_by(indexed_issues.c.number.desc()).limit(1)
     query = sa.select(
         id_column,
-        # `checked_at`: the last decision, else the last change of the repository's row. Earlier issues are never late.
+        # When the bot last decided, else when the repository's row last changed. Issues opened before are never late.
         sa.func.coalesce(last_decision.scalar_subquery(), repositories.c.updated_at),
         last_decision.with_only_columns(decisions.c.reason).scalar_subquery(),
         newest.scalar_subquery(),

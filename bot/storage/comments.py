@@ -222,10 +222,10 @@ class Comments(TableGateway):
     def mark_deleted(
         self, repo_id: int, number: int, comment_id: int, now: float, command_id: int | None = None
     ) -> bool:
-        """Record that a maintainer deleted a comment. Returns False if no row was changed or added.
+        """Record that a maintainer deleted a comment. `command_id` is from the comment's hidden first line.
 
         Marks the row with `comment_id`. If no row has it, as after a lost answer from GitHub, marks or adds the row of
-        `command_id`, if given (from the comment's hidden first line), unless that row has the id of another comment.
+        `command_id`, if given. Changes no row with another comment's id. Returns False if no row was changed or added.
         """
         of_issue = sa.and_(comments.c.repo_id == repo_id, comments.c.number == number)
         gone = {"state": CommentState.DELETED, "updated_at": now}

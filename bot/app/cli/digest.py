@@ -30,7 +30,7 @@ def digest(repository: str, since: float, as_json: bool) -> None:
 
     GitHub's id of the repository may replace OWNER/REPO. This command does not ask GitHub: workers read reactions every
     hour, and closings, commands and ticked boxes as they come. Below each issue you see what the bot named, its
-    probability, and what people said; in brackets, "not" and "of" are commands. The JSON has no titles.
+    probability, and what people said; "(not)" and "(of)" are commands. The JSON has no titles.
     docs/feedback.md says how much each kind of feedback counts.
     """
     from bot.app.wiring.clients import now
@@ -89,7 +89,7 @@ def calibrate(repository: str, reset: bool, as_json: bool) -> None:
     if reset:
         click.echo("The threshold is reset. Feedback given until now no longer moves it.")
     click.echo(words.threshold_words(threshold, english()))
-    # The sentence above gives the weights of feedback that moves the threshold, unless settings override the threshold.
+    # If feedback moves the threshold, the weights are printed above, except if settings override the threshold.
     if current.move is not Move.STAYS:
         return
     since = datetime.fromtimestamp(max(at - WINDOW, saved.since if saved else 0.0), UTC)

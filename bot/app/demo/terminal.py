@@ -34,7 +34,7 @@ class Lines:
 
 
 class Terminal:
-    """Prints each event. `seconds` count from the demo's start, its first scene, the issue's opening or the command."""
+    """Prints each event. `seconds` count from the demo's or first scene's start, the issue's opening or the command."""
 
     def __init__(self, console: Console, bot: str) -> None:
         self._console, self._bot = console, bot

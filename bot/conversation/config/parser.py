@@ -58,8 +58,8 @@ def _valid_settings(tree: YamlNode, problems: list[ConfigError]) -> RepoConfig:
         try:
             return RepoConfig.model_validate(tree.plain())
         except ValidationError as invalid:
-            errors = invalid.errors(include_url=False)[::-1]  # last first: keeps list indexes valid
-            # But first remove unknown keys of `sources` and `templates` (marked `[key]`), with the errors inside them.
+            errors = invalid.errors(include_url=False)[::-1]  # reversed, to keep list indexes valid
+            # Unknown keys of `sources` and `templates` (marked `[key]`) go first; errors inside them are then dropped.
             errors.sort(key=lambda error: "[key]" not in error["loc"])
             problems += filter(None, (_remove_invalid(tree, error["loc"], error) for error in errors))
 
@@ -99,11 +99,11 @@ def _remove_invalid(tree: YamlNode, loc: tuple[int | str, ...], error: Any) -> C
 
 
 def _field_of(field: FieldInfo, step: int | str) -> FieldInfo:
-    """The field that `step` leads to inside `field`: a model's field, a list's item, or a mapping's value."""
+    """The field that `step` leads to: a model's field, a list's item (`tuple[item, ...]`), or a mapping's value."""
     kind: Any = field.annotation
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return kind.model_fields[str(step)]
-    return FieldInfo.from_annotation(get_args(kind)[0 if get_origin(kind) is tuple else 1])  # list: tuple[item, ...]
+    return FieldInfo.from_annotation(get_args(kind)[0 if get_origin(kind) is tuple else 1])
 
 
 def _unknown_key(key: YamlNode, name: str, known: Iterable[str]) -> ConfigError:

@@ -66,7 +66,7 @@ def read_playbook(path: Path) -> Any:
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object. Refuse a repeated name, as JSON's reader would keep only the last value."""
+    """Build an object. Refuse a repeated name, because JSON's reader would keep only the last value."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError(f"one of the names {list(made)} stands twice in its object")

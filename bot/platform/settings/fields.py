@@ -65,7 +65,7 @@ def path_of(name: str, text: str) -> Path:
 def database_url(value: str, name: str = "DATABASE_URL", otherwise: str = "SQLite in DOPPEL_HOME") -> str:
     """The SQLAlchemy URL of a database. Accepts `postgres://` without a driver, as hosts such as Heroku write it.
 
-    Raises SettingsError. The message has `name`, may have the default `otherwise`, never the value.
+    Raises SettingsError. The message has `name`, and may have `otherwise` (the default), but never has the value.
     """
     scheme, sep, rest = value.partition("://")
     if sep and scheme in ("postgres", "postgresql", "postgresql+psycopg"):

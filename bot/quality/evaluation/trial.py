@@ -28,7 +28,7 @@ class Labels:
 
     Issues that report the same thing form a group; `group` maps each issue to its group's representative. `marked`
     issues are known duplicates; `doubtful` issues may be duplicates; `named` issues name their original in their text.
-    `astray` maps an issue to its `duplicate_of`, if the file has no other issue with this id.
+    `astray` maps an issue to its `duplicate_of` if this is the issue's own id, or the id of no issue in the file.
     """
 
     group: Mapping[Id, Id]

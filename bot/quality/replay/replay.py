@@ -201,7 +201,7 @@ class FutureLeak(DoppelError):
 class ReplayAnswer:
     """The answer about one arrival. `candidates` has pairs of id and relevance (by default the confidence), best first.
 
-    Ids are from the file. Issues in `judge_question` have the replay's numbers; `ids` has the ids of its candidates.
+    Ids are from the file. `judge_question` has the replay's numbers; `ids` has the ids of the question's candidates.
     """
 
     id: int | str
@@ -272,7 +272,7 @@ class FileIds:
 
 
 def choose_arrivals(issues: Sequence[PastIssue], warm: float, sample: int | None, seed: int) -> list[int]:
-    """Positions to ask about: all but the first share `warm` (0 to 1), or a seeded `sample` of the rest."""
+    """Positions to ask about, after the first `warm` share (0 to 1) of issues: all, or a seeded `sample` of them."""
     eligible = range(int(len(issues) * warm), len(issues))
     if sample is None or sample >= len(eligible):
         return list(eligible)
@@ -326,7 +326,7 @@ def replay(
 
 
 def _checked(report: Report, issue: Issue, issues: Sequence[PastIssue]) -> Iterator[tuple[int | str, float]]:
-    """Each candidate's id in the file and relevance. Raises FutureLeak if one shows what came after `issue`."""
+    """Each candidate's file id and relevance. Raises FutureLeak if a candidate shows what came after `issue`."""
     for candidate in report.candidates:
         if not 1 <= candidate.number < issue.number:
             raise FutureLeak(f"#{candidate.number} was found for #{issue.number}, which arrived before it")

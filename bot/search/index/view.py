@@ -154,7 +154,7 @@ class View:
         }
 
     def frequencies(self, field: str) -> NDArray[np.int32]:
-        """How many issues have each term in a field (at least 1), by term number. Cached, so perhaps a bit outdated."""
+        """By term number, how many issues (at least 1) have the term in a field. Cached, so perhaps a bit outdated."""
         return self._cache.frequencies(self._connection, self._repo_id, self._position[field], self.state)
 
     def issues_with(self, field: str, terms: Integers) -> Floats:
