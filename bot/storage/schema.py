@@ -164,7 +164,7 @@ decisions = _table(
     sa.Index("ix_decisions_number", "repo_id", "number"),
 )
 
-# Issues that the bot labelled `duplicate`; `place` counts the additions and removals of this label before the bot's.
+# Issues that the bot labelled `duplicate`. `place` counts the label's additions and removals before the bot's addition.
 labelled = _table("labelled", *keys("repo_id", "number"), *numbers("place"))
 
 # People's feedback by other means than commands (`FeedbackSignal`): one of each kind from each person about a pair.
@@ -209,7 +209,7 @@ evaluations = _table(
     *times("made_at", nullable=True),
 )
 
-# The scan's `candidates` for one issue, as JSON. `sequence` is the index's (`index_states`) before the search; `model`
+# The scan's `candidates` for one issue, as JSON. `sequence` is the one in `index_states` before the search. `model`
 # names the weights and vectors that scored the candidates.
 scan_answers = _table("scan_answers", *keys("repo_id", "number"), *numbers("sequence"), *strings("model", "candidates"))
 

@@ -103,7 +103,7 @@ def test_j7_a_critic_is_asked_what_follows_from_the_answers(file: Path, tmp_path
     answers.touch()
     for prompt in ("judge-3", "critic-3"):
         told = call("evaluate", file, *judge, "--answers", answers, "--export-questions", questions)
-        assert "The critic: at most " in told.stderr and "follow from answers" in told.stderr
+        assert "The critic: at most " in told.stderr and "The critic's questions" in told.stderr
         asked = lines(questions)
         assert {one["prompt"] for one in asked} == {prompt}
         count[prompt] = len(asked)

@@ -66,7 +66,7 @@ _RECORDS = (
     "SELECT * FROM labelled",
     "SELECT repo_id, number, command_id, state FROM comments WHERE state IN ('posted', 'deleted')",
     "SELECT id FROM decisions WHERE outcome IN ('posted', 'edited', 'shadow')",
-    # The judge's budgets depend on these calls, and each call has stored answers. Asking the judge again costs money.
+    # The judge's budgets depend on these calls. Each call also stored answers, and asking the judge again costs money.
     "SELECT count(*), max(id) FROM judge_calls",
 )
 

@@ -42,10 +42,10 @@ def migrate_store(source: str | None, target: str, dry_run: bool, as_json: bool)
     """
     from handlers.database_copy import copy, host_databases
 
-    # Check both URLs here, so that an error names the option.
+    # Check both URLs here, so that an error names the option and its default (`otherwise`).
     goal = host.database_url(target.strip(), "--to", otherwise="")
-    override = {"DATABASE_URL": host.database_url(source.strip(), "--from", otherwise="DATABASE_URL")} if source else {}
-    settings = host.load({**os.environ, **override})
+    origin = source and host.database_url(source.strip(), "--from", otherwise="DATABASE_URL")
+    settings = host.load({**os.environ, "DATABASE_URL": origin} if origin else os.environ)
     here, there = host_databases(settings), host_databases(settings.model_copy(update={"database_url": goal}))
     here.reach()
     there.reach()

@@ -90,7 +90,7 @@ def remark_words(remark: Remark, say: Messages) -> str:
     """A remark as Markdown in the comment's language. Texts of other programs are not translated."""
     match remark.code, remark.values:
         case RemarkCode.NOT_FOUND_AND_LEFT, (int(missing), int(left)):
-            # `missing` counts the known issues that do not exist, `left` those that were not read.
+            # Of the known issues (`known_run`), `missing` do not exist, and `left` were not read.
             return say.comma().join([say.remark_not_found(count=missing), say.remark_left(count=left)])
         case RemarkCode.BY_WORDS, (str(reasons),):
             return say.remark_by_words(reasons=escape(reasons))

@@ -49,7 +49,7 @@ def issues_shown(stored: StoredEvaluation) -> set[int]:
 
 
 def with_threshold(found: Evaluation, threshold: float) -> Evaluation:
-    """The same figures, but `at`, the outcome in force, is that of the evaluated threshold nearest to `threshold`."""
+    """`found`, but with `at` (the outcome in force) for the evaluated threshold nearest to `threshold`."""
     if threshold == found.at.cut:
         return found
     return replace(found, at=min(found.curve, key=lambda row: abs(row.cut - threshold)))

@@ -16,7 +16,7 @@ from bot.domain.likelihood import POSSIBLY
 Id = int | str
 
 MOST_SHOWN = 5
-"""Evaluated comments name up to five candidates, like answers to people (P6). By default, the bot names three (P4)."""
+"""Evaluated comments name up to five candidates, as commands do (P6). By default, unasked comments name three (P4)."""
 
 DEPTHS = (1, 5, 10, 20)
 """The values of k in RR@k, the share of duplicates with an original among the first k candidates."""

@@ -272,7 +272,7 @@ class FileIds:
 
 
 def choose_arrivals(issues: Sequence[PastIssue], warm: float, sample: int | None, seed: int) -> list[int]:
-    """Positions to ask about, after the first `warm` share (0 to 1) of issues: all, or a seeded `sample` of them."""
+    """Positions to ask about. Skips the first issues (share `warm`, 0 to 1), then takes all or a seeded `sample`."""
     eligible = range(int(len(issues) * warm), len(issues))
     if sample is None or sample >= len(eligible):
         return list(eligible)
@@ -326,7 +326,7 @@ def replay(
 
 
 def _checked(report: Report, issue: Issue, issues: Sequence[PastIssue]) -> Iterator[tuple[int | str, float]]:
-    """Each candidate's file id and relevance. Raises FutureLeak if a candidate shows what came after `issue`."""
+    """Each candidate's id (from the file) and relevance. Raises FutureLeak if one shows what came after `issue`."""
     for candidate in report.candidates:
         if not 1 <= candidate.number < issue.number:
             raise FutureLeak(f"#{candidate.number} was found for #{issue.number}, which arrived before it")

@@ -83,8 +83,8 @@ class BacklogMatcher:
 
     def _found(self, repo_id: int, target: Issue) -> tuple[ScanMatch, ...]:
         with self._matcher.session(repo_id, target, below=target.number, stored=True) as session:
-            # At equal confidence, the latest come first: of many copies, an issue matches only the latest
-            # ones, MOST in number. In a group, every pair matches, so more copies form several groups.
+            # An issue matches at most MOST of its earlier copies: the latest, which come first at equal confidence.
+            # Every pair in a group must match, so more than MOST + 1 copies form several groups.
             matches = sorted(session.judge(), key=lambda match: (-match.confidence, -match.number))[:MOST]
             return tuple(
                 ScanMatch(one.number, one.confidence, one.explain()) for one in matches if one.confidence >= LEAST

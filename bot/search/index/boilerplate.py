@@ -58,10 +58,10 @@ class RepositoryAnalyser:
             # The wanted lines that stored issues have, by term number.
             line_of = {term: by_hash[value] for value, term in term_numbers(connection, repo_id, by_hash).items()}
             seen = self._seen(connection, repo_id, line_of)
-            # Stored terms matter only for `again` and for lines that may be boilerplate (`common`).
             common = form_lines | {line for line, new in new_counts.items() if new + seen[line] >= SUPPLIED_ISSUES}
-            columns, key = (indexed_terms.c.number, indexed_terms.c.terms), indexed_terms.c.number
-            stored = dict(fetch(connection, repo_id, columns, key, texts)) if common or again else {}
+            # Stored terms matter only for `again` and for lines that may be boilerplate (`common`).
+            columns = (indexed_terms.c.number, indexed_terms.c.terms)
+            stored = dict(fetch(connection, repo_id, columns, columns[0], texts)) if common or again else {}
         earlier = self._earlier_boilerplate(stored, lines, whole_terms, line_of) if again else {}
         analyses = {}
         for number, (title, body) in texts.items():

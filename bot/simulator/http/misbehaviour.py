@@ -59,11 +59,11 @@ def after(fault: Fault, reply: Reply, request: Request) -> Reply:
         return replace(reply, raw=whole[: max(1, len(whole) // 2)])
     if fault.kind == "graphql_error" and isinstance(reply.body, dict) and "data" in reply.body:
         # GitHub answers a failed query with HTTP 200. `data` has the fields that did not fail, or is null.
-        # `fault.status` holds the argument `code` of `Faults.add`: with 200, `data` becomes null.
+        # `fault.status` is not an HTTP status here, but the argument `code` of `Faults.add`: 200 makes `data` null.
         problem = {"message": "Something went wrong while executing your query."}
         data = None if fault.status == 200 else reply.body["data"]
         return replace(reply, body={"data": data, "errors": [*reply.body.get("errors", ()), problem]})
     if fault.kind == "incomplete_results" and isinstance(reply.body, dict) and "incomplete_results" in reply.body:
         return replace(reply, body=reply.body | {"incomplete_results": True})
-    # A search applied `hybrid_unavailable` (`rest/search.py`). Otherwise the fault does not fit.
+    # A search applies `hybrid_unavailable` itself (`rest/search.py`). Any other fault here does not fit the answer.
     return reply

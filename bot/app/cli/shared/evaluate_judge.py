@@ -69,7 +69,7 @@ def with_judge(
     if options.export_questions is not None:
         left = _read(options.answers, questions, options).unanswered
         write(options.export_questions, "".join(json.dumps(one.row()) + "\n" for one in left), "--export-questions")
-        follow = " Those to the critic follow from answers in --answers." if options.critic else ""
+        follow = " The critic's questions need the judge's answers in --answers." if options.critic else ""
         click.echo(f"{len(left):,} questions are in {options.export_questions}; nobody was asked.{follow}", err=True)
         return None
     answers = options.answers or options.record
