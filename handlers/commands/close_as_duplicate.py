@@ -1,7 +1,7 @@
 """The command `of #N`: close an issue as a duplicate (C4).
 
 #N may itself be a duplicate, with a chain of originals. The root, the new original, is the chain's last issue if that
-issue is open. If it is closed, the root is #N, because a new report often repeats a fixed problem. The root must be
+issue is open, else #N itself. #N may be closed, because a new report often repeats a fixed problem. The root must be
 older than the command's issue, so duplicates cannot form a circle, even if two commands run at once.
 """
 
