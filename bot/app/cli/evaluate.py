@@ -87,8 +87,8 @@ def evaluate(
     SOURCE is OWNER/REPO or a file of past issues (JSON Lines, plain or gzipped, as for `doppel replay`). In a file,
     duplicate_of names the original of a duplicate. A repository's history is read from GitHub: issues that were marked
     or closed as duplicates, and issues that members called duplicates in comments. Doppel sees each
-    issue as it was on arrival, without marks. docs/evaluate.md explains the figures. With --judge,
-    an LLM also reads the likeliest candidates; --answers are then the LLM's (docs/guides/judge.md).
+    issue as it was on arrival, without marks. docs/evaluate.md explains the figures. With --judge, a
+    language model also reads the likeliest candidates, and --answers has its answers (docs/guides/judge.md).
     """
     from bot.app.cli.shared.evaluate_judge import JudgeOptions, with_judge
     from bot.app.wiring.evaluations import known_decisions, repository_history, store_evaluation

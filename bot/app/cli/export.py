@@ -68,7 +68,7 @@ def _json_pieces(settings: Settings, store: Store, target: NamedRepository) -> I
 def forget(repository: str, yes: bool, as_json: bool) -> None:
     """Erase everything that is stored about a repository: store, queue, and the history that `doppel evaluate` read.
 
-    GitHub's id may replace OWNER/REPO. The command does not reach GitHub: the bot's comments stay.
+    GitHub's id may replace OWNER/REPO. Nothing changes on GitHub: the bot's comments stay there.
     A job that is working on the repository is not stopped. While the App is installed, the next
     event makes the repository known again: remove the repository from the installation first.
     """

@@ -56,7 +56,7 @@ def retry(delivery: str | None, everything: bool) -> None:
 
     Exit code 1: a delivery was not put back. It was never given up, or has been retried or removed.
     """
-    if [bool(delivery), everything].count(True) != 1:
+    if bool(delivery) == everything:
         raise click.UsageError("give either the ID of a delivery, as `doppel jobs` lists it, or --all")
     from bot.deliveries.dead_letters import MOST, DeadLetters
 

@@ -95,7 +95,7 @@ def test_who_waits_starts_when_it_is_done_and_says_so_meanwhile(
     assert is_current(engine)
     # Once in a while, however long it took, and not with every try.
     assert 2 <= len(told()) <= 2 + waited / migrating.LOGGED_EVERY
-    assert told()[-1].startswith("another process has locked the store to upgrade the schema")
+    assert told()[-1].startswith("another process has locked the store to upgrade the schema; waited for")
     engine.dispose()
 
 
